@@ -1,0 +1,7 @@
+/** The one list of exports: every kernel, by stage. Pointers come from the arena in src/core/wasm/instance.ts. */
+export * from "./chacha";
+
+/** Where static data end and the arena begins, in bytes. */
+export function heapBase(): usize {
+  return __heap_base;
+}

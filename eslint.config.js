@@ -1,0 +1,57 @@
+import js from "@eslint/js";
+import tseslint from "typescript-eslint";
+
+/** Imports point one way: core ← central, local, baselines ← streams, keeping ← cli, lab. */
+const layers = {
+  core: ["central", "local", "baselines", "streams", "keeping", "cli", "lab"],
+  central: ["local", "baselines", "streams", "keeping", "cli", "lab"],
+  local: ["central", "baselines", "streams", "keeping", "cli", "lab"],
+  baselines: ["local", "streams", "keeping", "cli", "lab"],
+  streams: ["keeping", "cli", "lab"],
+  keeping: ["cli", "lab"],
+};
+
+export default tseslint.config(
+  {
+    ignores: [
+      "dist",
+      "build",
+      "coverage",
+      "node_modules",
+      "assembly",
+      "src/core/wasmBytes.ts",
+      "docs/api",
+      "web/dist",
+    ],
+  },
+  js.configs.recommended,
+  ...tseslint.configs.recommendedTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["*.js", "scripts/*.js"] } } },
+    rules: {
+      "@typescript-eslint/no-non-null-assertion": "off", // typed arrays are indexed within checked bounds
+      "no-restricted-properties": [
+        "error",
+        { object: "Math", property: "random", message: "Only cryptographic randomness decides anything." },
+      ],
+    },
+  },
+  ...Object.entries(layers).map(([folder, above]) => ({
+    files: [`src/${folder}/**/*.ts`],
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        {
+          patterns: [
+            { group: above.map((name) => `**/${name}/**`), message: `src/${folder} must not look up.` },
+          ],
+        },
+      ],
+    },
+  })),
+  { files: ["**/*.js"], ...tseslint.configs.disableTypeChecked },
+  {
+    files: ["scripts/**", "*.js"],
+    languageOptions: { globals: { console: "readonly", process: "readonly" } },
+  },
+);

@@ -1,0 +1,12 @@
+/** Writes the compiled kernels into src/core/wasmBytes.ts as base64, so that importing the package is all it takes to load them. */
+import { readFileSync, writeFileSync } from "node:fs";
+
+const LIMIT = 24 * 1024; // bytes: the whole core stays smaller than a small picture
+const bytes = readFileSync("build/brume.wasm");
+if (bytes.length > LIMIT)
+  throw new RangeError(`brume.wasm: expected at most ${LIMIT} bytes, got ${bytes.length}`);
+writeFileSync(
+  "src/core/wasmBytes.ts",
+  `/** The kernels of assembly/, compiled; made by scripts/inlineWasm.js. */\nexport const wasmBase64 =\n  "${bytes.toString("base64")}";\n`,
+);
+console.log(`brume.wasm: ${bytes.length} bytes`);

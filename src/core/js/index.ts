@@ -1,0 +1,5 @@
+/** The core in plain TypeScript: for platforms that forbid compiling wasm, and the opponent in the benchmark. */
+import type { Core } from "../core.js";
+import { keystream } from "./chacha.js";
+
+export const jsCore: Core = { name: "js", keystream };

@@ -1,0 +1,48 @@
+/**
+ * Where randomness comes from: one 256-bit key per release, and a ChaCha20 sub-stream per purpose.
+ * A sub-stream is a function of (key, stage, stream, index) alone, so noise can be made again from the key
+ * instead of being stored, and no two purposes ever share a word.
+ */
+import seedrandom from "seedrandom";
+
+/** What a sub-stream is for. Numbers are part of the snapshot format: never reuse one. */
+export const Stage = { threshold: 1, warmStart: 2, forest: 3, reports: 4, baseline: 5 } as const;
+export type Stage = (typeof Stage)[keyof typeof Stage];
+
+/** A place in a ChaCha20 keystream. Kernels read words from `position` on and move it. */
+export interface Random {
+  /** 8 words, little-endian. */
+  readonly key: Uint32Array;
+  /** 3 words, little-endian. */
+  readonly nonce: Uint32Array;
+  /** 32-bit words read so far, below 2³⁶ (RFC 8439's 2³² blocks). */
+  position: number;
+}
+
+/** A fresh key from the platform's cryptographic generator. Without one there is no release. */
+export function secretKey(): Uint32Array {
+  const source = globalThis.crypto as Crypto | undefined;
+  if (typeof source?.getRandomValues !== "function")
+    throw new Error(
+      "crypto.getRandomValues: expected a cryptographic generator, got none; nothing private can be made here",
+    );
+  return source.getRandomValues(new Uint32Array(8));
+}
+
+/** A key anyone who knows `seed` can make again: for tests, benchmarks and papers, never private. */
+export function unsafeKey(seed: string): Uint32Array {
+  const generator = seedrandom(seed);
+  return Uint32Array.from({ length: 8 }, () => generator.int32());
+}
+
+/**
+ * The sub-stream of one purpose, from its first word.
+ * Nonce: stream (32 bits) · index, low (32) · index, high (16), tree (8), stage (8).
+ * @param index forest or report number, an integer below 2⁴⁸
+ * @param tree top node of a forest, below 64
+ */
+export function subStream(key: Uint32Array, stage: Stage, stream: number, index: number, tree = 0): Random {
+  const high = Math.floor(index / 2 ** 32);
+  const nonce = Uint32Array.of(stream, index >>> 0, ((high << 16) | (tree << 8) | stage) >>> 0);
+  return { key, nonce, position: 0 };
+}

@@ -1,0 +1,10 @@
+/** The core in WebAssembly. */
+import type { Core } from "../core.js";
+import { chacha } from "./chacha.js";
+import { loadKernels } from "./instance.js";
+
+/** Throws where WebAssembly cannot be compiled; choose.ts falls back to the js core then. */
+export function makeWasmCore(): Core {
+  const kernels = loadKernels();
+  return { name: "wasm", ...chacha(kernels) };
+}

@@ -1,0 +1,65 @@
+/** The one WASM instance that all streams of a realm share, and the arena in its memory where calls are staged. */
+import { instantiateSync } from "@assemblyscript/loader";
+import { wasmBase64 } from "../wasmBytes.js";
+
+type TypedArray = Uint8Array | Uint16Array | Uint32Array | Float64Array;
+
+/** The exports of assembly/index.ts; pointers are byte offsets given out by an {@link Arena}. */
+export interface Kernels {
+  readonly memory: WebAssembly.Memory;
+  heapBase(): number;
+  chachaBlock(input: number, counter: number, out: number): void;
+}
+
+let kernels: Kernels | undefined;
+
+/** Compiles the kernels on first use. Throws where the platform forbids it (a strict CSP, some edge runtimes). */
+export function loadKernels(): Kernels {
+  kernels ??= instantiateSync(fromBase64(wasmBase64)).exports as unknown as Kernels;
+  return kernels;
+}
+
+function fromBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+}
+
+/**
+ * Hands out places in WASM memory for the length of one call: copy in, run, copy out. No caller ever holds a
+ * view of WASM memory, because growing it detaches views, and because the next call is another stream's.
+ */
+export class Arena {
+  readonly #memory: WebAssembly.Memory;
+  #next: number;
+
+  constructor(kernels: Kernels) {
+    this.#memory = kernels.memory;
+    this.#next = kernels.heapBase() + 15;
+  }
+
+  /** Room for `bytes`, aligned for SIMD. What stood there before is still there: kernels write before they read. */
+  take(bytes: number): number {
+    const start = this.#next & ~15;
+    this.#next = start + bytes + 15;
+    const missing = this.#next - this.#memory.buffer.byteLength;
+    if (missing > 0) this.#memory.grow(Math.ceil(missing / 65536));
+    return start;
+  }
+
+  /** Room for a copy of `array`, filled. */
+  put(array: TypedArray): number {
+    const start = this.take(array.byteLength);
+    this.write(start, array);
+    return start;
+  }
+
+  write(start: number, array: TypedArray): void {
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    new Uint8Array(this.#memory.buffer, start, array.byteLength).set(bytes);
+  }
+
+  /** Copies memory from `start` on into `array`. */
+  read(start: number, array: TypedArray): void {
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    bytes.set(new Uint8Array(this.#memory.buffer, start, array.byteLength));
+  }
+}
