@@ -1,0 +1,111 @@
+/** Times one hot path against its opponents in the same process, so that only ratios need to be believed. */
+import { Bench } from "tinybench";
+
+/** One line of the benchmark. Times are milliseconds per call; `null` where there is no such contender. */
+export interface Row {
+  /** The hot path, as in `--only`: "laplace", "forest", … */
+  readonly path: string;
+  /** What was done in one call: size and parameters. */
+  readonly case: string;
+  readonly wasmMs: number | null;
+  readonly jsMs: number | null;
+  readonly naiveMs: number | null;
+  readonly limitMs: number | null;
+  /** jsMs / wasmMs: above 1, wasm wins. */
+  readonly vsJs: number | null;
+  /** naiveMs / wasmMs: above 1, wasm wins. */
+  readonly vsNaive: number | null;
+  /** wasmMs / limitMs: 1 is as fast as the machine allows. */
+  readonly vsLimit: number | null;
+}
+
+/** A bench file: `rows()` yields each row as soon as it is measured. */
+export interface BenchFile {
+  readonly rows: () => AsyncIterable<Row>;
+}
+
+/** What is timed; `prepare` runs before each call and is not timed. A promise is awaited. */
+export type Contender = (() => unknown) | { prepare(): void; run(): unknown };
+
+export interface Question {
+  readonly path: string;
+  readonly case: string;
+  /** The kernel as a caller pays for it, copies included. */
+  readonly wasm?: Contender;
+  /** The same algorithm in plain TypeScript: the fair opponent. */
+  readonly js?: Contender;
+  /** What one would write first, or what others ship. */
+  readonly naive?: Contender;
+  /** The physical limit: memcpy of the same bytes, the platform's own random bytes. */
+  readonly limit?: Contender;
+}
+
+const CONTENDERS = ["wasm", "js", "naive", "limit"] as const;
+type Name = (typeof CONTENDERS)[number];
+
+/** Contenders take turns this often, so that a busy moment of the machine does not hit one of them alone. */
+const ROUNDS = 5;
+
+/** Milliseconds per contender and round. */
+const TURN = 40;
+
+/**
+ * Measures every contender of `question`: warmed up first, then in turns, each round starting with another
+ * one. A time is the median over rounds of tinybench's median. Calls far below 10 µs drown in the clock: loop
+ * inside the contender and say so in `case`.
+ */
+export async function measure(question: Question): Promise<Row> {
+  process.stderr.write(`${question.path}: ${question.case}\n`);
+  const present = CONTENDERS.filter((name) => question[name] !== undefined);
+  const medians: Record<Name, number[]> = { wasm: [], js: [], naive: [], limit: [] };
+  for (const name of present) await turn(question[name]!, 2 * TURN);
+  for (let round = 0; round < ROUNDS; round++)
+    for (let i = 0; i < present.length; i++) {
+      const name = present[(i + round) % present.length]!;
+      medians[name].push(await turn(question[name]!, TURN));
+    }
+  const { path, case: what } = question;
+  return row(
+    path,
+    what,
+    median(medians.wasm),
+    median(medians.js),
+    median(medians.naive),
+    median(medians.limit),
+  );
+}
+
+/** A row from times measured elsewhere, such as in a process of its own. */
+export function row(
+  path: string,
+  what: string,
+  wasmMs: number | null,
+  jsMs: number | null,
+  naiveMs: number | null,
+  limitMs: number | null,
+): Row {
+  const [vsJs, vsNaive, vsLimit] = [ratio(jsMs, wasmMs), ratio(naiveMs, wasmMs), ratio(wasmMs, limitMs)];
+  return { path, case: what, wasmMs, jsMs, naiveMs, limitMs, vsJs, vsNaive, vsLimit };
+}
+
+/** One turn of one contender: the median milliseconds of its calls. */
+async function turn(contender: Contender, time: number): Promise<number> {
+  const bench = new Bench({ time, iterations: 3, warmup: false, throws: true });
+  if (typeof contender === "function") bench.add("turn", () => contender());
+  else bench.add("turn", () => contender.run(), { beforeEach: () => contender.prepare() });
+  const [task] = await bench.run();
+  const result = task!.result;
+  if (!("latency" in result)) throw new Error(`bench: expected a completed turn, got ${result.state}`);
+  return result.latency.p50;
+}
+
+function median(times: number[]): number | null {
+  if (times.length === 0) return null;
+  const sorted = times.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+function ratio(above: number | null, below: number | null): number | null {
+  return above === null || below === null ? null : above / below;
+}

@@ -1,0 +1,75 @@
+/** `npm run bench`: every hot path, one table; `-- --json` for programs, `-- --only a,b` for a few paths. */
+import { cpus } from "node:os";
+import { parseArgs } from "node:util";
+import type { BenchFile, Row } from "./harness.js";
+
+/** One line per hot path, in the order of the table. */
+const benches: Record<string, () => Promise<BenchFile>> = {
+  chacha20: () => import("./chacha.bench.js"),
+};
+
+const HELP = `npm run bench [-- options]
+
+  --only a,b   these hot paths alone: ${Object.keys(benches).join(", ")}
+  --json       one JSON object on stdout, nothing else (npm run --silent bench -- --json)
+  --help       this text
+
+Times are medians in milliseconds per call. vs js and vs naive say how many times faster wasm is than the same
+algorithm and than idiomatic code in JavaScript; vs limit, how many times slower than the machine's limit.
+`;
+
+/** The paths named by `--only`, or all. */
+function selected(only: string | undefined): string[] {
+  if (only === undefined) return Object.keys(benches);
+  const names = only.split(",");
+  const unknown = names.filter((name) => !Object.hasOwn(benches, name));
+  if (unknown.length > 0)
+    throw new RangeError(`--only: expected ${Object.keys(benches).join(", ")}, got ${unknown.join(", ")}`);
+  return names;
+}
+
+async function measureAll(paths: string[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const path of paths) {
+    const { rows: measured } = await benches[path]!();
+    for await (const row of measured()) rows.push(row);
+  }
+  return rows;
+}
+
+/** Three significant digits: more would be noise. */
+const figure = (value: number | null, unit = ""): string =>
+  value === null
+    ? ""
+    : `${Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 })}${unit}`;
+
+function table(rows: Row[]): string {
+  const head = ["path", "case", "wasm ms", "js ms", "naive ms", "limit ms", "vs js", "vs naive", "vs limit"];
+  const body = rows.map((row) => [
+    row.path,
+    row.case,
+    ...[row.wasmMs, row.jsMs, row.naiveMs, row.limitMs].map((ms) => figure(ms)),
+    ...[row.vsJs, row.vsNaive, row.vsLimit].map((times) => figure(times, "×")),
+  ]);
+  const widths = head.map((title, i) => Math.max(title.length, ...body.map((cells) => cells[i]!.length)));
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell, i) => (i < 2 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join(" | ")} |`;
+  const rule = `|${widths.map((width, i) => (i < 2 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`;
+  return [line(head), rule, ...body.map(line)].join("\n");
+}
+
+try {
+  const { values: options } = parseArgs({
+    options: { only: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean" } },
+  });
+  if (options.help) process.stdout.write(HELP);
+  else {
+    const rows = await measureAll(selected(options.only));
+    const { version: node, arch } = process;
+    if (options.json) console.log(JSON.stringify({ node, arch, rows }));
+    else console.log(`${cpus().length} × ${cpus()[0]?.model}, ${arch}, Node ${node}\n\n${table(rows)}`);
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
