@@ -1,5 +1,6 @@
 /** The one list of exports: every kernel, by stage. Pointers come from the arena in src/core/wasm/instance.ts. */
 export * from "./chacha";
+export * from "./squareWave";
 
 /** Where static data end and the arena begins, in bytes. */
 export function heapBase(): usize {

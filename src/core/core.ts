@@ -4,6 +4,7 @@
  * in or comes out belongs to the caller.
  */
 import type { Random } from "./random.js";
+import type { Transition } from "./transition.js";
 
 /** ChaCha20 (RFC 8439). */
 export interface Keystream {
@@ -11,6 +12,25 @@ export interface Keystream {
   keystream(random: Random, out: Uint32Array): void;
 }
 
-export interface Core extends Keystream {
+/** Expectation maximisation for the Square Wave mechanism, O(n) a step. */
+export interface SquareWave {
+  /**
+   * Runs as many updates as `predicted` has rows of n = transition.bins, and keeps them all: the decision to stop is
+   * taken outside, from logarithms that must not differ between cores.
+   * @param counts reports per output bin
+   * @param smooth EMS: [1, 2, 1]/4 after every update
+   * @param estimates one row of n more than `predicted`; the first row goes in, sums to 1, each update writes the next
+   * @param predicted M f of the estimate that entered each update
+   */
+  emSteps(
+    transition: Transition,
+    counts: Float64Array,
+    smooth: boolean,
+    estimates: Float64Array,
+    predicted: Float64Array,
+  ): void;
+}
+
+export interface Core extends Keystream, SquareWave {
   readonly name: "wasm" | "js";
 }

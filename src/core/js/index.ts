@@ -1,5 +1,6 @@
 /** The core in plain TypeScript: for platforms that forbid compiling wasm, and the opponent in the benchmark. */
 import type { Core } from "../core.js";
 import { keystream } from "./chacha.js";
+import { squareWave } from "./squareWave.js";
 
-export const jsCore: Core = { name: "js", keystream };
+export const jsCore: Core = { name: "js", keystream, ...squareWave };

@@ -9,6 +9,21 @@ export interface Kernels {
   readonly memory: WebAssembly.Memory;
   heapBase(): number;
   chachaBlock(input: number, counter: number, out: number): void;
+  emSteps(
+    n: number,
+    k: number,
+    level: number,
+    starts: number,
+    taps: number,
+    backStarts: number,
+    backTaps: number,
+    counts: number,
+    smooth: boolean,
+    steps: number,
+    estimates: number,
+    predicted: number,
+    work: number,
+  ): void;
 }
 
 let kernels: Kernels | undefined;
