@@ -3,11 +3,18 @@ import { defineConfig } from "vitest/config";
 /** .ci/run asks for a machine-readable copy of the result here. */
 const report = process.env["BRUME_TEST_REPORT"];
 
+/** These look at the build and need it packed, installed and a browser; all others run on the sources alone. */
+const built = ["test/package/**/*.test.ts", "test/browser/**/*.test.ts", "test/web/**/*.test.ts"];
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    testTimeout: 120_000,
+    // Tests end by themselves; these limits are for what hangs, even on a machine busy with other things.
+    testTimeout: 300_000,
     hookTimeout: 300_000,
     ...(report ? { reporters: ["default", "json"], outputFile: { json: report } } : {}),
+    projects: [
+      { extends: true, test: { name: "source", include: ["test/**/*.test.ts"], exclude: built } },
+      { extends: true, test: { name: "built", include: built, globalSetup: "test/package/setup.ts" } },
+    ],
   },
 });

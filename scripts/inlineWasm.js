@@ -7,6 +7,6 @@ if (bytes.length > LIMIT)
   throw new RangeError(`brume.wasm: expected at most ${LIMIT} bytes, got ${bytes.length}`);
 writeFileSync(
   "src/core/wasmBytes.ts",
-  `/** The kernels of assembly/, compiled; made by scripts/inlineWasm.js. */\nexport const wasmBase64 =\n  "${bytes.toString("base64")}";\n`,
+  `/** The kernels of assembly/, compiled; made by scripts/inlineWasm.js. */\nexport const wasmBase64: string =\n  "${bytes.toString("base64")}";\n`,
 );
 console.log(`brume.wasm: ${bytes.length} bytes`);

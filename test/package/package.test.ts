@@ -1,0 +1,104 @@
+/** The tarball, as npm would publish it: what is inside, and that it loads with its types where Node is. */
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { expect, inject, test } from "vitest";
+
+/** The output of a program; what it printed becomes the error if it fails. */
+async function run(program: string, args: string[], cwd = "."): Promise<string> {
+  const failed = (error: { stdout: string; stderr: string }) => {
+    throw new Error(`${program} ${args.join(" ")}\n${error.stdout}${error.stderr}`);
+  };
+  return (await promisify(execFile)(program, args, { cwd }).catch(failed)).stdout;
+}
+
+const node = (args: string[], cwd = ".") => run(process.execPath, args, cwd);
+
+const app = inject("app");
+const tarball = inject("tarball");
+const installed = join(app, "node_modules/brume");
+
+const files = async () =>
+  (await run("tar", ["-tzf", tarball]))
+    .trim()
+    .split("\n")
+    .map((path) => path.replace("package/", ""));
+
+test("publint has nothing to say", async () => {
+  const bytes = readFileSync(tarball);
+  const { messages, pkg } = await publint({ strict: true, pack: { tarball: new Uint8Array(bytes).buffer } });
+  expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+});
+
+test("are the types wrong? No", async () => {
+  const attw = resolve("node_modules/@arethetypeswrong/cli/dist/index.js");
+  const stdout = await node([attw, tarball, "--profile", "esm-only", "--no-emoji"]);
+  expect(stdout).toMatch(/"brume"\s+node16 \(from ESM\): OK/);
+});
+
+test("holds the build, its sources and documents, and nothing else", async () => {
+  const outside = (await files()).filter(
+    (path) => !/^(dist\/.+\.(js|d\.ts)(\.map)?|src\/.+\.ts|docs\/.+\.(md|png|svg))$/.test(path),
+  );
+  expect(outside.sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "package.json"]);
+});
+
+test("every source map finds its sources", async () => {
+  const maps = (await files()).filter((path) => path.endsWith(".map"));
+  expect(maps.length).toBeGreaterThan(0);
+  const lost = maps.flatMap((path) => {
+    const map = JSON.parse(readFileSync(join(installed, path), "utf8")) as {
+      sources: string[];
+      sourcesContent?: (string | null)[];
+    };
+    const missing = (source: string, i: number) =>
+      typeof map.sourcesContent?.[i] !== "string" && !existsSync(join(installed, dirname(path), source));
+    return map.sources.filter(missing);
+  });
+  expect(lost).toEqual([]);
+});
+
+test("imports, with one wasm instance for all imports", async () => {
+  const program = `
+    let instances = 0;
+    const Instance = WebAssembly.Instance;
+    WebAssembly.Instance = function (...args) { instances++; return new Instance(...args); };
+    const one = await import("brume");
+    const two = await import("./node_modules/brume/dist/index.js");
+    const cores = [one.chooseCore(), one.chooseCore("wasm"), two.chooseCore()];
+    console.log(JSON.stringify({ instances, cores: cores.map((core) => core.name), same: new Set(cores).size }));
+  `;
+  const stdout = await node(["--input-type=module", "--eval", program], app);
+  expect(JSON.parse(stdout)).toEqual({ instances: 1, cores: ["wasm", "wasm", "wasm"], same: 1 });
+});
+
+test("its command runs", async () => {
+  const stdout = await run(join(app, "node_modules/.bin/brume"), ["--help"]);
+  expect(stdout).toMatch(/^brume/);
+});
+
+test.each([
+  { module: "NodeNext", moduleResolution: "NodeNext" },
+  { module: "ESNext", moduleResolution: "Bundler" },
+])("types resolve under strict tsc, $moduleResolution", async ({ module, moduleResolution }) => {
+  const config = `tsconfig.${moduleResolution}.json`;
+  const options = { target: "ES2022", lib: ["ES2022", "DOM"], types: [], strict: true, noEmit: true };
+  writeFileSync(
+    join(app, config),
+    JSON.stringify({ compilerOptions: { ...options, module, moduleResolution }, files: ["types.ts"] }),
+  );
+  writeFileSync(
+    join(app, "types.ts"),
+    `import { chooseCore, type CoreChoice } from "brume";
+     import * as browser from "brume/browser";
+     const choice: CoreChoice = "js";
+     export const name: "wasm" | "js" = chooseCore(choice).name;
+     export const same: typeof chooseCore = browser.chooseCore;
+     // @ts-expect-error: a wrong core is seen by the compiler
+     chooseCore("fast");`,
+  );
+  await node([resolve("node_modules/typescript/bin/tsc"), "-p", config], app);
+});
