@@ -1,5 +1,7 @@
 /** The one list of exports: every kernel, by stage. Pointers come from the arena in src/core/wasm/instance.ts. */
-export * from "./chacha";
+export { chachaFill } from "./chacha";
+export { fillBelow, fillTosses, randomBytes } from "./reader";
+export { fillGeometric, fillLaplace } from "./laplace";
 export * from "./squareWave";
 
 /** Where static data end and the arena begins, in bytes. */

@@ -3,7 +3,9 @@
  * same key they give the same answers, bit for bit. A core keeps nothing between calls: every array that goes
  * in or comes out belongs to the caller.
  */
+import type { Coin } from "./coin.js";
 import type { Random } from "./random.js";
+import type { Scale } from "./scale.js";
 import type { Transition } from "./transition.js";
 
 /** ChaCha20 (RFC 8439). */
@@ -31,6 +33,18 @@ export interface SquareWave {
   ): void;
 }
 
-export interface Core extends Keystream, SquareWave {
+/** Exact samples. A call that throws leaves `random` where it was, and `out` with nothing to rely on. */
+export interface Sampling {
+  /** Integers 0 … n − 1, all as likely; 1 ≤ n ≤ 2⁵³. */
+  uniformBelow(random: Random, n: number, out: Float64Array): void;
+  /** 1 with the coin's probability, else 0. */
+  toss(random: Random, coin: Coin, out: Uint8Array): void;
+  /** Integers k ≥ 0 with P(k) ∝ exp(−k/t). */
+  geometric(random: Random, scale: Scale, out: Float64Array): void;
+  /** Discrete Laplace: integers k with P(k) ∝ exp(−|k|/t). */
+  laplace(random: Random, scale: Scale, out: Float64Array): void;
+}
+
+export interface Core extends Keystream, Sampling, SquareWave {
   readonly name: "wasm" | "js";
 }

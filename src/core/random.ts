@@ -19,6 +19,17 @@ export interface Random {
   position: number;
 }
 
+/** RFC 8439 counts 2³² blocks of 16 words: the end of a sub-stream. */
+const POSITION_LIMIT = 2 ** 36;
+
+/** Refuses to read a sub-stream past its end, where the block counter would start again from 0. */
+export function checkPosition(position: number): void {
+  if (!(position >= 0 && position <= POSITION_LIMIT))
+    throw new RangeError(
+      `random: expected a position up to 2³⁶ words, got ${position}; take another sub-stream`,
+    );
+}
+
 /** A fresh key from the platform's cryptographic generator. Without one there is no release. */
 export function secretKey(): Uint32Array {
   const source = globalThis.crypto as Crypto | undefined;

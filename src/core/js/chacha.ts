@@ -1,11 +1,11 @@
 /** Key → random bits: twin of assembly/chacha.ts. */
 import type { Keystream } from "../core.js";
-import type { Random } from "../random.js";
+import { checkPosition, type Random } from "../random.js";
 
 /** "expand 32-byte k" (RFC 8439, section 2.3). */
 const CONSTANTS = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
 
-/** The 16 words of the state before the rounds; word 12 is the block counter. */
+/** The 16 words of the state before the rounds; word 12, the block counter, is 0. */
 export function initialState(random: Random): Uint32Array {
   const state = new Uint32Array(16);
   state.set(CONSTANTS);
@@ -45,6 +45,7 @@ function quarterRound(x: Int32Array, a: number, b: number, c: number, d: number)
 const rotl = (word: number, by: number): number => (word << by) | (word >>> (32 - by));
 
 export const keystream: Keystream["keystream"] = (random, out) => {
+  checkPosition(random.position + out.length);
   const state = initialState(random);
   const block = new Uint32Array(16);
   for (let done = 0; done < out.length;) {

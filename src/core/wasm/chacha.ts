@@ -1,24 +1,29 @@
 /** Stages assembly/chacha.ts. */
 import type { Keystream } from "../core.js";
 import { initialState } from "../js/chacha.js";
+import { checkPosition } from "../random.js";
 import { Arena, type Kernels } from "./instance.js";
+
+/** Words made by one call: four blocks of 16, times 256. */
+const CHUNK = 16384;
 
 export function chacha(kernels: Kernels): Keystream {
   return {
     keystream(random, out) {
+      checkPosition(random.position + out.length);
       const arena = new Arena(kernels);
       const state = arena.put(initialState(random));
-      const at = arena.take(64);
-      const block = new Uint32Array(16);
+      const at = arena.take(4 * CHUNK);
       for (let done = 0; done < out.length;) {
         const within = random.position % 16;
-        kernels.chachaBlock(state, Math.floor(random.position / 16), at);
-        arena.read(at, block);
-        const take = Math.min(16 - within, out.length - done);
-        out.set(block.subarray(within, within + take), done);
+        const take = Math.min(CHUNK - within, out.length - done);
+        kernels.chachaFill(state, Math.floor(random.position / 16), Math.ceil((within + take) / 64), at);
+        arena.read(at + 4 * within, out.subarray(done, done + take));
         done += take;
         random.position += take;
       }
+      arena.wipe(state, 64);
+      arena.wipe(at, 4 * Math.min(CHUNK, out.length + 80));
     },
   };
 }

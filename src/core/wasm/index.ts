@@ -2,10 +2,18 @@
 import type { Core } from "../core.js";
 import { chacha } from "./chacha.js";
 import { loadKernels } from "./instance.js";
+import { laplace } from "./laplace.js";
+import { reader } from "./reader.js";
 import { squareWave } from "./squareWave.js";
 
 /** Throws where WebAssembly cannot be compiled; choose.ts falls back to the js core then. */
 export function makeWasmCore(): Core {
   const kernels = loadKernels();
-  return { name: "wasm", ...chacha(kernels), ...squareWave(kernels) };
+  return {
+    name: "wasm",
+    ...chacha(kernels),
+    ...reader(kernels),
+    ...laplace(kernels),
+    ...squareWave(kernels),
+  };
 }

@@ -8,7 +8,6 @@ type TypedArray = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 export interface Kernels {
   readonly memory: WebAssembly.Memory;
   heapBase(): number;
-  chachaBlock(input: number, counter: number, out: number): void;
   emSteps(
     n: number,
     k: number,
@@ -24,6 +23,12 @@ export interface Kernels {
     predicted: number,
     work: number,
   ): void;
+  chachaFill(input: number, counter: number, groups: number, out: number): void;
+  randomBytes(): number;
+  fillBelow(random: number, n: number, count: number, out: number): void;
+  fillTosses(random: number, coin: number, count: number, out: number): void;
+  fillGeometric(random: number, scale: number, count: number, out: number): void;
+  fillLaplace(random: number, scale: number, count: number, out: number): void;
 }
 
 let kernels: Kernels | undefined;
@@ -70,6 +75,11 @@ export class Arena {
   write(start: number, array: TypedArray): void {
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
     new Uint8Array(this.#memory.buffer, start, array.byteLength).set(bytes);
+  }
+
+  /** Overwrites what must not stay in memory that the next call shares: keys and keystream. */
+  wipe(start: number, bytes: number): void {
+    new Uint8Array(this.#memory.buffer, start, bytes).fill(0);
   }
 
   /** Copies memory from `start` on into `array`. */

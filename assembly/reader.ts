@@ -1,0 +1,113 @@
+/**
+ * Random words in order, for any kernel. A kernel that draws takes a pointer `random` to a block staged by
+ * src/core/wasm/reader.ts, and does
+ *
+ *     beginRandom(random);
+ *     … nextWord(), below(n), flip(coin); drawGeometric(scale), drawLaplace(scale) of laplace.ts …
+ *     endRandom();
+ *
+ * The block: ChaCha20 state (64 bytes), position in words (f64, read at the beginning and written at the end),
+ * 8 bytes of padding, buffer. Words are made four blocks ahead, but `position` counts only those taken.
+ */
+import { chachaFourBlocks } from "./chacha";
+
+const POSITION: usize = 64;
+const BUFFER: usize = 80;
+const BUFFER_BYTES: usize = 1024;
+
+/** Bytes of a staged random block; the arena asks for as many. */
+export function randomBytes(): usize {
+  return BUFFER + BUFFER_BYTES;
+}
+
+let state: usize = 0;
+/** The next block to make; beyond 2³² (which the counter cannot count) the caller throws the results away. */
+let nextBlock: u64 = 0;
+/** The next word to take, and the end of those made: pointers. laplace.ts keeps a copy in its loop. */
+export let cursor: usize = 0;
+export let limit: usize = 0;
+
+/** Starts reading at the block's position. */
+export function beginRandom(random: usize): void {
+  const position = <u64>load<f64>(random, POSITION);
+  state = random;
+  nextBlock = position >> 4;
+  refill();
+  cursor += (<usize>(position & 15)) << 2;
+}
+
+/** Writes the position after the last word taken into the block. */
+export function endRandom(): void {
+  store<f64>(state, <f64>((nextBlock << 4) - ((<u64>(limit - cursor)) >> 2)), POSITION);
+}
+
+/** Makes the next words; those left over are lost, so only for an empty buffer. */
+export function refill(): void {
+  cursor = state + BUFFER;
+  limit = cursor + BUFFER_BYTES;
+  for (let at = cursor; at < limit; at += 256, nextBlock += 4) chachaFourBlocks(state, <u32>nextBlock, at);
+}
+
+/** Moves the cursor: for loops that read words on their own. */
+// @ts-ignore: decorator
+@inline
+export function moveCursor(to: usize): void {
+  cursor = to;
+}
+
+/** The next 32 bits. */
+// @ts-ignore: decorator
+@inline
+export function nextWord(): u32 {
+  if (cursor == limit) refill();
+  const word = load<u32>(cursor);
+  cursor += 4;
+  return word;
+}
+
+/**
+ * Uniform on 0 … n − 1 for 1 ≤ n ≤ 2⁵³: as many bits as n − 1 has, drawn again while they are n or more. Takes
+ * no word for n = 1, the top bits of one word up to n = 2³², else the top bits of one and all of another.
+ */
+export function below(n: u64): u64 {
+  if (n == 1) return 0;
+  const unused = clz<u64>(n - 1);
+  let x: u64;
+  do {
+    x =
+      unused >= 32 ? (<u64>nextWord()) >> (unused - 32) : (((<u64>nextWord()) >> unused) << 32) | nextWord();
+  } while (x >= n);
+  return x;
+}
+
+/** True with the probability of the coin at `coin` (src/core/coin.ts): 6 words, compared while they tie. */
+// @ts-ignore: decorator
+@inline
+export function flip(coin: usize): bool {
+  const word = nextWord();
+  const threshold = load<u32>(coin);
+  return word == threshold ? tailBelow(coin + 4, 5, <bool>load<u32>(coin, 24)) : word < threshold;
+}
+
+/** Whether the next `words` words, as one number, are below the number at `threshold`; `tie` if they are equal. */
+export function tailBelow(threshold: usize, words: i32, tie: bool): bool {
+  for (let i = 0; i < words; i++, threshold += 4) {
+    const word = nextWord();
+    if (word != load<u32>(threshold)) return word < load<u32>(threshold);
+  }
+  return tie;
+}
+
+/** n uniform integers below `n`, as f64. */
+export function fillBelow(random: usize, n: f64, count: i32, out: usize): void {
+  beginRandom(random);
+  for (let i = 0; i < count; i++, out += 8) store<f64>(out, <f64>below(<u64>n));
+  endRandom();
+}
+
+/** `count` tosses of one coin, a byte each. */
+export function fillTosses(random: usize, coin: usize, count: i32, out: usize): void {
+  beginRandom(random);
+  for (let i = 0; i < count; i++) store<u8>(out + i, <u8>flip(coin));
+  endRandom();
+}

@@ -1,0 +1,104 @@
+/** Random words in order: twin of assembly/reader.ts. */
+import type { Coin } from "../coin.js";
+import type { Sampling } from "../core.js";
+import { checkPosition, type Random } from "../random.js";
+import { chachaBlock, initialState } from "./chacha.js";
+
+/** Words made ahead; those not taken are made again by the next reader. */
+const BUFFER_WORDS = 256;
+
+/**
+ * Reads the keystream of `random` word by word. `random.position` moves when the caller calls {@link finish}, so
+ * a call that throws on the way changes nothing.
+ */
+export class WordReader {
+  readonly #random: Random;
+  readonly #state: Uint32Array;
+  readonly #buffer = new Uint32Array(BUFFER_WORDS);
+  #cursor = BUFFER_WORDS;
+  #nextBlock: number;
+
+  constructor(random: Random) {
+    checkPosition(random.position);
+    this.#random = random;
+    this.#state = initialState(random);
+    this.#nextBlock = Math.floor(random.position / 16);
+    if (random.position % 16 > 0) {
+      this.#refill();
+      this.#cursor = random.position % 16;
+    }
+  }
+
+  /** Words taken so far, from the beginning of the sub-stream. */
+  get position(): number {
+    return 16 * this.#nextBlock - (BUFFER_WORDS - this.#cursor);
+  }
+
+  /** Moves `random` behind the last word taken. */
+  finish(): void {
+    checkPosition(this.position);
+    this.#random.position = this.position;
+  }
+
+  /** The next 32 bits. */
+  next(): number {
+    if (this.#cursor === BUFFER_WORDS) this.#refill();
+    return this.#buffer[this.#cursor++]!;
+  }
+
+  #refill(): void {
+    checkPosition(16 * this.#nextBlock + 1);
+    for (let at = 0; at < BUFFER_WORDS; at += 16)
+      chachaBlock(this.#state, this.#nextBlock++, this.#buffer, at);
+    this.#cursor = 0;
+  }
+
+  /**
+   * Uniform on 0 … n − 1 for 1 ≤ n ≤ 2⁵³: as many bits as n − 1 has, drawn again while they are n or more. Takes
+   * no word for n = 1, the top bits of one word up to n = 2³², else the top bits of one and all of another.
+   */
+  below(n: number): number {
+    if (n === 1) return 0;
+    const high = Math.floor((n - 1) / 2 ** 32);
+    const unused = Math.clz32(high > 0 ? high : n - 1);
+    for (;;) {
+      const top = this.next() >>> unused;
+      const x = high > 0 ? top * 2 ** 32 + this.next() : top;
+      if (x < n) return x;
+    }
+  }
+
+  /** True with the coin's probability: 6 words, compared while they tie. */
+  flip(coin: Coin): boolean {
+    const word = this.next();
+    const threshold = coin.words[0]!;
+    return word === threshold ? this.tailBelow(coin.words, 1, 5, coin.words[6] === 1) : word < threshold;
+  }
+
+  /** Whether the next `count` words, as one number, are below the one at words[at…]; `tie` if they are equal. */
+  tailBelow(words: Uint32Array, at: number, count: number, tie: boolean): boolean {
+    for (let i = 0; i < count; i++) {
+      const word = this.next();
+      if (word !== words[at + i]!) return word < words[at + i]!;
+    }
+    return tie;
+  }
+}
+
+export const uniformBelow: Sampling["uniformBelow"] = (random, n, out) => {
+  checkBound(n);
+  const reader = new WordReader(random);
+  for (let i = 0; i < out.length; i++) out[i] = reader.below(n);
+  reader.finish();
+};
+
+export const toss: Sampling["toss"] = (random, coin, out) => {
+  const reader = new WordReader(random);
+  for (let i = 0; i < out.length; i++) out[i] = reader.flip(coin) ? 1 : 0;
+  reader.finish();
+};
+
+export function checkBound(n: number): void {
+  if (!(Number.isInteger(n) && n >= 1 && n <= 2 ** 53))
+    throw new RangeError(`n: expected an integer 1 ≤ n ≤ 2⁵³, got ${n}`);
+}

@@ -1,0 +1,139 @@
+/**
+ * The scale t of a geometric or discrete Laplace distribution, P(G = k) ∝ exp(−k/t), with the tables that draw
+ * from it. docs/noise.md has the argument; in short:
+ *
+ *     G = low digits + 2^J·H,   J = max(0, ⌈log2 t⌉ − 4)
+ *
+ * The binary digits of a geometric variable are independent, and so are groups of them: each is a geometric cut
+ * off at its width. A word of keystream draws two digits by alias tables, and carries the sign in its last bit:
+ *
+ *     8 bits column, 8 bits fraction │ 8 bits column, 7 bits fraction, 1 bit
+ *
+ * A fraction that ties with the head of its column's threshold is followed by up to five words, compared with
+ * the tail. The last outcome of H means "at least": it is added, and H drawn again.
+ *
+ * A scale below 1 uses m = ⌈1/t⌉ and the tables of m·t, which is in [1, 2): ⌊G/m⌋ has scale t, exactly.
+ */
+import {
+  aliasTable,
+  type Column,
+  COLUMNS,
+  escapingGeometric,
+  powersOf,
+  truncatedGeometric,
+} from "./alias.js";
+import { expFixed } from "./fixedPoint.js";
+
+export interface Scale {
+  /** t = numerator/denominator, in lowest terms. */
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+  /** m: draws are divided by it. 1 unless t < 1. */
+  readonly divisor: number;
+  /** The outcome of H that means "at least". */
+  readonly escape: number;
+  /** What a unit of each digit is worth, a power of two; H is the first digit. Two digits to a word. */
+  readonly weights: readonly number[];
+  /** The tables, and the numbers above once more, for the kernels: see {@link Layout}. */
+  readonly words: Uint32Array;
+  /** Where the thresholds' tails begin in `words`: 5 words per digit and column. */
+  readonly tails: number;
+}
+
+/** Indexes into {@link Scale.words}; assembly/laplace.ts has them in bytes. */
+export const Layout = {
+  /** Words of keystream that a sample takes: half as many as digits. */
+  draws: 0,
+  escape: 1,
+  /** An f64. */
+  divisor: 2,
+  /** What an escape adds, an f64: escape times the first weight. */
+  escapeStep: 4,
+  /** log2 of each weight, at most 6 words. */
+  shifts: 6,
+  /** Per digit and column: threshold's head ≪ 16 | alias ≪ 8 | own outcome. After them the tails. */
+  columns: 12,
+} as const;
+
+export const TAIL_WORDS = 5;
+const TAIL_BITS = 32n * BigInt(TAIL_WORDS);
+/** Precision of exp(−2^o/t) and its powers. */
+const EXP_BITS = 256;
+/** H escapes with probability about exp(−16). */
+const ESCAPE_AT = 16n;
+const CACHED_SCALES = 64;
+const cache = new Map<string, Scale>();
+
+/** The scale numerator/denominator, from 2⁻³² to 2⁴⁰. Equal scales share their tables. */
+export function makeScale(numerator: bigint, denominator: bigint): Scale {
+  if (numerator <= 0n || denominator <= 0n)
+    throw new RangeError(`scale: expected a fraction above 0, got ${numerator}/${denominator}`);
+  if (numerator > denominator << 40n || numerator << 32n < denominator)
+    throw new RangeError(`scale: expected 2⁻³² ≤ scale ≤ 2⁴⁰, got ${numerator}/${denominator}`);
+  const common = gcd(numerator, denominator);
+  numerator /= common;
+  denominator /= common;
+  const name = `${numerator}/${denominator}`;
+  let scale = cache.get(name);
+  if (!scale) {
+    scale = buildScale(numerator, denominator);
+    if (cache.size === CACHED_SCALES) cache.delete(cache.keys().next().value!);
+    cache.set(name, scale);
+  }
+  return scale;
+}
+
+function gcd(a: bigint, b: bigint): bigint {
+  while (b > 0n) [a, b] = [b, a % b];
+  return a;
+}
+
+function buildScale(numerator: bigint, denominator: bigint): Scale {
+  const divisor = numerator < denominator ? ceilDivide(denominator, numerator) : 1n;
+  const t = { numerator: numerator * divisor, denominator };
+  let lowBits = 0;
+  while (t.numerator > t.denominator << BigInt(lowBits + 4)) lowBits++;
+  const draws = lowBits <= 8 ? 1 : lowBits <= 24 ? 2 : 3;
+  // escape·2^J/t is 16, or hardly less where 255 outcomes do not reach that far.
+  const atLeast = ceilDivide(ESCAPE_AT * t.numerator, t.denominator << BigInt(lowBits));
+  const escape = atLeast < 255n ? Number(atLeast) : 255;
+
+  const digits = 2 * draws;
+  const tails = Layout.columns + digits * COLUMNS;
+  const words = new Uint32Array(tails + digits * COLUMNS * TAIL_WORDS);
+  const view = new DataView(words.buffer);
+  words[Layout.draws] = draws;
+  words[Layout.escape] = escape;
+  view.setFloat64(4 * Layout.divisor, Number(divisor), true);
+  view.setFloat64(4 * Layout.escapeStep, escape * 2 ** lowBits, true);
+  const weights: number[] = [];
+  for (let digit = 0, shift = lowBits; digit < digits; digit++) {
+    // The low bits are shared out evenly, from the highest down.
+    const width = digit === 0 ? 0 : Math.ceil(shift / (digits - digit));
+    shift -= width;
+    words[Layout.shifts + digit] = shift;
+    weights.push(2 ** shift);
+    const bits = 8n + headBits(digit) + TAIL_BITS;
+    const rho = expFixed(t.denominator << BigInt(shift), t.numerator, EXP_BITS);
+    const chances =
+      digit === 0
+        ? escapingGeometric(powersOf(rho, escape, EXP_BITS), bits)
+        : truncatedGeometric(powersOf(rho, 2 ** width, EXP_BITS), bits);
+    writeColumns(words, tails, digit, aliasTable(chances, bits));
+  }
+  return { numerator, denominator, divisor: Number(divisor), escape, weights, words, tails };
+}
+
+/** The upper half of a word has 8 bits of fraction, the lower half 7. */
+const headBits = (digit: number): bigint => (digit % 2 === 0 ? 8n : 7n);
+
+const ceilDivide = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
+
+function writeColumns(words: Uint32Array, tails: number, digit: number, columns: Column[]): void {
+  columns.forEach(({ own, alias, threshold }, i) => {
+    const column = digit * COLUMNS + i;
+    words[Layout.columns + column] = (Number(threshold >> TAIL_BITS) << 16) | (alias << 8) | own;
+    for (let word = TAIL_WORDS - 1; word >= 0; word--, threshold >>= 32n)
+      words[tails + column * TAIL_WORDS + word] = Number(threshold & 0xffffffffn);
+  });
+}

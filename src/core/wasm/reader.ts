@@ -1,0 +1,75 @@
+/** Stages assembly/reader.ts: key and position for any kernel that draws. */
+import type { Sampling } from "../core.js";
+import { initialState } from "../js/chacha.js";
+import { checkBound } from "../js/reader.js";
+import { checkPosition, type Random } from "../random.js";
+import { Arena, type Kernels } from "./instance.js";
+
+/** Where the block has its position: assembly/reader.ts. */
+const POSITION = 64;
+
+/**
+ * Runs a kernel that draws from `random`: stages the block that assembly/reader.ts describes, moves
+ * `random.position` to where the kernel stopped, and wipes key and keystream from the shared memory, also if
+ * something throws. Copy the kernel's results out after this returns: past the end of the sub-stream it throws.
+ */
+export function withRandom(
+  kernels: Kernels,
+  arena: Arena,
+  random: Random,
+  run: (block: number) => void,
+): void {
+  checkPosition(random.position);
+  const bytes = kernels.randomBytes();
+  const block = arena.take(bytes);
+  try {
+    arena.write(block, initialState(random));
+    const position = Float64Array.of(random.position);
+    arena.write(block + POSITION, position);
+    run(block);
+    arena.read(block + POSITION, position);
+    checkPosition(position[0]!);
+    random.position = position[0]!;
+  } finally {
+    arena.wipe(block, bytes);
+  }
+}
+
+/** Samples made by one call: 64 KiB of f64. */
+const CHUNK = 8192;
+
+/** Fills `out` chunk by chunk with what `fill` draws from the staged `input`. */
+export function fillChunks<T extends Float64Array | Uint8Array>(
+  kernels: Kernels,
+  random: Random,
+  input: Uint32Array,
+  out: T,
+  fill: (block: number, input: number, count: number, at: number) => void,
+): void {
+  const arena = new Arena(kernels);
+  const staged = arena.put(input);
+  const at = arena.take(out.BYTES_PER_ELEMENT * Math.min(CHUNK, out.length));
+  withRandom(kernels, arena, random, (block) => {
+    for (let done = 0; done < out.length; done += CHUNK) {
+      const part = out.subarray(done, done + CHUNK);
+      fill(block, staged, part.length, at);
+      arena.read(at, part);
+    }
+  });
+}
+
+export function reader(kernels: Kernels): Pick<Sampling, "uniformBelow" | "toss"> {
+  return {
+    uniformBelow(random, n, out) {
+      checkBound(n);
+      fillChunks(kernels, random, new Uint32Array(0), out, (block, _, count, at) =>
+        kernels.fillBelow(block, n, count, at),
+      );
+    },
+    toss(random, coin, out) {
+      fillChunks(kernels, random, coin.words, out, (block, coinAt, count, at) =>
+        kernels.fillTosses(block, coinAt, count, at),
+      );
+    },
+  };
+}
