@@ -2,6 +2,7 @@
 export { chachaFill } from "./chacha";
 export { fillBelow, fillTosses, randomBytes } from "./reader";
 export { fillGeometric, fillLaplace } from "./laplace";
+export { makeConsistent } from "./consistency";
 export * from "./squareWave";
 
 /** Where static data end and the arena begins, in bytes. */

@@ -14,6 +14,16 @@ export interface Keystream {
   keystream(random: Random, out: Uint32Array): void;
 }
 
+/** Appendix C, Eq. 10–11, in residual form. */
+export interface Consistency {
+  /**
+   * What consistency adds to the leaves of one tree: f, one number per group of b siblings; none for one level.
+   * The consistent leaf i is (its noisy count) + f[⌊i/b⌋]. Noise N and noisy counts T + N give the same bits.
+   * @param nodes every node's integer, leaves first, top last (layout.ts)
+   */
+  makeConsistent(nodes: Float64Array, fanout: number, levels: number): Float64Array;
+}
+
 /** Expectation maximisation for the Square Wave mechanism, O(n) a step. */
 export interface SquareWave {
   /**
@@ -45,6 +55,6 @@ export interface Sampling {
   laplace(random: Random, scale: Scale, out: Float64Array): void;
 }
 
-export interface Core extends Keystream, Sampling, SquareWave {
+export interface Core extends Keystream, Sampling, Consistency, SquareWave {
   readonly name: "wasm" | "js";
 }

@@ -1,8 +1,18 @@
 /** The core in plain TypeScript: for platforms that forbid compiling wasm, and the opponent in the benchmark. */
 import type { Core } from "../core.js";
 import { keystream } from "./chacha.js";
+import { makeConsistent } from "./consistency.js";
 import { geometric, laplace } from "./laplace.js";
 import { toss, uniformBelow } from "./reader.js";
 import { squareWave } from "./squareWave.js";
 
-export const jsCore: Core = { name: "js", keystream, uniformBelow, toss, geometric, laplace, ...squareWave };
+export const jsCore: Core = {
+  name: "js",
+  keystream,
+  uniformBelow,
+  toss,
+  geometric,
+  laplace,
+  makeConsistent,
+  ...squareWave,
+};

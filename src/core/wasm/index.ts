@@ -1,6 +1,7 @@
 /** The core in WebAssembly. */
 import type { Core } from "../core.js";
 import { chacha } from "./chacha.js";
+import { consistency } from "./consistency.js";
 import { loadKernels } from "./instance.js";
 import { laplace } from "./laplace.js";
 import { reader } from "./reader.js";
@@ -14,6 +15,7 @@ export function makeWasmCore(): Core {
     ...chacha(kernels),
     ...reader(kernels),
     ...laplace(kernels),
+    ...consistency(kernels),
     ...squareWave(kernels),
   };
 }

@@ -8,6 +8,7 @@ type TypedArray = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 export interface Kernels {
   readonly memory: WebAssembly.Memory;
   heapBase(): number;
+  makeConsistent(nodes: number, leaves: number, fanout: number, excess: number): void;
   emSteps(
     n: number,
     k: number,
