@@ -44,11 +44,21 @@ export default tseslint.config(
         {
           patterns: [
             { group: above.map((name) => `**/${name}/**`), message: `src/${folder} must not look up.` },
+            { regex: "^(\\.\\./)+index\\.js$", message: "The public names are for users, not for us." },
           ],
         },
       ],
     },
   })),
+  {
+    files: ["src/index.ts"],
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        { patterns: [{ group: ["./cli/**", "./lab/**"], message: "Not part of the library." }] },
+      ],
+    },
+  },
   { files: ["**/*.js"], ...tseslint.configs.disableTypeChecked },
   {
     files: ["scripts/**", "*.js"],

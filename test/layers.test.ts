@@ -1,0 +1,91 @@
+/** Imports point one way, and the linter and the module graph both know it. */
+import { build } from "esbuild";
+import { ESLint } from "eslint";
+import { readdirSync } from "node:fs";
+import tseslint from "typescript-eslint";
+import { expect, test } from "vitest";
+
+/** Rules about types need the whole program; the rule under test needs one line. */
+const eslint = new ESLint({
+  overrideConfig: [
+    tseslint.configs.disableTypeChecked,
+    { languageOptions: { parserOptions: { projectService: false } } },
+  ],
+});
+
+const complaints = async (file: string, imported: string) => {
+  const [result] = await eslint.lintText(`import "${imported}";\n`, { filePath: file });
+  return result!.messages.map((message) => message.ruleId);
+};
+
+test.each([
+  ["src/core/random.ts", "../central/tops.js"],
+  ["src/core/js/chacha.ts", "../../local/squareWave.js"],
+  ["src/core/choose.ts", "../index.js"],
+  ["src/central/tops.ts", "../streams/node.js"],
+  ["src/local/reporter.ts", "../central/tops.js"],
+  ["src/baselines/pak.ts", "../lab/metrics.js"],
+  ["src/streams/web.ts", "../keeping/hub.js"],
+  ["src/keeping/hub.ts", "../cli/main.js"],
+  ["src/index.ts", "./lab/metrics.js"],
+])("%s must not import %s", async (file, imported) => {
+  expect(await complaints(file, imported)).toEqual(["no-restricted-imports"]);
+});
+
+test.each([
+  ["src/central/tops.ts", "../core/choose.js"],
+  ["src/baselines/pak.ts", "../central/ranges.js"],
+  ["src/keeping/hub.ts", "../central/tops.js"],
+  ["src/cli/main.ts", "../lab/metrics.js"],
+  ["src/core/js/chacha.ts", "./index.js"],
+])("%s may import %s", async (file, imported) => {
+  expect(await complaints(file, imported)).toEqual([]);
+});
+
+/** Module → the modules it imports at run time; types are gone. */
+type Graph = Record<string, string[]>;
+
+/** The first cycle met walking depth first, as a path, or `undefined`. */
+function findCycle(graph: Graph): string[] | undefined {
+  const done = new Set<string>();
+  const walk = (module: string, path: string[]): string[] | undefined => {
+    if (path.includes(module)) return [...path.slice(path.indexOf(module)), module];
+    if (done.has(module)) return undefined;
+    for (const next of graph[module] ?? []) {
+      const cycle = walk(next, [...path, module]);
+      if (cycle !== undefined) return cycle;
+    }
+    done.add(module);
+    return undefined;
+  };
+  for (const module of Object.keys(graph)) {
+    const cycle = walk(module, []);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+}
+
+test("a cycle is found", () => {
+  expect(findCycle({ a: ["b", "c"], b: [], c: ["d"], d: ["b", "c"] })).toEqual(["c", "d", "c"]);
+});
+
+test("no module of src imports itself through others", async () => {
+  const entryPoints = readdirSync("src", { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => `src/${path}`);
+  const { metafile } = await build({
+    entryPoints,
+    bundle: true,
+    write: false,
+    outdir: "build",
+    metafile: true,
+    format: "esm",
+    platform: "node",
+    packages: "external",
+  });
+  const graph = Object.fromEntries(
+    Object.entries(metafile.inputs).map(([path, { imports }]) => [path, imports.map((to) => to.path)]),
+  );
+  expect(Object.keys(graph)).toEqual(expect.arrayContaining(entryPoints));
+  expect(findCycle(graph)).toBeUndefined();
+});
