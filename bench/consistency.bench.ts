@@ -16,7 +16,7 @@ export async function* rows(): AsyncGenerator<Row> {
   const wasm = makeWasmCore();
   const kernels = loadKernels();
   const js = () => trees.map((tree) => jsCore.makeConsistent(tree, b, levels));
-  const naive = () => trees.map((tree) => consistentNodes(tree));
+  const naive = () => trees.map((tree) => printedConsistency(tree, leaves, b));
   const [from, to] = [new Float64Array(b * leaves).fill(1), new Float64Array(b * leaves)];
   const limit = () => to.set(from);
 
@@ -47,21 +47,23 @@ export async function* rows(): AsyncGenerator<Row> {
 }
 
 /** Eq. 10 upwards, Eq. 11 downwards, every node written: what one would type from the paper, in plain loops. */
-function consistentNodes(noisy: Float64Array): Float64Array {
+export function printedConsistency(noisy: Float64Array, leaves: number, b: number): Float64Array {
   const tree = noisy.slice();
-  for (let x = leaves, child = 0, size = leaves / b, p = b; size >= 1; size /= b, p *= b) {
+  let child = 0;
+  for (let x = leaves, size = leaves / b, p = b; size >= 1; size /= b, p *= b) {
     const own = (p * b - p) / (p * b - 1);
     for (const end = x + size; x < end; x++, child += b)
-      tree[x] = own * tree[x]! + (1 - own) * sumOfChildren(tree, child);
+      tree[x] = own * tree[x]! + (1 - own) * sumOfChildren(tree, child, b);
   }
-  for (let x = nodes - 1, child = x - b; child >= 0; x--, child -= b) {
-    const share = (tree[x]! - sumOfChildren(tree, child)) / b;
+  for (let x = tree.length - 1; child > 0; x--) {
+    child -= b;
+    const share = (tree[x]! - sumOfChildren(tree, child, b)) / b;
     for (let i = child; i < child + b; i++) tree[i]! += share;
   }
   return tree;
 }
 
-function sumOfChildren(tree: Float64Array, child: number): number {
+function sumOfChildren(tree: Float64Array, child: number, b: number): number {
   let sum = 0;
   for (let i = child; i < child + b; i++) sum += tree[i]!;
   return sum;

@@ -55,6 +55,24 @@ export interface Sampling {
   laplace(random: Random, scale: Scale, out: Float64Array): void;
 }
 
-export interface Core extends Keystream, Sampling, Consistency, SquareWave {
+/** The noise of one tree after consistency; a leaf of true count T is released as (T + noise) + correction. */
+export interface Tree {
+  /** One integer per leaf. */
+  readonly noise: Float64Array;
+  /** One f per group of b sibling leaves: leaf i has corrections[⌊i/b⌋]. Empty for one level. */
+  readonly corrections: Float64Array;
+}
+
+/** A forest is grown tree by tree, since a stream only ever needs the one it is in. */
+export interface Forests {
+  /**
+   * Discrete Laplace noise for every node of one tree, made consistent.
+   * @param random the tree's own sub-stream; nodes draw in the order of layout.ts, leaves first, top last
+   * @param scale t = (levels)·Θ/ε
+   */
+  growTree(random: Random, scale: Scale, fanout: number, levels: number): Tree;
+}
+
+export interface Core extends Keystream, Sampling, Consistency, Forests, SquareWave {
   readonly name: "wasm" | "js";
 }

@@ -2,6 +2,7 @@
 import type { Core } from "../core.js";
 import { keystream } from "./chacha.js";
 import { makeConsistent } from "./consistency.js";
+import { growTree } from "./forest.js";
 import { geometric, laplace } from "./laplace.js";
 import { toss, uniformBelow } from "./reader.js";
 import { squareWave } from "./squareWave.js";
@@ -14,5 +15,6 @@ export const jsCore: Core = {
   geometric,
   laplace,
   makeConsistent,
+  growTree,
   ...squareWave,
 };

@@ -12,9 +12,11 @@ export function consistency(kernels: Kernels): Consistency {
       const arena = new Arena(kernels);
       const leaves = leafCount(fanout, levels);
       const start = arena.put(nodes);
-      const excess = arena.take((nodes.length - leaves) * Float64Array.BYTES_PER_ELEMENT);
+      const bytes = (nodes.length - leaves) * Float64Array.BYTES_PER_ELEMENT;
+      const excess = arena.take(bytes);
       kernels.makeConsistent(start, leaves, fanout, excess);
       arena.read(excess, corrections);
+      arena.wipe(start, excess + bytes - start); // who has the noise has the counts
       return corrections;
     },
   };

@@ -2,6 +2,7 @@
 import type { Core } from "../core.js";
 import { chacha } from "./chacha.js";
 import { consistency } from "./consistency.js";
+import { forest } from "./forest.js";
 import { loadKernels } from "./instance.js";
 import { laplace } from "./laplace.js";
 import { reader } from "./reader.js";
@@ -16,6 +17,7 @@ export function makeWasmCore(): Core {
     ...reader(kernels),
     ...laplace(kernels),
     ...consistency(kernels),
+    ...forest(kernels),
     ...squareWave(kernels),
   };
 }
