@@ -4,6 +4,8 @@ export { fillBelow, fillTosses, randomBytes } from "./reader";
 export { fillGeometric, fillLaplace } from "./laplace";
 export { makeConsistent } from "./consistency";
 export * from "./squareWave";
+export { blocksBytes } from "./blocks";
+export { noisyMax } from "./threshold";
 
 /** Where static data end and the arena begins, in bytes. */
 export function heapBase(): usize {

@@ -4,6 +4,7 @@
  * in or comes out belongs to the caller.
  */
 import type { Coin } from "./coin.js";
+import type { Race } from "./race.js";
 import type { Random } from "./random.js";
 import type { Scale } from "./scale.js";
 import type { Transition } from "./transition.js";
@@ -73,6 +74,15 @@ export interface Forests {
   growTree(random: Random, scale: Scale, fanout: number, levels: number): Tree;
 }
 
-export interface Core extends Keystream, Sampling, Consistency, Forests, SquareWave {
+/** The private choice of θ. */
+export interface Thresholds {
+  /**
+   * The index (from 1) of the candidate with the best score plus noise, ties to the lowest.
+   * @param bins one per value: how many candidates are below it. Bin k means θ_k < value ≤ θ_(k+1)
+   */
+  noisyMax(random: Random, bins: Uint16Array | Uint32Array, race: Race): number;
+}
+
+export interface Core extends Keystream, Sampling, Consistency, Forests, SquareWave, Thresholds {
   readonly name: "wasm" | "js";
 }

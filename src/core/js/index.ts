@@ -6,6 +6,7 @@ import { growTree } from "./forest.js";
 import { geometric, laplace } from "./laplace.js";
 import { toss, uniformBelow } from "./reader.js";
 import { squareWave } from "./squareWave.js";
+import { noisyMax } from "./threshold.js";
 
 export const jsCore: Core = {
   name: "js",
@@ -17,4 +18,5 @@ export const jsCore: Core = {
   makeConsistent,
   growTree,
   ...squareWave,
+  noisyMax,
 };

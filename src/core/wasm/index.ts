@@ -7,6 +7,7 @@ import { loadKernels } from "./instance.js";
 import { laplace } from "./laplace.js";
 import { reader } from "./reader.js";
 import { squareWave } from "./squareWave.js";
+import { threshold } from "./threshold.js";
 
 /** Throws where WebAssembly cannot be compiled; choose.ts falls back to the js core then. */
 export function makeWasmCore(): Core {
@@ -19,5 +20,6 @@ export function makeWasmCore(): Core {
     ...consistency(kernels),
     ...forest(kernels),
     ...squareWave(kernels),
+    ...threshold(kernels),
   };
 }

@@ -30,6 +30,18 @@ export interface Kernels {
   fillTosses(random: number, coin: number, count: number, out: number): void;
   fillGeometric(random: number, scale: number, count: number, out: number): void;
   fillLaplace(random: number, scale: number, count: number, out: number): void;
+  blocksBytes(candidates: number, blockBits: number, m: number): number;
+  noisyMax(
+    random: number,
+    parameters: number,
+    laplace: number,
+    candidates: number,
+    blockBits: number,
+    bins: number,
+    m: number,
+    wide: number,
+    scratch: number,
+  ): number;
 }
 
 let kernels: Kernels | undefined;

@@ -1,0 +1,93 @@
+/** Bins → the noisy best θ: twin of assembly/threshold.ts. The algorithm and its proof: docs/noisy-max.md. */
+import type { Thresholds } from "../core.js";
+import { checkBins, type Race } from "../race.js";
+import type { Random } from "../random.js";
+import { Blocks } from "./blocks.js";
+import { drawGeometric, drawLaplace } from "./laplace.js";
+import { WordReader } from "./reader.js";
+
+/** Beyond this j, with odds of 2^−1024, nothing is gained by telling blocks apart. */
+const MAX_LEVEL = 1024;
+
+export const noisyMax: Thresholds["noisyMax"] = (random, bins, race) => {
+  checkBins(bins, race);
+  return new Run(random, bins, race).winner() + 1;
+};
+
+/** One race. Candidates are numbered from 0 here: a stands for θ_(a+1), which a value of bin k exceeds iff k > a. */
+class Run {
+  readonly #blocks: Blocks;
+  readonly #race: Race;
+  readonly #words: WordReader;
+  /** The mark: the best score plus noise so far, and whose it is. */
+  #mark = -Infinity;
+  #holder = 0;
+
+  constructor(random: Random, bins: ArrayLike<number>, race: Race) {
+    this.#blocks = new Blocks(bins, race);
+    this.#race = race;
+    this.#words = new WordReader(random);
+  }
+
+  /** The most promising block sets a mark; one word is then enough to see that most others stay below it. */
+  winner(): number {
+    const first = this.#blocks.cheapest();
+    this.#visit(first);
+    for (let k = 0; k < this.#blocks.count; k++) if (k !== first) this.#visit(k);
+    this.#words.finish();
+    return this.#holder;
+  }
+
+  /** Looks for candidates of block k with noise ≥ j·T: any other stays below the mark, whatever its score. */
+  #visit(k: number): void {
+    const { blockBits, candidates } = this.#race;
+    const end = Math.min(candidates, (k + 1) << blockBits);
+    for (let a = k << blockBits; a < end;) {
+      const j = this.#level(this.#mark + this.#blocks.bound(k));
+      const width = Math.min(j, blockBits);
+      const skipped = this.#firstLucky(j, width);
+      a += skipped;
+      if (skipped >> width === 0 && a < end) this.#consider(a++, k, j);
+    }
+  }
+
+  /** The largest j with j·T ≤ gap, within bounds. Any smaller j is right too, so a quotient rounded up is all to mend. */
+  #level(gap: number): number {
+    const { stride } = this.#race;
+    if (gap < stride) return 0;
+    const j = Math.min(MAX_LEVEL, Math.floor(gap / stride));
+    return j * stride > gap ? j - 1 : j;
+  }
+
+  /**
+   * Among 2^width candidates, each lucky with probability x = 2^−j: the index of the first, or 2^width if none is.
+   * P(i) = x(1 − x)^i = 2^(width−j) · 2^−width · (1 − x)^i, in that order: most blocks end after one word.
+   */
+  #firstLucky(j: number, width: number): number {
+    const none = 1 << width;
+    if (!this.#zeros(j - width)) return none;
+    const i = width === 0 ? 0 : this.#words.next() >>> (32 - width);
+    for (let before = 0; before < i; before++) if (this.#zeros(j)) return none;
+    return i;
+  }
+
+  /** True with probability 2^−bits. */
+  #zeros(bits: number): boolean {
+    for (; bits >= 32; bits -= 32) if (this.#words.next() !== 0) return false;
+    return bits === 0 || this.#words.next() >>> (32 - bits) === 0;
+  }
+
+  /** Lucky candidate a: P(noise ≥ j·T) = 2^−j·c^j is thinned to by coins, and what exceeds j·T is geometric again. */
+  #consider(a: number, k: number, j: number): void {
+    const { noise, scale, stride, strideCoin, sideCoin } = this.#race;
+    const twoSided = noise === "laplace";
+    if (j > 0 && twoSided && !this.#words.flip(sideCoin)) return;
+    for (let i = 0; i < j; i++) if (!this.#words.flip(strideCoin)) return;
+    const draw = j === 0 && twoSided ? drawLaplace : drawGeometric;
+    const score = j * stride + draw(this.#words, scale) - this.#blocks.cost(a, k);
+    if (score > this.#mark || (score === this.#mark && a < this.#holder)) {
+      this.#mark = score;
+      this.#holder = a;
+    }
+  }
+}
