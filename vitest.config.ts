@@ -11,6 +11,8 @@ export default defineConfig({
     // Tests end by themselves; these limits are for what hangs, even on a machine busy with other things.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    maxWorkers: "100%", // the default leaves one core idle, half of a small machine
+    slowTestThreshold: 5_000,
     ...(report ? { reporters: ["default", "json"], outputFile: { json: report } } : {}),
     projects: [
       { extends: true, test: { name: "source", include: ["test/**/*.test.ts"], exclude: built } },

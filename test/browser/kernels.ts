@@ -3,15 +3,37 @@
  * Chromium, on both cores; all answers must be equal.
  */
 import { chooseCore, type CoreChoice } from "../../src/core/choose.js";
+import { expCoin } from "../../src/core/coin.js";
 import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { makeScale } from "../../src/core/scale.js";
+import { makeTransition } from "../../src/core/transition.js";
 
 export function kernelAnswers(choice: CoreChoice): Record<string, string> {
   const core = chooseCore(choice);
   const random = () => subStream(unsafeKey("browser"), Stage.baseline, 7, 2 ** 40 + 1);
+  const scale = makeScale(1n << 20n, 3n);
+
   const words = new Uint32Array(100);
   core.keystream(random(), words);
-  return { core: core.name, keystream: bits(words) };
+  const uniform = new Float64Array(200);
+  core.uniformBelow(random(), 10 ** 9 + 7, uniform);
+  const tosses = new Uint8Array(200);
+  core.toss(random(), expCoin(1n, 3n), tosses);
+  const geometric = new Float64Array(200);
+  core.geometric(random(), makeScale(1n, 3n), geometric);
+  const laplace = new Float64Array(200);
+  core.laplace(random(), scale, laplace);
+  const tree = core.growTree(random(), scale, 16, 3);
+  const estimates = new Float64Array(16 * 21).fill(1 / 16, 0, 16);
+  const counts = Float64Array.from({ length: 16 }, (_, i) => 100 + ((i * 37) % 11));
+  core.emSteps(makeTransition(16, 64, 6, 0.002, 0.0005), counts, true, estimates, new Float64Array(16 * 20));
+
+  const answers = { words, uniform, tosses, geometric, laplace, ...tree, estimates };
+  const asText = Object.entries(answers).map(([kernel, array]) => [kernel, bits(array)] as const);
+  return { core: core.name, ...Object.fromEntries(asText) };
 }
 
-const bits = (array: Uint32Array | Float64Array): string =>
-  Array.from(new Uint8Array(array.buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const bits = ({ buffer, byteOffset, byteLength }: ArrayBufferView): string =>
+  Array.from(new Uint8Array(buffer, byteOffset, byteLength), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");

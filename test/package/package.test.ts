@@ -75,6 +75,20 @@ test("imports, with one wasm instance for all imports", async () => {
   expect(JSON.parse(stdout)).toEqual({ instances: 1, cores: ["wasm", "wasm", "wasm"], same: 1 });
 });
 
+test("without WebAssembly the js core takes over", async () => {
+  const program = `
+    delete globalThis.WebAssembly;
+    const { chooseCore } = await import("brume");
+    let message;
+    try { chooseCore("wasm"); } catch (error) { message = error.message; }
+    console.log(JSON.stringify({ auto: chooseCore().name, message }));
+  `;
+  expect(JSON.parse(await node(["--input-type=module", "--eval", program], app))).toEqual({
+    auto: "js",
+    message: 'core: "wasm" cannot be compiled on this platform; use "auto" or "js"',
+  });
+});
+
 test("its command runs", async () => {
   const stdout = await run(join(app, "node_modules/.bin/brume"), ["--help"]);
   expect(stdout).toMatch(/^brume/);
