@@ -4,6 +4,7 @@
  */
 import { chooseCore, type CoreChoice } from "../../src/core/choose.js";
 import { expCoin } from "../../src/core/coin.js";
+import { makeRace } from "../../src/core/race.js";
 import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/scale.js";
 import { makeTransition } from "../../src/core/transition.js";
@@ -23,12 +24,25 @@ export function kernelAnswers(choice: CoreChoice): Record<string, string> {
   core.geometric(random(), makeScale(1n, 3n), geometric);
   const laplace = new Float64Array(200);
   core.laplace(random(), scale, laplace);
+  const race = makeRace({
+    candidates: 4096,
+    step: 1,
+    holdout: 2000,
+    epsilon: 0.05,
+    releaseEpsilon: 0.05,
+    maxRange: 4096,
+    fanout: 16,
+    noise: "exponential",
+  });
+  const bins = Uint16Array.from({ length: 2000 }, (_, i) => (i * i * 31) % 1500);
+  const draws = random();
+  const winners = Float64Array.from({ length: 20 }, () => core.noisyMax(draws, bins, race));
   const tree = core.growTree(random(), scale, 16, 3);
   const estimates = new Float64Array(16 * 21).fill(1 / 16, 0, 16);
   const counts = Float64Array.from({ length: 16 }, (_, i) => 100 + ((i * 37) % 11));
   core.emSteps(makeTransition(16, 64, 6, 0.002, 0.0005), counts, true, estimates, new Float64Array(16 * 20));
 
-  const answers = { words, uniform, tosses, geometric, laplace, ...tree, estimates };
+  const answers = { words, uniform, tosses, geometric, laplace, winners, ...tree, estimates };
   const asText = Object.entries(answers).map(([kernel, array]) => [kernel, bits(array)] as const);
   return { core: core.name, ...Object.fromEntries(asText) };
 }
