@@ -63,71 +63,78 @@ export function chachaFourBlocks(input: usize, counter: u32, out: usize): void {
   let d2 = v128.load32_splat(input, 56);
   let d3 = v128.load32_splat(input, 60);
   for (let i = 0; i < 10; i++) {
-    // Columns …
+    // Quarter rounds (section 2.1) on the columns …
     a0 = i32x4.add(a0, b0);
-    a1 = i32x4.add(a1, b1);
-    a2 = i32x4.add(a2, b2);
-    a3 = i32x4.add(a3, b3);
     d0 = rotl16(v128.xor(d0, a0));
-    d1 = rotl16(v128.xor(d1, a1));
-    d2 = rotl16(v128.xor(d2, a2));
-    d3 = rotl16(v128.xor(d3, a3));
     c0 = i32x4.add(c0, d0);
-    c1 = i32x4.add(c1, d1);
-    c2 = i32x4.add(c2, d2);
-    c3 = i32x4.add(c3, d3);
     b0 = rotl12(v128.xor(b0, c0));
-    b1 = rotl12(v128.xor(b1, c1));
-    b2 = rotl12(v128.xor(b2, c2));
-    b3 = rotl12(v128.xor(b3, c3));
     a0 = i32x4.add(a0, b0);
-    a1 = i32x4.add(a1, b1);
-    a2 = i32x4.add(a2, b2);
-    a3 = i32x4.add(a3, b3);
     d0 = rotl8(v128.xor(d0, a0));
-    d1 = rotl8(v128.xor(d1, a1));
-    d2 = rotl8(v128.xor(d2, a2));
-    d3 = rotl8(v128.xor(d3, a3));
     c0 = i32x4.add(c0, d0);
-    c1 = i32x4.add(c1, d1);
-    c2 = i32x4.add(c2, d2);
-    c3 = i32x4.add(c3, d3);
     b0 = rotl7(v128.xor(b0, c0));
+
+    a1 = i32x4.add(a1, b1);
+    d1 = rotl16(v128.xor(d1, a1));
+    c1 = i32x4.add(c1, d1);
+    b1 = rotl12(v128.xor(b1, c1));
+    a1 = i32x4.add(a1, b1);
+    d1 = rotl8(v128.xor(d1, a1));
+    c1 = i32x4.add(c1, d1);
     b1 = rotl7(v128.xor(b1, c1));
+
+    a2 = i32x4.add(a2, b2);
+    d2 = rotl16(v128.xor(d2, a2));
+    c2 = i32x4.add(c2, d2);
+    b2 = rotl12(v128.xor(b2, c2));
+    a2 = i32x4.add(a2, b2);
+    d2 = rotl8(v128.xor(d2, a2));
+    c2 = i32x4.add(c2, d2);
     b2 = rotl7(v128.xor(b2, c2));
+
+    a3 = i32x4.add(a3, b3);
+    d3 = rotl16(v128.xor(d3, a3));
+    c3 = i32x4.add(c3, d3);
+    b3 = rotl12(v128.xor(b3, c3));
+    a3 = i32x4.add(a3, b3);
+    d3 = rotl8(v128.xor(d3, a3));
+    c3 = i32x4.add(c3, d3);
     b3 = rotl7(v128.xor(b3, c3));
-    // … then diagonals.
+
+    // … and on the diagonals.
     a0 = i32x4.add(a0, b1);
-    a1 = i32x4.add(a1, b2);
-    a2 = i32x4.add(a2, b3);
-    a3 = i32x4.add(a3, b0);
     d3 = rotl16(v128.xor(d3, a0));
-    d0 = rotl16(v128.xor(d0, a1));
-    d1 = rotl16(v128.xor(d1, a2));
-    d2 = rotl16(v128.xor(d2, a3));
     c2 = i32x4.add(c2, d3);
-    c3 = i32x4.add(c3, d0);
-    c0 = i32x4.add(c0, d1);
-    c1 = i32x4.add(c1, d2);
     b1 = rotl12(v128.xor(b1, c2));
-    b2 = rotl12(v128.xor(b2, c3));
-    b3 = rotl12(v128.xor(b3, c0));
-    b0 = rotl12(v128.xor(b0, c1));
     a0 = i32x4.add(a0, b1);
-    a1 = i32x4.add(a1, b2);
-    a2 = i32x4.add(a2, b3);
-    a3 = i32x4.add(a3, b0);
     d3 = rotl8(v128.xor(d3, a0));
-    d0 = rotl8(v128.xor(d0, a1));
-    d1 = rotl8(v128.xor(d1, a2));
-    d2 = rotl8(v128.xor(d2, a3));
     c2 = i32x4.add(c2, d3);
-    c3 = i32x4.add(c3, d0);
-    c0 = i32x4.add(c0, d1);
-    c1 = i32x4.add(c1, d2);
     b1 = rotl7(v128.xor(b1, c2));
+
+    a1 = i32x4.add(a1, b2);
+    d0 = rotl16(v128.xor(d0, a1));
+    c3 = i32x4.add(c3, d0);
+    b2 = rotl12(v128.xor(b2, c3));
+    a1 = i32x4.add(a1, b2);
+    d0 = rotl8(v128.xor(d0, a1));
+    c3 = i32x4.add(c3, d0);
     b2 = rotl7(v128.xor(b2, c3));
+
+    a2 = i32x4.add(a2, b3);
+    d1 = rotl16(v128.xor(d1, a2));
+    c0 = i32x4.add(c0, d1);
+    b3 = rotl12(v128.xor(b3, c0));
+    a2 = i32x4.add(a2, b3);
+    d1 = rotl8(v128.xor(d1, a2));
+    c0 = i32x4.add(c0, d1);
     b3 = rotl7(v128.xor(b3, c0));
+
+    a3 = i32x4.add(a3, b0);
+    d2 = rotl16(v128.xor(d2, a3));
+    c1 = i32x4.add(c1, d2);
+    b0 = rotl12(v128.xor(b0, c1));
+    a3 = i32x4.add(a3, b0);
+    d2 = rotl8(v128.xor(d2, a3));
+    c1 = i32x4.add(c1, d2);
     b0 = rotl7(v128.xor(b0, c1));
   }
   storeRows(input, out, a0, a1, a2, a3);
