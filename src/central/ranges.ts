@@ -1,0 +1,170 @@
+/**
+ * Answers to range queries, in O(1) from prefix sums over blocks: 16 bytes a block, for the forests that are kept.
+ * All numbers here are in grid units; the publisher scales them.
+ */
+import { addSpreads, laplaceVariance, NO_SPREAD, rangeSpread, type Spread } from "./variance.js";
+
+/** How released values of one forest are remembered. */
+interface Chapter {
+  /** Sum of all estimates before this forest. */
+  readonly before: number;
+  /** prefix[k]: sum of the first k estimates of this forest. */
+  prefix: Float64Array;
+  /** perValue[k]: what every position of block k but its last published. */
+  perValue: Float64Array;
+  blocks: number;
+}
+
+export interface RangeShape {
+  readonly fanout: number;
+  readonly levels: number;
+  readonly blockLength: number;
+  readonly blocksPerForest: number;
+  /** Forests kept. */
+  readonly history: number;
+}
+
+export interface RawAnswer {
+  readonly sum: number;
+  readonly spread: Spread;
+}
+
+export class RangeIndex {
+  readonly #shape: RangeShape;
+  readonly #nodeVariance: number;
+  readonly #chapters: Chapter[] = [];
+  #dropped = 0;
+
+  /** @param scale t of the noise on every node */
+  constructor(shape: RangeShape, scale: number) {
+    this.#shape = shape;
+    this.#nodeVariance = laplaceVariance(scale);
+  }
+
+  /** Takes a finished block. */
+  add(estimate: number, perValue: number): void {
+    const { blocksPerForest, history } = this.#shape;
+    let chapter = this.#chapters.at(-1);
+    if (chapter === undefined || chapter.blocks === blocksPerForest) {
+      const before = chapter === undefined ? 0 : chapter.before + chapter.prefix[chapter.blocks]!;
+      chapter = { before, prefix: new Float64Array(17), perValue: new Float64Array(16), blocks: 0 };
+      this.#chapters.push(chapter);
+      if (this.#chapters.length > history) {
+        this.#chapters.shift();
+        this.#dropped++;
+      }
+    }
+    if (chapter.blocks === chapter.perValue.length) grow(chapter, blocksPerForest);
+    chapter.perValue[chapter.blocks] = perValue;
+    chapter.prefix[chapter.blocks + 1] = chapter.prefix[chapter.blocks]! + estimate;
+    chapter.blocks++;
+  }
+
+  /** First position that can still be asked for. */
+  get oldest(): number {
+    return this.#dropped * this.#shape.blocksPerForest * this.#shape.blockLength;
+  }
+
+  /** Bytes held. */
+  get bytes(): number {
+    return this.#chapters.reduce(
+      (sum, { prefix, perValue }) => sum + prefix.byteLength + perValue.byteLength,
+      0,
+    );
+  }
+
+  /**
+   * The sum over positions [from, to), which must have been published.
+   * @param running per-value prediction of the block that is not finished yet
+   */
+  answer(from: number, to: number, kind: "best" | "published", running: number): RawAnswer {
+    const upTo = kind === "best" ? this.#bestBefore : this.#publishedBefore;
+    return {
+      sum: upTo.call(this, to, running) - upTo.call(this, from, running),
+      spread: this.#spread(from, to, kind),
+    };
+  }
+
+  /** Sum of what positions before `end` published. */
+  #publishedBefore(end: number, running: number): number {
+    const { blockLength } = this.#shape;
+    const block = Math.floor(end / blockLength);
+    const rest = end % blockLength;
+    if (rest === 0) return this.#estimatesBefore(block);
+    const [chapter, k] = this.#locate(block);
+    return this.#estimatesBefore(block) + rest * (chapter === undefined ? running : chapter.perValue[k]!);
+  }
+
+  /** The same with every finished block at its own estimate, part of a block in proportion. */
+  #bestBefore(end: number, running: number): number {
+    const { blockLength } = this.#shape;
+    const block = Math.floor(end / blockLength);
+    const rest = end % blockLength;
+    if (rest === 0) return this.#estimatesBefore(block);
+    const [chapter, k] = this.#locate(block);
+    if (chapter === undefined) return this.#estimatesBefore(block) + rest * running;
+    return (
+      this.#estimatesBefore(block) + (chapter.prefix[k + 1]! - chapter.prefix[k]!) * (rest / blockLength)
+    );
+  }
+
+  #estimatesBefore(block: number): number {
+    const { blocksPerForest } = this.#shape;
+    const place = Math.min(Math.floor(block / blocksPerForest) - this.#dropped, this.#chapters.length - 1);
+    const chapter = this.#chapters[place];
+    if (chapter === undefined) return 0; // no block is finished yet
+    return chapter.before + chapter.prefix[block - (place + this.#dropped) * blocksPerForest]!;
+  }
+
+  /** The forest that holds a finished block, and the block's place in it; undefined for the running block. */
+  #locate(block: number): [Chapter | undefined, number] {
+    const { blocksPerForest } = this.#shape;
+    const chapter = this.#chapters[Math.floor(block / blocksPerForest) - this.#dropped];
+    const k = block % blocksPerForest;
+    return chapter !== undefined && k < chapter.blocks ? [chapter, k] : [undefined, k];
+  }
+
+  /**
+   * The noise in that answer, forest by forest: forests are independent, and whole ones all have the same spread.
+   * Part of a block counts in proportion ("best") or, as published, not at all: its prediction is a constant
+   * here, although it carries the noise of earlier blocks.
+   */
+  #spread(from: number, to: number, kind: "best" | "published"): Spread {
+    const { blockLength, blocksPerForest } = this.#shape;
+    const last = this.#chapters.at(-1);
+    if (last === undefined) return NO_SPREAD;
+    const finished = (this.#dropped + this.#chapters.length - 1) * blocksPerForest + last.blocks;
+    const round = kind === "best" ? (x: number) => x : Math.floor;
+    const start = Math.min(finished, round(from / blockLength));
+    const end = Math.min(finished, round(to / blockLength));
+    if (end <= start) return NO_SPREAD;
+    const first = Math.floor(start / blocksPerForest);
+    const final = Math.ceil(end / blocksPerForest) - 1;
+    const within = (forest: number): Spread =>
+      this.#forestSpread(
+        Math.max(0, start - forest * blocksPerForest),
+        Math.min(blocksPerForest, end - forest * blocksPerForest),
+      );
+    let spread = within(first);
+    if (final > first) spread = addSpreads(spread, within(final));
+    if (final > first + 1) {
+      const whole = this.#forestSpread(0, blocksPerForest);
+      const times = final - first - 1;
+      spread = addSpreads(spread, { variance: whole.variance * times, fourth: whole.fourth * times });
+    }
+    return spread;
+  }
+
+  #forestSpread(from: number, to: number): Spread {
+    return rangeSpread(from, to, this.#shape.fanout, this.#shape.levels, this.#nodeVariance);
+  }
+}
+
+function grow(chapter: Chapter, most: number): void {
+  const size = Math.min(most, chapter.perValue.length * 2);
+  const [prefix, perValue] = [new Float64Array(size + 1), new Float64Array(size)];
+  prefix.set(chapter.prefix);
+  perValue.set(chapter.perValue);
+  chapter.prefix = prefix;
+  chapter.perValue = perValue;
+}

@@ -1,0 +1,117 @@
+/**
+ * What the noise does to a range, in closed form (docs/privacy.md, "Error bars").
+ *
+ * Least squares on a hierarchy is diagonal in the spaces "constant on level-l blocks, mean 0 on level l+1":
+ * for a query q over the leaves, Var = Σ_l (‖E_l q‖² − ‖E_{l+1} q‖²)/λ_l, where E_l averages over blocks of
+ * n_l = b^(l−1) leaves, λ_l = Σ_{l' ≤ l} w n_l', w = 1/(variance of a node's noise), and E_{L+1} q = 0.
+ */
+
+/** Variance of the discrete Laplace noise P(k) ∝ exp(−|k|/t): 2q/(1−q)², q = e^(−1/t); nearly 2t². */
+export function laplaceVariance(t: number): number {
+  const q = Math.exp(-1 / t);
+  return (2 * q) / Math.expm1(-1 / t) ** 2;
+}
+
+/** What noise adds to an answer: its variance, and how far from Gaussian it is. */
+export interface Spread {
+  /** In squared grid units. */
+  readonly variance: number;
+  /** Fourth cumulant over 12: Σ c⁴·(node variance)², so that excess kurtosis is 3·fourth/variance². */
+  readonly fourth: number;
+}
+
+export const NO_SPREAD: Spread = { variance: 0, fourth: 0 };
+export const addSpreads = (a: Spread, b: Spread): Spread => ({
+  variance: a.variance + b.variance,
+  fourth: a.fourth + b.fourth,
+});
+
+/**
+ * Spread of the answer Σ q_i û_i over one forest, q = 1 on whole leaves in [from, to) and fractional at its
+ * ends: `from` and `to` are real positions in leaves.
+ * The estimate puts the coefficient c_l(B) = w n_l Σ_{k ≥ l} (m_k − m_{k+1})/λ_k on the noise of level-l block
+ * B, with m_k the mean of q over B's ancestor on level k. Only ancestors of the two ends have means other than
+ * 0 and 1, so equal coefficients come in a few runs per level: O(L²) in all, whatever the range.
+ */
+export function rangeSpread(
+  from: number,
+  to: number,
+  fanout: number,
+  levels: number,
+  nodeVariance: number,
+): Spread {
+  const size = Array.from({ length: levels }, (_, l) => fanout ** l); // n_l for l = 1 … L
+  const lambda: number[] = [];
+  for (let l = 0, sum = 0; l < levels; l++) lambda.push((sum += size[l]! / nodeVariance));
+
+  const mean = (k: number, leaf: number): number => {
+    if (k >= levels) return 0;
+    const start = Math.floor(leaf / size[k]!) * size[k]!;
+    return Math.max(0, Math.min(to, start + size[k]!) - Math.max(from, start)) / size[k]!;
+  };
+  const coefficient = (l: number, leaf: number): number => {
+    let sum = 0;
+    for (let k = l; k < levels; k++) sum += (mean(k, leaf) - mean(k + 1, leaf)) / lambda[k]!;
+    return (sum * size[l]!) / nodeVariance;
+  };
+
+  let variance = 0;
+  let fourth = 0;
+  for (let l = 0; l < levels; l++) {
+    // Between these cuts all blocks of this level have ancestors with the same means.
+    const cuts = new Set<number>();
+    for (let k = l; k < levels; k++)
+      for (const end of [from, Math.max(from, Math.ceil(to) - 1)]) {
+        const start = Math.floor(end / size[k]!) * size[k]!;
+        cuts.add(start).add(start + size[k]!);
+      }
+    const sorted = [...cuts].sort((a, b) => a - b);
+    for (let i = 0; i + 1 < sorted.length; i++) {
+      const count = (sorted[i + 1]! - sorted[i]!) / size[l]!;
+      const c2 = coefficient(l, sorted[i]!) ** 2 * nodeVariance;
+      variance += count * c2;
+      fourth += count * c2 * c2;
+    }
+  }
+  return { variance, fourth };
+}
+
+/**
+ * C_s: the variance of a range drawn at random among r values, in units of (θ/ε)², when a leaf covers b^s of
+ * them and part of a leaf counts in proportion; node noise has variance 2L²(θ/ε)².
+ * E‖E_l q‖² = (1/n_l)·Σ_blocks Σ_{x,y in block} P(x and y in range), summed as polynomials.
+ */
+export function meanVariance(maxRange: number, fanout: number, levels: number, skipped: number): number {
+  const leaf = fanout ** skipped; // values
+  let variance = 0;
+  let lambda = 0;
+  let norm = meanSquare(maxRange, leaf) / leaf;
+  for (let l = 1; l <= levels; l++) {
+    const size = fanout ** (l - 1); // leaves
+    lambda += size / (2 * levels * levels);
+    const next = l === levels ? 0 : meanSquare(maxRange, leaf * size * fanout) / leaf;
+    variance += (norm - next) / lambda;
+    norm = next;
+  }
+  return variance;
+}
+
+/** E‖E_l q‖² for a uniformly random range in N values cut into blocks of n (the last block may be short). */
+function meanSquare(N: number, n: number): number {
+  const blocks = Math.ceil(N / n);
+  const last = N - (blocks - 1) * n;
+  // Σ over x, y in a block that starts at a and has k values of (1 + min(x, y))(N − max(x, y)), from 0.
+  const inBlock = (a: number, k: number): number => {
+    const smaller = ((k - 1) * k * (2 * k - 1)) / 6; // Σ min(u, v)
+    const larger = (k * (k - 1) * (4 * k + 1)) / 6; // Σ max(u, v)
+    const product = ((k * (k - 1)) / 2) ** 2; // Σ u v
+    return k * k * (a + 1) * (N - a) + smaller * (N - a) - larger * (a + 1) - product;
+  };
+  // inBlock is quadratic in a, so three values give the sum over a = 0, n, 2n, …, (B−1)n.
+  const B = blocks - 1;
+  const [f0, f1, f2] = [inBlock(0, n), inBlock(n, n), inBlock(2 * n, n)];
+  const d1 = f1 - f0;
+  const d2 = f2 - 2 * f1 + f0;
+  const whole = B * f0 + ((B * (B - 1)) / 2) * d1 + ((B * (B - 1) * (B - 2)) / 6) * d2;
+  return (whole + inBlock(B * n, last)) / n / ((N * (N + 1)) / 2);
+}

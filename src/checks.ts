@@ -1,0 +1,67 @@
+/**
+ * One function per kind of argument. Parameters are public and are quoted; stream values are private and never
+ * are. `TypeError` for the wrong kind, `RangeError` for the wrong size.
+ */
+
+/** What came, as short text fit for a message about a public parameter. */
+function shown(value: unknown): string {
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  return typeof value === "string"
+    ? JSON.stringify(value)
+    : `a value of type ${value === null ? "null" : typeof value}`;
+}
+
+/** A finite number in (0, ∞). */
+export function checkPositive(name: string, value: unknown): number {
+  if (typeof value !== "number")
+    throw new TypeError(`${name}: expected a number above 0, got ${shown(value)}`);
+  if (!(value > 0 && value < Infinity))
+    throw new RangeError(`${name}: expected a finite number above 0, got ${value}`);
+  return value;
+}
+
+/** A whole number in [least, most]. */
+export function checkInteger(name: string, value: unknown, least: number, most: number): number {
+  if (typeof value !== "number") throw new TypeError(`${name}: expected a whole number, got ${shown(value)}`);
+  if (!Number.isInteger(value) || value < least || value > most)
+    throw new RangeError(`${name}: expected a whole number from ${least} to ${most}, got ${value}`);
+  return value;
+}
+
+/** One of a list of words. */
+export function checkChoice<T extends string>(name: string, value: unknown, choices: readonly T[]): T {
+  const found = choices.find((choice) => choice === value);
+  if (found === undefined)
+    throw new TypeError(
+      `${name}: expected ${choices.map((word) => `"${word}"`).join(", ")}, got ${shown(value)}`,
+    );
+  return found;
+}
+
+/** An options object that has no field but the known ones: a misspelt option is an error, not a default. */
+export function checkOptions(name: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null)
+    throw new TypeError(`${name}: expected an object of options, got ${shown(options)}`);
+  for (const key of Object.keys(options))
+    if (!known.includes(key))
+      throw new TypeError(`${name}: unknown option "${key}"; expected ${known.join(", ")}`);
+}
+
+/** A stream value: private, so the message says nothing about it. */
+export function checkValue(value: number): number {
+  if (typeof value !== "number" || !(value - value === 0))
+    throw new TypeError("value: expected a finite number");
+  return value;
+}
+
+/** A batch of stream values, all finite: the position is public, the value is not. */
+export function checkValues(values: Float64Array | readonly number[]): Float64Array {
+  if (!(values instanceof Float64Array) && !Array.isArray(values))
+    throw new TypeError("values: expected a Float64Array or an array of numbers");
+  for (let i = 0; i < values.length; i++) {
+    const value: unknown = values[i];
+    if (!Number.isFinite(value))
+      throw new TypeError(`values[${i}]: expected a finite number; nothing of this batch was taken`);
+  }
+  return values instanceof Float64Array ? values : Float64Array.from(values);
+}
