@@ -1,0 +1,45 @@
+import { remember, remembered, type Smoother } from "./smoother.js";
+
+/** Blocks the median looks back on, so that its memory stays bounded on endless streams. */
+export const MEDIAN_BLOCKS = 4096;
+
+/** p_(t+1) = median of û_1 … û_t, of the last 4096 when there are more. */
+export function median(): Smoother {
+  const state = new Float64Array(1 + MEDIAN_BLOCKS);
+  let sorted: Float64Array | undefined; // derived from `state`, made anew after a restore
+  return {
+    state,
+    next(estimate) {
+      const size = remembered(state);
+      sorted ??= Float64Array.from({ length: MEDIAN_BLOCKS }, (_, i) =>
+        i < size ? state[1 + i]! : Infinity,
+      ).sort();
+      const leaving = size === MEDIAN_BLOCKS ? state[1 + (state[0]! % MEDIAN_BLOCKS)]! : Infinity;
+      remember(state, estimate);
+      replace(sorted, leaving, estimate);
+      const held = remembered(state);
+      const upper = sorted[held >> 1]!;
+      return held % 2 === 1 ? upper : (sorted[(held >> 1) - 1]! + upper) / 2;
+    },
+  };
+}
+
+/** Puts `value` into a sorted array in the place of one `gone`, moving only what lies between. */
+function replace(sorted: Float64Array, gone: number, value: number): void {
+  const from = lowerBound(sorted, gone);
+  let to = lowerBound(sorted, value);
+  if (to > from) sorted.copyWithin(from, from + 1, to--);
+  else sorted.copyWithin(to + 1, to, from);
+  sorted[to] = value;
+}
+
+function lowerBound(sorted: Float64Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

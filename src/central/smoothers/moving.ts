@@ -1,0 +1,16 @@
+import { remember, remembered, type Smoother } from "./smoother.js";
+
+/** p_(t+1) = mean of the last w of û_1 … û_t, summed oldest place first so that a restored stream agrees in every bit. */
+export function moving(w: number): Smoother {
+  const state = new Float64Array(1 + w);
+  return {
+    state,
+    next(estimate) {
+      remember(state, estimate);
+      const held = remembered(state);
+      let sum = 0;
+      for (let i = 1; i <= held; i++) sum += state[i]!;
+      return sum / held;
+    },
+  };
+}

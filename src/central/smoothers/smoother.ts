@@ -1,0 +1,19 @@
+/** What every smoother is: the prediction p_t as a function of the released sums û_1 … û_(t−1) alone. */
+export interface Smoother {
+  /** Takes û_t and gives p_(t+1), both block sums in the same unit. */
+  next(estimate: number): number;
+  /** Everything it remembers, for a snapshot; of fixed length. */
+  readonly state: Float64Array;
+}
+
+/** The last values pushed, at most `state.length − 1` of them: state[0] counts pushes, the rest is a ring. */
+export function remember(state: Float64Array, value: number): void {
+  const size = state.length - 1;
+  state[1 + (state[0]! % size)] = value;
+  state[0] = state[0]! + 1;
+}
+
+/** How many values the ring holds. */
+export function remembered(state: Float64Array): number {
+  return Math.min(state[0]!, state.length - 1);
+}
