@@ -1,0 +1,76 @@
+/** What a release says about itself: for machines (`account`) and for people (`explain`). */
+
+export interface StageAccount {
+  readonly stage: "threshold" | "warm start" | "release";
+  readonly mechanism: string;
+  readonly epsilon: number;
+  readonly delta: number;
+  /** Positions in the input that this stage reads, half-open; `null` means "from there on". */
+  readonly values: readonly [from: number, to: number | null];
+}
+
+export interface Account {
+  readonly system: string;
+  readonly definition: "event-level differential privacy";
+  readonly neighbours: "streams of the same length that differ in the value at one position";
+  readonly unit: "one value";
+  readonly epsilon: number;
+  readonly delta: number;
+  /** False when anyone who knows the seed can remove the noise, or when the method is not private at all. */
+  readonly private: boolean;
+  readonly composition: string;
+  readonly stages: readonly StageAccount[];
+  /** θ, once chosen; public. */
+  readonly threshold: number | null;
+  readonly max: number;
+  readonly resolution: number;
+  readonly fanout: number;
+  readonly levels: number;
+  readonly skipLevels: number;
+  readonly blockLength: number;
+  readonly maxRange: number;
+  readonly smoother: string;
+  /** Scale of the noise on every node, in units of the stream, once θ is chosen. */
+  readonly noiseScale: number | null;
+  readonly noise: string;
+  readonly randomness: string;
+  readonly core: { readonly name: "wasm" | "js"; readonly note: string };
+  readonly published: number;
+  readonly notProtected: readonly string[];
+}
+
+export const NOT_PROTECTED: readonly string[] = [
+  "a person with many values: the guarantee is for one value, and k values of one person are protected at kε",
+  "when values arrive: one number is published per value, at once",
+  "how many values there are",
+  "against anyone who can read the memory of this process or its snapshots",
+];
+
+export const RANDOMNESS = {
+  secret: "ChaCha20, keyed from the platform's cryptographic generator",
+  unsafe: "ChaCha20, keyed from a seed: repeatable, NOT PRIVATE",
+} as const;
+
+/** The account as a short text that a person can read. */
+export function explainAccount(account: Account): string {
+  const number = (value: number) => String(Number(value.toPrecision(6)));
+  const lines = [
+    account.private
+      ? `This stream is published under ${account.definition} with ε = ${account.epsilon}${account.delta === 0 ? "" : `, δ = ${account.delta}`}.`
+      : `This stream is NOT PRIVATE (${account.randomness === RANDOMNESS.unsafe ? "it was made from a seed" : account.noise}).`,
+    `Protected: ${account.unit}. Whoever sees the published stream can hardly tell whether any single value was replaced by another between 0 and ${account.max}: no output becomes more than e^ε = ${number(Math.exp(account.epsilon))} times likelier.`,
+    ...account.stages.map(
+      ({ stage, mechanism, epsilon, delta, values: [from, to] }) =>
+        `  ${stage}: ${mechanism}, ε = ${epsilon}${delta === 0 ? "" : `, δ = ${delta}`}, on values ${from} to ${to === null ? "the end" : to - 1}`,
+    ),
+    account.composition,
+    account.threshold === null
+      ? "Values above a threshold θ will be clamped to it; θ is not chosen yet."
+      : `Values above θ = ${number(account.threshold)} count as θ. Noise on every node: ${account.noise}, scale ${account.noiseScale === null ? "none" : number(account.noiseScale)}.`,
+    `Every ${account.blockLength} values make a block; ${account.levels} levels of fan-out ${account.fanout} carry noise; predictions by "${account.smoother}".`,
+    `Randomness: ${account.randomness}. Core: ${account.core.name}${account.core.note === "" ? "" : ` (${account.core.note})`}.`,
+    "Not protected:",
+    ...account.notProtected.map((line) => `  - ${line}`),
+  ];
+  return lines.join("\n");
+}

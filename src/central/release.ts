@@ -1,0 +1,108 @@
+/**
+ * The stream after the hold-out: clamp, quantise, sum a block, estimate it, publish.
+ *
+ *     value ─▶ block sum ─▶ Perturber ─▶ û ─▶ Smoother ─▶ prediction for the next block
+ *
+ * All but the last position of a block publish the prediction, which was known before the block began; the last
+ * publishes û − (n−1)·prediction. Hence a finished block sums exactly to û, and everything published is a
+ * function of noisy integers. Numbers inside are in grid units, rounded to multiples of 2^−fractionBits, so that
+ * with a dyadic resolution "exactly" means in every bit.
+ */
+import type { Core } from "../core/core.js";
+import { Perturber } from "./perturber.js";
+import { RangeIndex } from "./ranges.js";
+import type { Settings } from "./settings.js";
+import { makeSmoother, type Smoother } from "./smoothers/index.js";
+
+/** Bits after the binary point that leave sums over a forest exact in a double. */
+function fractionBits(settings: Settings, theta: number): number {
+  const { levels, epsilon, fanout, blocksPerForest, blockLength } = settings;
+  const largest = theta * blocksPerForest * blockLength + 100 * ((levels * theta) / epsilon) * fanout;
+  return Math.max(0, Math.min(20, 51 - Math.ceil(Math.log2(largest))));
+}
+
+export class Release {
+  readonly #theta: number;
+  readonly #resolution: number;
+  readonly #blockLength: number;
+  readonly #fraction: number;
+  readonly #perturber: Perturber;
+  readonly #smoother: Smoother;
+  readonly ranges: RangeIndex;
+  #block = 0;
+  /** The running block: how many values it has, their integer sum, and the prediction per value. */
+  #filled = 0;
+  #sum = 0;
+  #perValue: number;
+  #steady: number;
+
+  /**
+   * @param theta Θ in grid units, ≥ 1
+   * @param firstMean prediction per value for the first block, in grid units
+   */
+  constructor(core: Core, key: Uint32Array, settings: Settings, theta: number, firstMean: number) {
+    this.#resolution = settings.resolution;
+    this.#theta = theta * settings.resolution;
+    this.#blockLength = settings.blockLength;
+    const bits = fractionBits(settings, theta);
+    this.#fraction = 2 ** bits;
+    this.#perturber = new Perturber(core, key, settings, theta, bits);
+    this.#smoother = makeSmoother(settings.smoother, settings.resolution / settings.blockLength);
+    this.ranges = new RangeIndex(settings, (settings.levels * theta) / settings.epsilon);
+    this.#perValue = this.#round(firstMean);
+    this.#steady = this.#perValue * this.#resolution;
+  }
+
+  /** Values published so far. */
+  get length(): number {
+    return this.#block * this.#blockLength + this.#filled;
+  }
+
+  /** The prediction per value of the running block, in grid units. */
+  get running(): number {
+    return this.#perValue;
+  }
+
+  /** Bytes held besides the range index. */
+  get bytes(): number {
+    return this.#perturber.bytes + this.#smoother.state.byteLength;
+  }
+
+  /** @param value finite */
+  push(value: number): number {
+    const clamped = value > 0 ? (value < this.#theta ? value : this.#theta) : 0;
+    const sum = this.#sum + Math.floor(clamped / this.#resolution + 0.5);
+    if (this.#filled + 1 < this.#blockLength) {
+      this.#sum = sum;
+      this.#filled++;
+      return this.#steady;
+    }
+    const estimate = this.#perturber.estimate(this.#block, sum);
+    const next = this.#predict(estimate);
+    const last = (estimate - (this.#blockLength - 1) * this.#perValue) * this.#resolution;
+    this.#finish(estimate, next);
+    this.#filled = 0;
+    this.#sum = 0;
+    return last;
+  }
+
+  /** @param values all finite; what is published for them goes to out */
+  pushMany(values: Float64Array, out: Float64Array): void {
+    for (let i = 0; i < values.length; i++) out[i] = this.push(values[i]!);
+  }
+
+  #predict(estimate: number): number {
+    return this.#round(this.#smoother.next(estimate) / this.#blockLength);
+  }
+
+  #finish(estimate: number, next: number): void {
+    this.ranges.add(estimate, this.#perValue);
+    this.#block++;
+    this.#perValue = next;
+    this.#steady = next * this.#resolution;
+  }
+
+  #round(perValue: number): number {
+    return Math.floor(perValue * this.#fraction + 0.5) / this.#fraction;
+  }
+}

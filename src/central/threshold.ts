@@ -1,0 +1,67 @@
+/**
+ * Chooses θ from held-out values (Section 3.3): noisy max over the candidates step, 2·step, …, of
+ *
+ *     q(θ) = −#{i : v_i > θ} − (3 m θ / (60 r ε))·√(2(b−1)(log_b r)³)
+ *
+ * One replaced value moves all counts between its old and new place by one, in the same direction, so noise of
+ * scale 1/ε is enough. Counts values *above* θ: with Eq. 5 as printed, Eq. 6 is highest at the smallest θ.
+ */
+import type { Core } from "../core/core.js";
+import { Stage, subStream } from "../core/random.js";
+import { makeRace } from "../core/race.js";
+import type { Settings } from "./settings.js";
+
+/** A way to choose θ from held-out values; each sees a value once, already in [0, max]. */
+export interface ThresholdChooser {
+  add(value: number): void;
+  /** θ in units of the stream, after the last value. */
+  choose(): number;
+  /** Bytes held. */
+  readonly bytes: number;
+}
+
+export class NoisyMax implements ThresholdChooser {
+  readonly #core: Core;
+  readonly #key: Uint32Array;
+  readonly #settings: Settings;
+  /** For each value the candidates below it: value > θ_i exactly when bin ≥ i. Two bytes a value at the defaults. */
+  readonly #bins: Uint16Array | Uint32Array;
+  #count = 0;
+
+  constructor(core: Core, key: Uint32Array, settings: Settings) {
+    this.#core = core;
+    this.#key = key;
+    this.#settings = settings;
+    const highest = binOf(settings.max, settings.thresholdStep);
+    this.#bins = new (highest < 2 ** 16 ? Uint16Array : Uint32Array)(settings.choosing);
+  }
+
+  get bytes(): number {
+    return this.#bins.byteLength;
+  }
+
+  add(value: number): void {
+    this.#bins[this.#count++] = binOf(value, this.#settings.thresholdStep);
+  }
+
+  choose(): number {
+    const { candidates, thresholdStep, choosing, epsilon, maxRange, fanout, selection } = this.#settings;
+    const race = makeRace({
+      candidates,
+      step: thresholdStep,
+      holdout: choosing,
+      epsilon,
+      releaseEpsilon: epsilon,
+      maxRange,
+      fanout,
+      noise: selection,
+    });
+    const random = subStream(this.#key, Stage.threshold, 0, 0);
+    return this.#core.noisyMax(random, this.#bins, race) * thresholdStep;
+  }
+}
+
+/** Candidates strictly below the value, counting only from the second on: 0 up to θ_1, k up to θ_(k+1). */
+function binOf(value: number, step: number): number {
+  return Math.max(0, Math.ceil(value / step) - 1);
+}

@@ -1,0 +1,200 @@
+/**
+ * Releases a stream of values in [0, max] under event-level ε-differential privacy.
+ *
+ *     value ─▶ Threshold ─▶ Perturber ─▶ Smoother ─▶ released value
+ *
+ * The first `holdout` values choose θ (and give a first prediction) and are never released. Threshold, warm start
+ * and perturber read disjoint values, so their ε compose in parallel: ε in all (docs/privacy.md).
+ */
+import { checkChoice, checkInteger, checkValue, checkValues } from "../checks.js";
+import { chooseCore } from "../core/choose.js";
+import type { Core } from "../core/core.js";
+import { secretKey, unsafeKey } from "../core/random.js";
+import { type Account, explainAccount, NOT_PROTECTED, RANDOMNESS, type StageAccount } from "./account.js";
+import { makeAnswer, type RangeAnswer } from "./answer.js";
+import type { Publisher, RangeOptions } from "./publisher.js";
+import { Release } from "./release.js";
+import { resolveSettings, type Settings, type TopsOptions } from "./settings.js";
+import { smootherName } from "./smoothers/index.js";
+import { NoisyMax, type ThresholdChooser } from "./threshold.js";
+import { WarmStart } from "./warmStart.js";
+
+/** Makes a publisher: `push` a value, get its private number. */
+export function tops(options: TopsOptions): Publisher {
+  const settings = resolveSettings(options);
+  const core = chooseCore(settings.core);
+  const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
+  return new Tops(settings, core, key);
+}
+
+export class Tops implements Publisher {
+  readonly #settings: Settings;
+  readonly #core: Core;
+  readonly #key: Uint32Array;
+  #chooser: ThresholdChooser | undefined;
+  #warmStart: WarmStart | undefined;
+  /** Θ in grid units, once known. */
+  #theta: number | undefined;
+  #release: Release | undefined;
+  /** Held-out values seen. */
+  #held = 0;
+
+  /**
+   * @param key all randomness of the release; a second release must not use it again
+   * @param chooser how θ is chosen from the hold-out, unless it is a public number
+   */
+  constructor(
+    settings: Settings,
+    core: Core,
+    key: Uint32Array,
+    chooser: ThresholdChooser = new NoisyMax(core, key, settings),
+  ) {
+    this.#settings = settings;
+    this.#core = core;
+    this.#key = key;
+    if (settings.warming > 0) this.#warmStart = new WarmStart();
+    if (settings.threshold === "noisy-max") this.#chooser = chooser;
+    else this.#theta = Math.floor(settings.threshold / settings.resolution + 0.5);
+    if (settings.choosing + settings.warming + settings.idle === 0) this.#begin();
+  }
+
+  get length(): number {
+    return this.#release?.length ?? 0;
+  }
+
+  push(value: number): number | undefined {
+    checkValue(value);
+    if (this.#release !== undefined) return this.#release.push(value);
+    this.#hold(value);
+    return undefined;
+  }
+
+  pushMany(values: Float64Array | readonly number[]): Float64Array {
+    const batch = checkValues(values);
+    let next = 0;
+    while (this.#release === undefined && next < batch.length) this.#hold(batch[next++]!);
+    const out = new Float64Array(batch.length - next);
+    this.#release?.pushMany(batch.subarray(next), out);
+    return out;
+  }
+
+  range(from: number, to: number, options: RangeOptions = {}): RangeAnswer {
+    const published = this.length;
+    const asked = `range(${from}, ${to})`;
+    checkInteger(`${asked}: from`, from, 0, Number.MAX_SAFE_INTEGER);
+    checkInteger(`${asked}: to`, to, from, Number.MAX_SAFE_INTEGER);
+    if (to > published) throw new RangeError(`${asked}: only ${published} values published so far`);
+    const fallback = this.#settings.variant === "paper" ? "published" : "best";
+    const kind = checkChoice("answer", options.answer ?? fallback, ["best", "published"]);
+    if (from === to) return makeAnswer(0, 0, { variance: 0, fourth: 0 }, 1);
+    const release = this.#release!;
+    if (from < release.ranges.oldest)
+      throw new RangeError(
+        `${asked}: positions before ${release.ranges.oldest} are no longer kept; ask for a longer history when making the publisher`,
+      );
+    const { sum, spread } = release.ranges.answer(from, to, kind, release.running);
+    return makeAnswer(sum, to - from, spread, this.#settings.resolution);
+  }
+
+  account(): Account {
+    const { epsilon, max, resolution, fanout, levels, skipped, blockLength, maxRange } = this.#settings;
+    const theta = this.#theta === undefined ? null : this.#theta * resolution;
+    return {
+      system: this.#settings.variant === "paper" ? "ToPS, as in the paper" : "ToPS",
+      definition: "event-level differential privacy",
+      neighbours: "streams of the same length that differ in the value at one position",
+      unit: "one value",
+      epsilon,
+      delta: 0,
+      private: this.#settings.unsafeSeed === undefined,
+      composition:
+        "The stages read disjoint values and every forest of noise covers values of its own: parallel composition, ε in all.",
+      stages: this.#stages(),
+      threshold: theta,
+      max,
+      resolution,
+      fanout,
+      levels,
+      skipLevels: skipped,
+      blockLength,
+      maxRange,
+      smoother: smootherName(this.#settings.smoother),
+      noiseScale: theta === null ? null : (levels * theta) / epsilon,
+      noise: "discrete Laplace, sampled exactly",
+      randomness: this.#settings.unsafeSeed === undefined ? RANDOMNESS.secret : RANDOMNESS.unsafe,
+      core: {
+        name: this.#core.name,
+        note:
+          this.#core.name === "js" && this.#settings.core === "auto"
+            ? "WebAssembly could not be compiled here; same answers, slower"
+            : "",
+      },
+      published: this.length,
+      notProtected: NOT_PROTECTED,
+    };
+  }
+
+  explain(): string {
+    return explainAccount(this.account());
+  }
+
+  /** Bytes of state held besides the range index. */
+  get bytes(): number {
+    return (this.#chooser?.bytes ?? 0) + (this.#release?.bytes ?? 0);
+  }
+
+  #stages(): StageAccount[] {
+    const { epsilon, choosing, warming, idle, selection } = this.#settings;
+    const stages: StageAccount[] = [];
+    const end = choosing + warming;
+    if (choosing > 0)
+      stages.push({
+        stage: "threshold",
+        mechanism: `noisy max, ${selection} noise`,
+        epsilon,
+        delta: 0,
+        values: [0, choosing],
+      });
+    if (warming > 0)
+      stages.push({
+        stage: "warm start",
+        mechanism: "one noisy sum",
+        epsilon,
+        delta: 0,
+        values: [choosing, end],
+      });
+    stages.push({
+      stage: "release",
+      mechanism: "noisy hierarchy, made consistent",
+      epsilon,
+      delta: 0,
+      values: [end + idle, null],
+    });
+    return stages;
+  }
+
+  /** Takes a held-out value: first those that choose θ, then those that warm up, then those that are not used. */
+  #hold(value: number): void {
+    const { choosing, warming, idle, max, resolution } = this.#settings;
+    const inside = value > 0 ? Math.min(value, max) : 0;
+    if (this.#held < choosing) this.#chooser!.add(inside);
+    else if (this.#held < choosing + warming) {
+      const theta = this.#theta!;
+      this.#warmStart!.add(Math.floor(Math.min(inside, theta * resolution) / resolution + 0.5));
+    }
+    this.#held++;
+    if (this.#held === choosing && this.#chooser !== undefined) {
+      this.#theta = Math.floor(this.#chooser.choose() / resolution + 0.5);
+      this.#chooser = undefined;
+    }
+    if (this.#held === choosing + warming + idle) this.#begin();
+  }
+
+  #begin(): void {
+    const theta = this.#theta!;
+    const { epsilon } = this.#settings;
+    const first = this.#warmStart?.mean(this.#core, this.#key, theta, epsilon) ?? theta / 2;
+    this.#warmStart = undefined;
+    this.#release = new Release(this.#core, this.#key, this.#settings, theta, first);
+  }
+}
