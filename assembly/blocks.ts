@@ -6,10 +6,10 @@
 /** How many values are counted to find the blocks that matter; m below twice that, all of them. */
 const SAMPLE: u32 = 8192;
 
-/** Blocks below the first that is counted exactly must be this many T worse than the best seems to be, */
+/** Blocks that are not counted exactly must be this many T worse than the best seems to be. */
 const HOPELESS: f64 = 32;
 
-/** even if the count from there on has been overestimated by this many standard errors. */
+/** Allowance for the sample that says so. */
 const STANDARD_ERRORS: f64 = 4;
 
 /** The race of src/core/race.ts, as staged: what a value above θ costs, two factors of the penalty, and T. */

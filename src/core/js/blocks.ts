@@ -7,10 +7,10 @@ import { penalty, type Race } from "../race.js";
 /** How many values are counted to find the blocks that matter; m below twice that, all of them. */
 const SAMPLE = 8192;
 
-/** Blocks below the first that is counted exactly must be this many T worse than the best seems to be, */
+/** Blocks that are not counted exactly must be this many T worse than the best seems to be. */
 const HOPELESS = 32;
 
-/** even if the count from there on has been overestimated by this many standard errors. */
+/** Allowance for the sample that says so. */
 const STANDARD_ERRORS = 4;
 
 export class Blocks {
