@@ -6,6 +6,7 @@ export { makeConsistent } from "./consistency";
 export * from "./squareWave";
 export { blocksBytes } from "./blocks";
 export { noisyMax } from "./threshold";
+export { fillReports } from "./reports";
 
 /** Where static data end and the arena begins, in bytes. */
 export function heapBase(): usize {

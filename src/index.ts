@@ -10,3 +10,19 @@ export type { SnapshotKey } from "./central/snapshot.js";
 export { restore, tops } from "./central/tops.js";
 export { chooseCore, type CoreChoice } from "./core/choose.js";
 export type { Core } from "./core/core.js";
+export { unsafeKey } from "./core/unsafeKey.js";
+export type { Mechanism } from "./core/mechanism.js";
+export type { LocalAccount, LocalStage } from "./local/account.js";
+export {
+  aggregator,
+  type Aggregator,
+  type AggregatorOptions,
+  type Distribution,
+} from "./local/aggregator.js";
+export type { LocalAnswer } from "./local/answer.js";
+export type { Progress, Watching } from "./local/estimate.js";
+export type { Batch, Refused } from "./local/intake.js";
+export { hybrid, piecewise, squareWave, squareWaveWidth, stochasticRounding } from "./local/mechanisms.js";
+export { estimateOf, varianceOf, worstVariance } from "./local/moments.js";
+export { packReport, type Phase, type Report, unpackReport } from "./local/report.js";
+export { reporter, type Reporter, type ReporterOptions } from "./local/reporter.js";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { makeAnswer, noiseQuantile, normalQuantile } from "../src/central/answer.js";
+import { makeAnswer, noiseQuantile } from "../src/central/answer.js";
 import { RangeIndex } from "../src/central/ranges.js";
 import { laplaceVariance, rangeSpread } from "../src/central/variance.js";
+import { normalQuantile } from "../src/normal.js";
 
 const shape = { fanout: 2, levels: 2, blockLength: 4, blocksPerForest: 4, history: 2 };
 const scale = 7;

@@ -4,6 +4,7 @@
  * in or comes out belongs to the caller.
  */
 import type { Coin } from "./coin.js";
+import type { Mechanism, Quantiser } from "./mechanism.js";
 import type { Race } from "./race.js";
 import type { Random } from "./random.js";
 import type { Scale } from "./scale.js";
@@ -83,6 +84,18 @@ export interface Thresholds {
   noisyMax(random: Random, bins: Uint16Array | Uint32Array, race: Race): number;
 }
 
-export interface Core extends Keystream, Sampling, Consistency, Forests, SquareWave, Thresholds {
+/** Local reports: Square Wave, Stochastic Rounding, Piecewise, Hybrid. */
+export interface Reports {
+  /** One cell of the mechanism's grid per value. Values are finite: checked by the caller. */
+  fillReports(
+    random: Random,
+    mechanism: Mechanism,
+    quantiser: Quantiser,
+    values: Float64Array,
+    out: Uint32Array,
+  ): void;
+}
+
+export interface Core extends Keystream, Sampling, Consistency, Forests, SquareWave, Thresholds, Reports {
   readonly name: "wasm" | "js";
 }

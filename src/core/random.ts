@@ -3,7 +3,7 @@
  * A sub-stream is a function of (key, stage, stream, index) alone, so noise can be made again from the key
  * instead of being stored, and no two purposes ever share a word.
  */
-import seedrandom from "seedrandom";
+export { unsafeKey } from "./unsafeKey.js";
 
 /** What a sub-stream is for. Numbers are part of the snapshot format: never reuse one. */
 export const Stage = { threshold: 1, warmStart: 2, forest: 3, reports: 4, baseline: 5 } as const;
@@ -38,12 +38,6 @@ export function secretKey(): Uint32Array {
       "crypto.getRandomValues: expected a cryptographic generator, got none; nothing private can be made here",
     );
   return source.getRandomValues(new Uint32Array(8));
-}
-
-/** A key anyone who knows `seed` can make again: for tests, benchmarks and papers, never private. */
-export function unsafeKey(seed: string): Uint32Array {
-  const generator = seedrandom(seed);
-  return Uint32Array.from({ length: 8 }, () => generator.int32());
 }
 
 /**

@@ -5,6 +5,7 @@ import { makeConsistent } from "./consistency.js";
 import { growTree } from "./forest.js";
 import { geometric, laplace } from "./laplace.js";
 import { toss, uniformBelow } from "./reader.js";
+import { reports } from "./reports.js";
 import { squareWave } from "./squareWave.js";
 import { noisyMax } from "./threshold.js";
 
@@ -19,4 +20,5 @@ export const jsCore: Core = {
   growTree,
   ...squareWave,
   noisyMax,
+  ...reports,
 };

@@ -27,8 +27,8 @@ function blockSums(
 
 /** Row `row` of a resampling: four taps on `source`. */
 function resample(source: Float64Array, starts: Uint32Array, taps: Float64Array, row: number): number {
-  const at = starts[row]!;
-  const tap = 4 * row;
+  const at = starts[row]! | 0; // stays a machine integer
+  const tap = row << 2;
   return (
     taps[tap]! * source[at]! +
     taps[tap + 2]! * source[at + 2]! +

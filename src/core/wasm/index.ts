@@ -6,6 +6,7 @@ import { forest } from "./forest.js";
 import { loadKernels } from "./instance.js";
 import { laplace } from "./laplace.js";
 import { reader } from "./reader.js";
+import { reports } from "./reports.js";
 import { squareWave } from "./squareWave.js";
 import { threshold } from "./threshold.js";
 
@@ -21,5 +22,6 @@ export function makeWasmCore(): Core {
     ...forest(kernels),
     ...squareWave(kernels),
     ...threshold(kernels),
+    ...reports(kernels),
   };
 }

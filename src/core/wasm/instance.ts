@@ -9,6 +9,18 @@ export interface Kernels {
   readonly memory: WebAssembly.Memory;
   heapBase(): number;
   makeConsistent(nodes: number, leaves: number, fanout: number, excess: number): void;
+  fillReports(
+    random: number,
+    values: number,
+    count: number,
+    scale: number,
+    shift: number,
+    top: number,
+    width: number,
+    cells: number,
+    coins: number,
+    out: number,
+  ): void;
   emSteps(
     n: number,
     k: number,

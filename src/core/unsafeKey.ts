@@ -1,0 +1,8 @@
+/** Apart from random.ts, so that a device that never asks for a seed does not carry the generator for it. */
+import seedrandom from "seedrandom";
+
+/** A key anyone who knows `seed` can make again: for tests, benchmarks and papers, never private. */
+export function unsafeKey(seed: string): Uint32Array {
+  const generator = seedrandom(seed);
+  return Uint32Array.from({ length: 8 }, () => generator.int32());
+}

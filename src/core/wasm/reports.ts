@@ -1,0 +1,43 @@
+/** Stages assembly/reports.ts. */
+import type { Reports } from "../core.js";
+import { Arena, type Kernels } from "./instance.js";
+import { withRandom } from "./reader.js";
+
+/** Values staged at a time: 64 KiB. */
+const CHUNK = 8192;
+
+export function reports(kernels: Kernels): Reports {
+  return {
+    fillReports(random, { top, width, cells, coins }, { scale, shift }, values, out) {
+      const arena = new Arena(kernels);
+      const coinsAt = arena.take(coins.byteLength + 32);
+      arena.write(coinsAt, coins);
+      const bytes = 8 * Math.min(CHUNK, values.length);
+      const valuesAt = arena.take(bytes);
+      const outAt = arena.take(bytes / 2);
+      try {
+        withRandom(kernels, arena, random, (block) => {
+          for (let done = 0; done < values.length; done += CHUNK) {
+            const part = values.subarray(done, done + CHUNK);
+            arena.write(valuesAt, part);
+            kernels.fillReports(
+              block,
+              valuesAt,
+              part.length,
+              scale,
+              shift,
+              top,
+              width,
+              cells,
+              coinsAt,
+              outAt,
+            );
+            arena.read(outAt, out.subarray(done, done + CHUNK));
+          }
+        });
+      } finally {
+        arena.wipe(valuesAt, bytes); // private values do not stay in shared memory
+      }
+    },
+  };
+}

@@ -1,0 +1,107 @@
+/**
+ * The local mechanisms, discrete and exact (Appendix E): every probability is a 192-bit number rounded so that no report is
+ * more than e^ε times as likely under one input as under another. Constants come from BigInt arithmetic, so a phone and a
+ * server agree on the grid to the last cell.
+ *
+ * Window mechanism: inputs 0 … N, outputs 0 … N+W−1, weight e^ε on the W cells from x on and 1 on the N others. So the
+ * window as a whole has probability W/(W + N·e^−ε); with e^−ε rounded up and the quotient down, the ratio stays below e^ε.
+ */
+import { exactRational, expFixed } from "../core/fixedPoint.js";
+import { makeMechanism, type Mechanism, WHOLE } from "../core/mechanism.js";
+
+/** Bins of the estimated distribution, and input cells per bin of the learning grid. */
+export const BINS = 1024;
+
+/** Release grid: values are multiples of θ/2²⁰. */
+const RELEASE_TOP = 2 ** 20;
+
+/** Above this ε the Hybrid mechanism mixes Piecewise in (Appendix E.2). */
+const HYBRID_FROM = 0.61;
+
+/** e^−ε is carried with this many fractional bits; two units cover every error of it. */
+const BITS = 256;
+const ONE = 1n << BigInt(BITS);
+
+const LEAST_EPSILON = 1e-6;
+const MOST_EPSILON = 24;
+
+/** A local ε, from 10⁻⁶ to 24. */
+export function checkLocalEpsilon(name: string, epsilon: unknown): number {
+  if (typeof epsilon !== "number")
+    throw new TypeError(`${name}: expected a number, got a value of type ${typeof epsilon}`);
+  if (!(epsilon >= LEAST_EPSILON && epsilon <= MOST_EPSILON))
+    throw new RangeError(`${name}: expected ${LEAST_EPSILON} ≤ ε ≤ ${MOST_EPSILON}, got ${epsilon}`);
+  return epsilon;
+}
+
+/** 2²⁵⁶·e^(−ε/divisor), to the nearest integer. */
+function expOf(epsilon: number, divisor = 1n): bigint {
+  const { numerator, denominator } = exactRational(epsilon);
+  return expFixed(numerator, denominator * divisor, BITS);
+}
+
+/** The largest share of 2¹⁹² with share/(2¹⁹² − share) ≤ e^ε·favoured/others. */
+function favouredShare(epsilon: number, favoured: number, others: number): bigint {
+  const weight = BigInt(favoured) * ONE;
+  return (WHOLE * weight) / (weight + BigInt(others) * (expOf(epsilon) + 1n));
+}
+
+/** round(numerator/denominator) for positive numbers. */
+const nearest = (numerator: bigint, denominator: bigint): number =>
+  Number((2n * numerator + denominator) / (2n * denominator));
+
+/**
+ * The Square Wave window that serves best, as a share of the domain times 2²⁵⁶: with a = e^−ε,
+ * w = a(ε − 1 + a)/(1 − a(1 + ε)). Both differences cancel for small ε, which 256 bits do not mind.
+ */
+function bestWindow(epsilon: number): bigint {
+  const a = expOf(epsilon);
+  const { numerator, denominator } = exactRational(epsilon);
+  const scaled = (ONE * numerator) / denominator;
+  return (a * (scaled - ONE + a)) / (ONE - a - (a * scaled) / ONE);
+}
+
+/** Full width w of the continuous Square Wave's window, on inputs in [0, 1]. */
+export function squareWaveWidth(epsilon: number): number {
+  return Number(bestWindow(checkLocalEpsilon("epsilon", epsilon))) / 2 ** BITS;
+}
+
+/**
+ * Square Wave: bins·cells inputs, the window a whole number of input bins, so that EM's matrix is banded. The rounding of w
+ * to 1/1024 costs less than 10⁻³ of the information for ε ≤ 5; beyond it w is below two bins, finer than the estimate shows.
+ */
+export function squareWave(epsilon: number, bins = BINS, cells = BINS): Mechanism {
+  checkLocalEpsilon("epsilon", epsilon);
+  const top = bins * cells - 1;
+  const width = cells * Math.max(1, nearest(bestWindow(epsilon) * BigInt(bins), ONE));
+  return makeMechanism(epsilon, top, width, [favouredShare(epsilon, width, top), WHOLE, WHOLE]);
+}
+
+/** Stochastic Rounding: x to 0 or N with odds N−x : x, then randomised response. */
+export function stochasticRounding(epsilon: number, top = RELEASE_TOP): Mechanism {
+  checkLocalEpsilon("epsilon", epsilon);
+  return makeMechanism(epsilon, top, 0, [0n, 0n, favouredShare(epsilon, 1, 1)]);
+}
+
+/** Piecewise: W/N = e^(−ε/2), rounded to whole cells. */
+export function piecewise(epsilon: number, top = RELEASE_TOP): Mechanism {
+  checkLocalEpsilon("epsilon", epsilon);
+  const width = windowOf(epsilon, top);
+  return makeMechanism(epsilon, top, width, [favouredShare(epsilon, width, top), WHOLE, WHOLE]);
+}
+
+const windowOf = (epsilon: number, top: number): number =>
+  Math.max(1, nearest(BigInt(top) * expOf(epsilon, 2n), ONE));
+
+/**
+ * Hybrid: Piecewise with probability α = 1 − e^(−ε/2), else Stochastic Rounding; up to ε = 0.61 the latter only. α does not
+ * depend on the value and cancels in every ratio. A report shows which of the two made it.
+ */
+export function hybrid(epsilon: number, top = RELEASE_TOP): Mechanism {
+  if (checkLocalEpsilon("epsilon", epsilon) <= HYBRID_FROM) return stochasticRounding(epsilon, top);
+  const width = windowOf(epsilon, top);
+  const alpha = (WHOLE * (ONE - expOf(epsilon, 2n))) / ONE;
+  const inside = (alpha * favouredShare(epsilon, width, top)) / WHOLE;
+  const kept = ((WHOLE - alpha) * favouredShare(epsilon, 1, 1)) / WHOLE;
+  return makeMechanism(epsilon, top, width, [inside, alpha, alpha + kept]);
+}

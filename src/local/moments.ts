@@ -1,0 +1,91 @@
+/**
+ * What a report says about its value: an unbiased estimate, and how far it strays. Computed from the rounded probabilities
+ * that the device uses, not from e^ε. Values and estimates are shares of the domain: 0 is input 0, 1 is input N.
+ */
+import { type Mechanism, WHOLE } from "../core/mechanism.js";
+
+/** numerator/denominator as the nearest double, whatever their size. */
+export function quotient(numerator: bigint, denominator: bigint): number {
+  return Number((numerator << 192n) / denominator) / 2 ** 192;
+}
+
+interface Constants {
+  /** Probability of a window report at all; of its window, given that; and of a rounded value being kept. */
+  readonly windowed: number;
+  readonly inside: number;
+  /** What an input moves the mean of a window report by, and 2·kept − 1. */
+  readonly slope: number;
+  readonly contrast: number;
+}
+
+const known = new WeakMap<Mechanism, Constants>();
+
+function constants(mechanism: Mechanism): Constants {
+  let found = known.get(mechanism);
+  if (!found) known.set(mechanism, (found = compute(mechanism)));
+  return found;
+}
+
+function compute({ top, width, ends: [inside, windowed, kept] }: Mechanism): Constants {
+  const [n, w] = [BigInt(top), BigInt(width)];
+  const rounded = WHOLE - windowed;
+  return {
+    windowed: quotient(windowed, WHOLE),
+    inside: windowed > 0n ? quotient(inside, windowed) : 0,
+    slope: windowed > 0n ? quotient(inside * n - (windowed - inside) * w, windowed * n) : 0,
+    contrast: rounded > 0n ? quotient(2n * (kept - windowed) - rounded, rounded) : 0,
+  };
+}
+
+/** Whether a cell is one of the two of Stochastic Rounding. */
+const isRounded = ({ cells, ends }: Mechanism, cell: number): boolean => ends[1] < WHOLE && cell >= cells - 2;
+
+/**
+ * The unbiased estimate from one report: affine in the cell, E[estimate | x] = x/N.
+ * Window: a cell's distance from the middle of the grid has mean slope·(x − N/2).
+ */
+export function estimateOf(mechanism: Mechanism, cell: number): number {
+  const { top, width, cells } = mechanism;
+  const { slope, contrast } = constants(mechanism);
+  if (isRounded(mechanism, cell)) return 0.5 + (cell - (cells - 1.5)) / contrast;
+  return 0.5 + (cell - (top + width - 1) / 2) / (slope * top);
+}
+
+/** Variance of the estimate from one report of the value `share`. Both kinds are unbiased, so their variances mix. */
+export function varianceOf(mechanism: Mechanism, share: number): number {
+  const { windowed } = constants(mechanism);
+  return (
+    (windowed > 0 ? windowed * windowVariance(mechanism, share) : 0) +
+    (windowed < 1 ? (1 - windowed) * roundingVariance(mechanism, share) : 0)
+  );
+}
+
+/** P(1) = ½ + (share − ½)·contrast, and the estimate is that bit divided by the contrast. */
+function roundingVariance(mechanism: Mechanism, share: number): number {
+  const { contrast } = constants(mechanism);
+  const lean = (share - 0.5) * contrast;
+  return (0.25 - lean * lean) / (contrast * contrast);
+}
+
+/** Second moments about the middle of the grid: a run of n cells has (n² − 1)/12 about its own middle. */
+function windowVariance(mechanism: Mechanism, share: number): number {
+  const { top, width } = mechanism;
+  const { inside, slope } = constants(mechanism);
+  const about = (n: number) => (n * n - 1) / 12;
+  const x = (share - 0.5) * top;
+  const within = x * x + about(width);
+  const without = ((top + width) * about(top + width) - width * within) / top;
+  const variance = inside * within + (1 - inside) * without - slope * slope * x * x;
+  return variance / (slope * slope * top * top);
+}
+
+/** The largest variance over all values: it is a parabola in the share, symmetric about ½. (Hybrid: flat above ε = 0.61.) */
+export function worstVariance(mechanism: Mechanism): number {
+  return Math.max(varianceOf(mechanism, 0), varianceOf(mechanism, 0.5));
+}
+
+/** Probability of one cell inside the window and outside of it, for a mechanism with a window alone. */
+export function cellProbabilities({ top, width, ends }: Mechanism): { inside: number; outside: number } {
+  const inside = quotient(ends[0], WHOLE * BigInt(width));
+  return { inside, outside: quotient(WHOLE - ends[0], WHOLE * BigInt(top)) };
+}

@@ -1,0 +1,244 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { Stage, subStream, unsafeKey } from "../src/core/random.js";
+import { makeWasmCore } from "../src/core/wasm/index.js";
+import { type Aggregator, aggregator, type AggregatorOptions } from "../src/local/aggregator.js";
+import { packReport, type Report, unpackReport } from "../src/local/report.js";
+import { reporter } from "../src/local/reporter.js";
+
+const core = makeWasmCore();
+const MAX = 1000;
+const HOLDOUT = 20_000;
+const OPTIONS = { epsilon: 1, max: MAX, holdout: HOLDOUT, maxRange: 2 ** 18 };
+
+/** Skewed values: mean about 20, a few above 100. */
+function skewed(length: number, seed: string): Float64Array {
+  const uniform = new Float64Array(length);
+  core.uniformBelow(subStream(unsafeKey(seed), Stage.baseline, 0, 0), 2 ** 32, uniform);
+  return uniform.map((u) => -20 * Math.log((u + 0.5) / 2 ** 32));
+}
+
+const device = (phase: "learn" | "release", seed: string, threshold?: number) =>
+  reporter({
+    epsilon: 1,
+    max: MAX,
+    phase,
+    core,
+    unsafeKey: unsafeKey(seed),
+    ...(threshold === undefined ? {} : { threshold }),
+  });
+
+const unpacked = (bytes: Uint8Array): Report[] =>
+  Array.from({ length: bytes.length / 8 }, (_, i) => unpackReport(bytes, 8 * i)!);
+
+const learnt = device("learn", "learn").reportMany(skewed(HOLDOUT, "held out"));
+
+async function ready(
+  options: Partial<AggregatorOptions> = {},
+): Promise<{ server: Aggregator; theta: number }> {
+  const server = aggregator({ ...OPTIONS, ...options });
+  server.learn(learnt);
+  return { server, theta: await server.threshold() };
+}
+
+describe("learning", () => {
+  test("order, batches, form of the reports and core do not matter", async () => {
+    const whole = await (await ready()).server.distribution();
+    const [js, parts] = [aggregator({ ...OPTIONS, core: "js" }), aggregator(OPTIONS)];
+    expect(js.learn(unpacked(learnt).reverse())).toBe(HOLDOUT);
+    parts.learn(learnt.subarray(0, 8 * 1234));
+    parts.learn(unpacked(learnt.subarray(8 * 1234, 8 * 15_000)));
+    parts.learn(unpacked(learnt.subarray(8 * 15_000)).map((report) => packReport(report)));
+    for (const server of [js, parts]) expect(await server.distribution()).toEqual(whole);
+    expect(await js.threshold()).toBe(await parts.threshold());
+  });
+
+  test("the estimate is close to the values", async () => {
+    const { server } = await ready();
+    const { shares, binWidth } = await server.distribution();
+    const mean = shares.reduce((sum, share, j) => sum + share * (j + 0.5) * binWidth, 0);
+    expect(mean).toBeGreaterThan(10);
+    expect(mean).toBeLessThan(40);
+    expect(shares.reduce((a, b) => a + b)).toBeCloseTo(1, 12);
+  });
+
+  test("every estimator, pruning and objective gives a θ; smoothing without pruning a larger one", async () => {
+    const { theta } = await ready();
+    expect(theta).toBeGreaterThan(20);
+    expect(theta).toBeLessThan(300);
+    const paper = await ready({ prune: "paper", objective: "paper" });
+    expect(paper.theta).toBeGreaterThan(0);
+    const smooth = await ready({ estimator: "ems", prune: false, objective: "paper" });
+    expect(smooth.theta).toBeGreaterThan(paper.theta);
+    const fast = await ready({ accelerate: true });
+    expect(fast.theta).toBeGreaterThan(20);
+    const [further, plain] = [await fast.server.distribution(), await (await ready()).server.distribution()];
+    expect(further.logLikelihood).toBeGreaterThan(plain.logLikelihood);
+  });
+
+  test("θ waits for the hold-out, is chosen once, and an aborted try changes nothing", async () => {
+    const server = aggregator(OPTIONS);
+    await expect(server.distribution()).rejects.toThrow(/^distribution: expected learn-reports/);
+    server.learn(learnt.subarray(0, 80));
+    await expect(server.threshold()).rejects.toThrow(
+      `threshold: expected ${HOLDOUT} learn-reports, got 10 so far`,
+    );
+    server.learn(learnt.subarray(80));
+    await expect(server.threshold({ signal: AbortSignal.abort(new Error("no")) })).rejects.toThrow("no");
+    expect(server.account().threshold).toBeNull();
+    const theta = await server.threshold();
+    expect(server.learn(learnt.subarray(0, 16))).toBe(0);
+    expect(server.refused.late).toBe(2);
+    expect(await server.threshold()).toBe(theta);
+  });
+});
+
+describe("releasing", () => {
+  const values = skewed(200_000, "released");
+  let server: Aggregator;
+  let theta: number;
+  let published: Float64Array;
+  const clamped: number[] = [0];
+
+  beforeAll(async () => {
+    ({ server, theta } = await ready());
+    published = server.release(device("release", "release", theta).reportMany(values));
+    for (const value of values) clamped.push(clamped.at(-1)! + Math.min(value, theta));
+  });
+
+  test("one value is published per report, and a range is their sum", () => {
+    expect(published.length).toBe(values.length);
+    const sum = published.subarray(100, 5000).reduce((a, b) => a + b);
+    const answer = server.range(100, 5000);
+    expect(answer.sum / sum).toBeCloseTo(1, 9);
+    expect(answer.mean).toBe(answer.sum / 4900);
+  });
+
+  /** Disjoint ranges of 200 values: independent, each covered with probability ≥ 0.95; 5.2 standard errors, once in 10⁷. */
+  function covers(shrink: number): boolean {
+    let covered = 0;
+    for (let from = 0; from < values.length; from += 200) {
+      const answer = server.range(from, from + 200);
+      const { sum, standardError } = answer;
+      const want = clamped[from + 200]! - clamped[from]!;
+      const [low, high] = answer.interval();
+      expect(high - sum).toBeGreaterThanOrEqual(sum - low); // room above for what clamping hides
+      if (Math.abs(sum - want) <= shrink * 1.959964 * standardError) covered++;
+    }
+    return covered >= 950 - 5.2 * Math.sqrt(1000 * 0.05 * 0.95);
+  }
+
+  test("95 % intervals cover; a standard error 20 % too small is seen", () => {
+    expect(covers(1)).toBe(true);
+    expect(covers(0.8)).toBe(false);
+  });
+
+  test("the same reports in other batches publish the same values", async () => {
+    const other = (await ready()).server;
+    const bytes = device("release", "release", theta).reportMany(values.subarray(0, 1000));
+    const parts = [other.release(bytes.subarray(0, 8 * 7)), other.release(unpacked(bytes.subarray(8 * 7)))];
+    expect(Float64Array.of(...parts[0]!, ...parts[1]!)).toEqual(published.slice(0, 1000));
+  });
+
+  test("ranges are checked; old values are forgotten when `keep` says so", async () => {
+    expect(() => server.range(0, 200_001)).toThrow("range(0, 200001): only 200000 values published so far");
+    for (const [from, to] of [
+      [-1, 3],
+      [3, 3],
+      [5, 2],
+      [0.5, 2],
+      [NaN, 3],
+    ] as const)
+      expect(() => server.range(from, to)).toThrow(/^range: expected whole numbers/);
+    const short = (await ready({ keep: 5000 })).server;
+    short.release(device("release", "release", theta).reportMany(values));
+    expect(short.range(195_000, 200_000).sum).toBeCloseTo(server.range(195_000, 200_000).sum, 3);
+    expect(() => short.range(194_999, 200_000)).toThrow(/values before 195000 are no longer kept/);
+    expect(() => server.range(0, 10).interval(1)).toThrow(/^confidence: expected/);
+  });
+
+  test("account and explain tell parameters, counts and what is not protected", () => {
+    const account = server.account();
+    expect(account).toMatchObject({
+      definition: "local differential privacy",
+      epsilon: 1,
+      delta: 0,
+      threshold: theta,
+    });
+    expect(account.stages.map(({ stage, reports }) => [stage, reports])).toEqual([
+      ["learn", HOLDOUT],
+      ["release", 200_000],
+    ]);
+    expect(JSON.parse(JSON.stringify(account))).toEqual(account);
+    expect(server.explain()).toMatch(/ε = 1: .*\n(.*\n)*Not protected:/);
+  });
+});
+
+describe("reports that are none", () => {
+  const good = unpackReport(learnt)!;
+  const BAD: [string, unknown, string][] = [
+    ["nothing", undefined, "malformed"],
+    ["a number", 7, "malformed"],
+    ["an empty object", {}, "malformed"],
+    ["too few bytes", new Uint8Array(7), "malformed"],
+    ["an unknown phase in bytes", Uint8Array.of(0x1f, 0, 0, 0, 0, 0, 0, 0), "malformed"],
+    ["another version", { ...good, version: 2 }, "version"],
+    ["another phase", { ...good, phase: "release" }, "phase"],
+    ["another ε or max", { ...good, grid: good.grid ^ 1 }, "grid"],
+    ["a cell beyond the grid", { ...good, cell: 2 ** 22 }, "cell"],
+    ["a negative cell", { ...good, cell: -1 }, "cell"],
+    ["half a cell", { ...good, cell: 0.5 }, "cell"],
+    ["no cell", { ...good, cell: undefined }, "cell"],
+  ];
+
+  test.each(BAD)("%s", (_, report, reason) => {
+    const server = aggregator(OPTIONS);
+    expect(server.learn([good, report as Report, good])).toBe(2);
+    expect(server.refused).toEqual({
+      malformed: 0,
+      version: 0,
+      phase: 0,
+      grid: 0,
+      cell: 0,
+      late: 0,
+      [reason]: 1,
+    });
+  });
+
+  test("they change neither θ nor what is published", async () => {
+    const { theta } = await ready();
+    const server = aggregator(OPTIONS);
+    const all = unpacked(learnt);
+    server.learn([...all.slice(0, 50), ...(BAD.map(([, report]) => report) as Report[]), ...all.slice(50)]);
+    expect(await server.threshold()).toBe(theta);
+    const reports = unpacked(device("release", "r", theta).reportMany([1, 2, 3]));
+    const stale = device("release", "r", theta / 2).report(1);
+    const clean = (await ready()).server.release(reports);
+    expect(server.release([reports[0]!, stale, good, reports[1]!, reports[2]!])).toEqual(clean);
+    expect(server.published).toBe(3);
+  });
+
+  test("release-reports before θ is known, and bytes cut short, are counted", () => {
+    const server = aggregator(OPTIONS);
+    expect(server.release([device("release", "r", 50).report(1)])).toHaveLength(0);
+    expect(server.refused.phase).toBe(1);
+    expect(server.learn(learnt.subarray(0, 12))).toBe(1);
+    expect(server.refused.malformed).toBe(1);
+    expect(() => server.learn(5 as never)).toThrow(/^reports: expected an iterable/);
+  });
+});
+
+test.each([
+  [{ epsilon: 0 }, /^epsilon:/],
+  [{ learnEpsilon: 99 }, /^learnEpsilon:/],
+  [{ max: -1 }, /^max:/],
+  [{ holdout: 0 }, /^holdout:/],
+  [{ maxRange: 0.5 }, /^maxRange:/],
+  [{ keep: 0 }, /^keep:/],
+  [{ estimator: "mle" }, /^estimator:/],
+  [{ prune: true }, /^prune:/],
+  [{ objective: "best" }, /^objective:/],
+  [{ accelerate: 1 }, /^accelerate:/],
+  [{ delta: 1 }, /unknown option "delta"/],
+])("%o is refused by name", (wrong, message) => {
+  expect(() => aggregator({ ...OPTIONS, ...wrong } as AggregatorOptions)).toThrow(message);
+});
