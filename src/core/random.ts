@@ -41,13 +41,24 @@ export function secretKey(): Uint32Array {
 }
 
 /**
- * The sub-stream of one purpose, from its first word.
- * Nonce: stream (32 bits) · index, low (32) · index, high (16), tree (8), stage (8).
+ * The sub-stream of one purpose, from its first word. Different arguments give different nonces, so that no two
+ * purposes share keystream: stream (32 bits) · index, low (32) · index, high (16), tree (8), stage (8).
+ * @param stream an integer below 2³²
  * @param index forest or report number, an integer below 2⁴⁸
- * @param tree top node of a forest, below 64
+ * @param tree top node of a forest, an integer below 2⁸
  */
 export function subStream(key: Uint32Array, stage: Stage, stream: number, index: number, tree = 0): Random {
+  if (key.length !== 8) throw new RangeError(`key: expected 8 words, got ${key.length}`);
+  checkBits("stream", stream, 32);
+  checkBits("index", index, 48);
+  checkBits("tree", tree, 8);
   const high = Math.floor(index / 2 ** 32);
   const nonce = Uint32Array.of(stream, index >>> 0, ((high << 16) | (tree << 8) | stage) >>> 0);
   return { key, nonce, position: 0 };
+}
+
+/** A number that does not fit would be cut to another sub-stream's, and its noise used twice. */
+function checkBits(name: string, value: number, bits: number): void {
+  if (!(Number.isInteger(value) && value >= 0 && value < 2 ** bits))
+    throw new RangeError(`${name}: expected an integer from 0 to 2^${bits} − 1, got ${value}`);
 }

@@ -14,16 +14,19 @@ export function chacha(kernels: Kernels): Keystream {
       const arena = new Arena(kernels);
       const state = arena.put(initialState(random));
       const at = arena.take(4 * CHUNK);
+      let used = 0;
       for (let done = 0; done < out.length;) {
         const within = random.position % 16;
         const take = Math.min(CHUNK - within, out.length - done);
-        kernels.chachaFill(state, Math.floor(random.position / 16), Math.ceil((within + take) / 64), at);
+        const groups = Math.ceil((within + take) / 64);
+        kernels.chachaFill(state, Math.floor(random.position / 16), groups, at);
         arena.read(at + 4 * within, out.subarray(done, done + take));
+        used = Math.max(used, 256 * groups);
         done += take;
         random.position += take;
       }
       arena.wipe(state, 64);
-      arena.wipe(at, 4 * Math.min(CHUNK, out.length + 80));
+      arena.wipe(at, used);
     },
   };
 }

@@ -38,24 +38,29 @@ export function withRandom(
 /** Samples made by one call: 64 KiB of f64. */
 const CHUNK = 8192;
 
-/** Fills `out` chunk by chunk with what `fill` draws from the staged `input`. */
-export function fillChunks<T extends Float64Array | Uint8Array>(
+/** Fills `out` chunk by chunk with what `fill` draws from the staged `input`, and wipes it: noise is secret. */
+export function fillChunks(
   kernels: Kernels,
   random: Random,
   input: Uint32Array,
-  out: T,
+  out: Float64Array | Uint8Array,
   fill: (block: number, input: number, count: number, at: number) => void,
 ): void {
   const arena = new Arena(kernels);
   const staged = arena.put(input);
-  const at = arena.take(out.BYTES_PER_ELEMENT * Math.min(CHUNK, out.length));
-  withRandom(kernels, arena, random, (block) => {
-    for (let done = 0; done < out.length; done += CHUNK) {
-      const part = out.subarray(done, done + CHUNK);
-      fill(block, staged, part.length, at);
-      arena.read(at, part);
-    }
-  });
+  const bytes = out.BYTES_PER_ELEMENT * Math.min(CHUNK, out.length);
+  const at = arena.take(bytes);
+  try {
+    withRandom(kernels, arena, random, (block) => {
+      for (let done = 0; done < out.length; done += CHUNK) {
+        const part = out.subarray(done, done + CHUNK);
+        fill(block, staged, part.length, at);
+        arena.read(at, part);
+      }
+    });
+  } finally {
+    arena.wipe(at, bytes);
+  }
 }
 
 export function reader(kernels: Kernels): Pick<Sampling, "uniformBelow" | "toss"> {
