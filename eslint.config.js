@@ -30,6 +30,7 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["*.js", "scripts/*.js"] } } },
     rules: {
       "@typescript-eslint/no-non-null-assertion": "off", // typed arrays are indexed within checked bounds
+      "@typescript-eslint/no-unused-vars": ["error", { ignoreRestSiblings: true }],
       "no-restricted-properties": [
         "error",
         { object: "Math", property: "random", message: "Only cryptographic randomness decides anything." },

@@ -10,9 +10,9 @@
  */
 import type { Core } from "../core/core.js";
 import { Perturber } from "./perturber.js";
-import { RangeIndex } from "./ranges.js";
+import { RangeIndex, type RawAnswer } from "./ranges.js";
+import type { Released } from "./released.js";
 import type { Settings } from "./settings.js";
-import type { StateReader, StateWriter } from "./state.js";
 import { makeSmoother, type Smoother } from "./smoothers/index.js";
 
 /** Bits after the binary point that leave sums over a forest exact in a double. */
@@ -22,14 +22,14 @@ function fractionBits(settings: Settings, theta: number): number {
   return Math.max(0, Math.min(20, 51 - Math.ceil(Math.log2(largest))));
 }
 
-export class Release {
+export class Release implements Released {
   readonly #theta: number;
   readonly #resolution: number;
   readonly #blockLength: number;
   readonly #fraction: number;
   readonly #perturber: Perturber;
   readonly #smoother: Smoother;
-  readonly ranges: RangeIndex;
+  readonly #ranges: RangeIndex;
   #block = 0;
   /** The running block: how many values it has, their integer sum, and the prediction per value. */
   #filled = 0;
@@ -49,7 +49,7 @@ export class Release {
     this.#fraction = 2 ** bits;
     this.#perturber = new Perturber(core, key, settings, theta, bits);
     this.#smoother = makeSmoother(settings.smoother, settings.resolution / settings.blockLength);
-    this.ranges = new RangeIndex(settings, (settings.levels * theta) / settings.epsilon);
+    this.#ranges = new RangeIndex(settings, (settings.levels * theta) / settings.epsilon);
     this.#perValue = this.#round(firstMean);
     this.#steady = this.#perValue * this.#resolution;
   }
@@ -59,9 +59,16 @@ export class Release {
     return this.#block * this.#blockLength + this.#filled;
   }
 
-  /** The prediction per value of the running block, in grid units. */
-  get running(): number {
-    return this.#perValue;
+  get oldest(): number {
+    return this.#ranges.oldest;
+  }
+
+  get resolution(): number {
+    return this.#resolution;
+  }
+
+  answer(from: number, to: number, kind: "best" | "published"): RawAnswer {
+    return this.#ranges.answer(from, to, kind, this.#perValue);
   }
 
   /** Bytes held besides the range index. */
@@ -92,44 +99,12 @@ export class Release {
     for (let i = 0; i < values.length; i++) out[i] = this.push(values[i]!);
   }
 
-  /** What a position published, in units of the stream. */
-  publishedAt(position: number): number {
-    return this.ranges.publishedAt(position, this.#perValue) * this.#resolution;
-  }
-
-  save(writer: StateWriter): void {
-    writer.count(this.#block);
-    writer.count(this.#filled);
-    writer.count(this.#sum);
-    writer.double(this.#perValue);
-    this.ranges.save(writer, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
-    writer.guessed(this.#smoother.state, (i) => this.#remembered(i));
-  }
-
-  load(reader: StateReader): void {
-    this.#block = reader.count();
-    this.#filled = reader.count();
-    this.#sum = reader.count();
-    this.#perValue = reader.double();
-    this.#steady = this.#perValue * this.#resolution;
-    this.ranges.load(reader, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
-    this.#smoother.state.set(reader.guessed((i) => this.#remembered(i)));
-  }
-
-  /** What a smoother that keeps a ring of past estimates has at place i: snapshots need not hold it twice. */
-  #remembered(i: number): number {
-    if (i === 0) return this.#block;
-    const size = this.#smoother.state.length - 1;
-    const newest = this.#block - 1 - ((((this.#block - i) % size) + size) % size);
-    return (newest < 0 ? undefined : this.ranges.estimate(newest)) ?? 0;
-  }
-
   #predict(estimate: number): number {
     return this.#round(this.#smoother.next(estimate) / this.#blockLength);
   }
 
   #finish(estimate: number, next: number): void {
-    this.ranges.add(estimate, this.#perValue);
+    this.#ranges.add(estimate, this.#perValue);
     this.#block++;
     this.#perValue = next;
     this.#steady = next * this.#resolution;

@@ -6,44 +6,29 @@
  * The first `holdout` values choose θ (and give a first prediction) and are never released. Threshold, warm start
  * and perturber read disjoint values, so their ε compose in parallel: ε in all (docs/privacy.md).
  */
-import { checkChoice, checkInteger, checkValue, checkValues } from "../checks.js";
+import { checkValue, checkValues } from "../checks.js";
 import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { secretKey, unsafeKey } from "../core/random.js";
 import { type Account, explainAccount, NOT_PROTECTED, RANDOMNESS, type StageAccount } from "./account.js";
-import { makeAnswer, type RangeAnswer } from "./answer.js";
-import type { RangeOptions, SealablePublisher } from "./publisher.js";
+import type { RangeAnswer } from "./answer.js";
+import type { Publisher, RangeOptions } from "./publisher.js";
 import { Release } from "./release.js";
+import { answerRange } from "./released.js";
 import { resolveSettings, type Settings, type TopsOptions } from "./settings.js";
 import { smootherName } from "./smoothers/index.js";
-import { openSnapshot, sealSnapshot, type SnapshotKey } from "./snapshot.js";
-import type { StateReader, StateWriter } from "./state.js";
 import { NoisyMax, type ThresholdChooser } from "./threshold.js";
 import { WarmStart } from "./warmStart.js";
 
 /** Makes a publisher: `push` a value, get its private number. */
-export function tops(options: TopsOptions): SealablePublisher {
+export function tops(options: TopsOptions): Publisher {
   const settings = resolveSettings(options);
   const core = chooseCore(settings.core);
   const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
   return new Tops(settings, core, key);
 }
 
-/**
- * A publisher that goes on where `seal` was called, bit for bit. Needs the options the stream was made with; a
- * function of your own as smoother comes with them again.
- */
-export async function restore(
-  bytes: Uint8Array,
-  key: SnapshotKey,
-  options: TopsOptions,
-): Promise<SealablePublisher> {
-  const settings = resolveSettings(options);
-  const { sequence, state } = await openSnapshot(bytes, key, settings);
-  return Tops.load(settings, chooseCore(settings.core), sequence, state);
-}
-
-export class Tops implements SealablePublisher {
+export class Tops implements Publisher {
   readonly #settings: Settings;
   readonly #core: Core;
   readonly #key: Uint32Array;
@@ -54,7 +39,6 @@ export class Tops implements SealablePublisher {
   #release: Release | undefined;
   /** Held-out values seen. */
   #held = 0;
-  #sequence = 0;
 
   /**
    * @param key all randomness of the release; a second release must not use it again
@@ -79,14 +63,6 @@ export class Tops implements SealablePublisher {
     return this.#release?.length ?? 0;
   }
 
-  get taken(): number {
-    return this.#held + this.length;
-  }
-
-  get sequence(): number {
-    return this.#sequence;
-  }
-
   push(value: number): number | undefined {
     checkValue(value);
     if (this.#release !== undefined) return this.#release.push(value);
@@ -104,30 +80,8 @@ export class Tops implements SealablePublisher {
   }
 
   range(from: number, to: number, options: RangeOptions = {}): RangeAnswer {
-    this.#checkRange(`range(${from}, ${to})`, from, to);
-    const fallback = this.#settings.variant === "paper" ? "published" : "best";
-    const kind = checkChoice("answer", options.answer ?? fallback, ["best", "published"]);
-    if (from === to) return makeAnswer(0, 0, { variance: 0, fourth: 0 }, 1);
-    const release = this.#release!;
-    const { sum, spread } = release.ranges.answer(from, to, kind, release.running);
-    return makeAnswer(sum, to - from, spread, this.#settings.resolution);
-  }
-
-  published(from: number, to: number): Float64Array {
-    this.#checkRange(`published(${from}, ${to})`, from, to);
-    return Float64Array.from({ length: to - from }, (_, i) => this.#release!.publishedAt(from + i));
-  }
-
-  seal(key: SnapshotKey): Promise<Uint8Array> {
-    return sealSnapshot(key, ++this.#sequence, this.#settings, (writer) => this.#save(writer));
-  }
-
-  /** @param state what `#save` wrote under the same settings */
-  static load(settings: Settings, core: Core, sequence: number, state: StateReader): Tops {
-    const loaded = new Tops(settings, core, state.words(8));
-    loaded.#sequence = sequence;
-    loaded.#load(state);
-    return loaded;
+    const usual = this.#settings.variant === "paper" ? "published" : "best";
+    return answerRange(this.#release, from, to, options, usual);
   }
 
   account(): Account {
@@ -175,49 +129,6 @@ export class Tops implements SealablePublisher {
   /** Bytes of state held besides the range index. */
   get bytes(): number {
     return (this.#chooser?.bytes ?? 0) + (this.#release?.bytes ?? 0);
-  }
-
-  #save(writer: StateWriter): void {
-    writer.words(this.#key);
-    writer.count(this.#held);
-    if (this.#theta === undefined) this.#saveChooser(writer);
-    else writer.count(this.#theta);
-    if (this.#release === undefined) this.#warmStart?.save(writer);
-    else this.#release.save(writer);
-  }
-
-  #saveChooser(writer: StateWriter): void {
-    if (this.#chooser?.save === undefined)
-      throw new TypeError(
-        "seal: this way of choosing θ cannot be sealed before it has chosen; seal after the hold-out",
-      );
-    this.#chooser.save(writer);
-  }
-
-  #load(reader: StateReader): void {
-    const { choosing, warming, idle } = this.#settings;
-    this.#held = reader.count();
-    if (this.#held < choosing) this.#chooser?.load?.(reader);
-    else {
-      this.#chooser = undefined;
-      this.#theta = reader.count();
-    }
-    if (this.#held < choosing + warming + idle) return this.#warmStart?.load(reader);
-    this.#warmStart = undefined;
-    this.#release = new Release(this.#core, this.#key, this.#settings, this.#theta!, 0);
-    this.#release.load(reader);
-  }
-
-  /** [from, to) must be published, and still be remembered. */
-  #checkRange(asked: string, from: number, to: number): void {
-    checkInteger(`${asked}: from`, from, 0, Number.MAX_SAFE_INTEGER);
-    checkInteger(`${asked}: to`, to, from, Number.MAX_SAFE_INTEGER);
-    if (to > this.length) throw new RangeError(`${asked}: only ${this.length} values published so far`);
-    const oldest = this.#release?.ranges.oldest ?? 0;
-    if (from < oldest && from < to)
-      throw new RangeError(
-        `${asked}: positions before ${oldest} are no longer kept; ask for a longer history when making the publisher`,
-      );
   }
 
   #stages(): StageAccount[] {

@@ -1,0 +1,18 @@
+/** The base line: zeros, whatever comes. Reads nothing, so it is private at ε = 0; also what θ = 0 leaves of a stream. */
+import { NO_SPREAD } from "../central/variance.js";
+import type { Released } from "../central/released.js";
+
+export class Zeros implements Released {
+  readonly oldest = 0;
+  readonly resolution = 1;
+  length = 0;
+
+  push(): number {
+    this.length++;
+    return 0;
+  }
+
+  answer() {
+    return { sum: 0, spread: NO_SPREAD };
+  }
+}

@@ -1,0 +1,28 @@
+/** Systems to compare ToPS with, behind the same interface. */
+import type { Publisher } from "../central/publisher.js";
+import { tops } from "../central/tops.js";
+import type { TopsOptions } from "../central/settings.js";
+import { chooseCore } from "../core/choose.js";
+import { secretKey, unsafeKey } from "../core/random.js";
+import { type BaselineOptions, resolveBaseline } from "./options.js";
+import { Baseline } from "./publisher.js";
+
+export { METHOD_NAMES, METHODS, type MethodName } from "./methods.js";
+export type { BaselineOptions } from "./options.js";
+
+/** Makes the system that `method` names. */
+export function baseline(options: BaselineOptions): Publisher {
+  const settings = resolveBaseline(options);
+  const core = chooseCore(settings.core);
+  const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
+  return new Baseline(settings, core, key);
+}
+
+export type SystemOptions = BaselineOptions | (TopsOptions & { readonly method: "tops" });
+
+/** ToPS or a system it is compared with. */
+export function system(options: SystemOptions): Publisher {
+  if (options.method !== "tops") return baseline(options);
+  const { method, ...rest } = options;
+  return tops(rest);
+}

@@ -1,0 +1,42 @@
+/** What comes after the hold-out, whichever way noise is added, and how it is asked for a range. */
+import { checkChoice, checkInteger } from "../checks.js";
+import { makeAnswer, type RangeAnswer } from "./answer.js";
+import type { RangeOptions } from "./publisher.js";
+import type { RawAnswer } from "./ranges.js";
+import { NO_SPREAD } from "./variance.js";
+
+export interface Released {
+  /** Values published so far. */
+  readonly length: number;
+  /** First position that can still be asked for. */
+  readonly oldest: number;
+  /** Grid units → units of the stream. */
+  readonly resolution: number;
+  /** Takes a finite value and gives the number published for it, both in units of the stream. */
+  push(value: number): number;
+  /** The sum over published positions [from, to), in grid units. */
+  answer(from: number, to: number, kind: "best" | "published"): RawAnswer;
+}
+
+/** Answers `range(from, to, options)` or says what is wrong with it. Before the first release there is nothing to ask for. */
+export function answerRange(
+  released: Released | undefined,
+  from: number,
+  to: number,
+  options: RangeOptions,
+  usual: "best" | "published",
+): RangeAnswer {
+  const published = released?.length ?? 0;
+  const asked = `range(${from}, ${to})`;
+  checkInteger(`${asked}: from`, from, 0, Number.MAX_SAFE_INTEGER);
+  checkInteger(`${asked}: to`, to, from, Number.MAX_SAFE_INTEGER);
+  if (to > published) throw new RangeError(`${asked}: only ${published} values published so far`);
+  const kind = checkChoice("answer", options.answer ?? usual, ["best", "published"]);
+  if (released === undefined || from === to) return makeAnswer(0, 0, NO_SPREAD, 1);
+  if (from < released.oldest)
+    throw new RangeError(
+      `${asked}: positions before ${released.oldest} are no longer kept; ask for a longer history when making the publisher`,
+    );
+  const { sum, spread } = released.answer(from, to, kind);
+  return makeAnswer(sum, to - from, spread, released.resolution);
+}
