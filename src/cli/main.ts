@@ -1,28 +1,55 @@
 #!/usr/bin/env node
-/** Publishes a built-in example stream and prints what came of it. */
-import { tops } from "../index.js";
-import { exampleStream } from "./example.js";
+/** The command line. Exit codes: 0 done, 1 the data could not be used, 2 called wrongly. */
+import { readFileSync } from "node:fs";
+import { Arguments, type Command, DataError, helpOf, UsageError } from "./command.js";
+import { demo } from "./demo.js";
+import { explain } from "./explain.js";
+import { plan } from "./plan.js";
+import { release } from "./release.js";
 
-const [holdout, length] = [65_536, 2 ** 20];
-const values = exampleStream(holdout + length);
-const stream = tops({ epsilon: 0.1, max: 500, holdout });
-const started = performance.now();
-stream.pushMany(values);
-const seconds = (performance.now() - started) / 1000;
+const COMMANDS: readonly Command[] = [release, plan, explain, demo];
 
-console.log(stream.explain());
-console.log(
-  `\n${stream.length} values published in ${seconds.toFixed(2)} s. Means over ranges, true and private:`,
-);
-for (const [from, to] of [
-  [0, 65_536],
-  [200_000, 300_000],
-  [0, length],
-] as const) {
-  const truth = values.slice(holdout + from, holdout + to).reduce((a, b) => a + b, 0) / (to - from);
-  const { mean, standardError } = stream.range(from, to);
-  const error = (1.96 * standardError) / (to - from);
-  console.log(
-    `  [${from}, ${to})  true ${truth.toFixed(4)}  private ${mean.toFixed(4)} ± ${error.toFixed(4)}`,
-  );
+const help = `brume: differentially private data streams
+
+${COMMANDS.map(({ name, summary }) => `  brume ${name.padEnd(10)}${summary.split("\n")[0]!}`).join("\n")}
+
+brume COMMAND --help tells more.`;
+
+async function main([name, ...argv]: string[]): Promise<number> {
+  if (name === undefined || name === "--help" || name === "help") {
+    console.log(help);
+    return 0;
+  }
+  if (name === "--version") {
+    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+      version: string;
+    };
+    console.log(version);
+    return 0;
+  }
+  const command = COMMANDS.find((candidate) => candidate.name === name);
+  try {
+    if (command === undefined)
+      throw new UsageError(
+        `unknown command "${name}"; expected ${COMMANDS.map((known) => known.name).join(", ")}`,
+      );
+    if (argv.includes("--help")) console.log(helpOf(command));
+    else await command.run(new Arguments(command, argv));
+    return 0;
+  } catch (reason) {
+    return report(reason, name);
+  }
 }
+
+/** Parameters out of range are the caller's: RangeError and TypeError of the library name them. */
+function report(reason: unknown, name: string): number {
+  const usage = reason instanceof UsageError || reason instanceof RangeError || reason instanceof TypeError;
+  if (!usage && !(reason instanceof DataError)) throw reason;
+  console.error(`brume ${name}: ${reason.message}`);
+  if (usage) console.error(`brume ${name} --help tells how it is called.`);
+  return usage ? 2 : 1;
+}
+
+// A reader that stops early (head) is not an error.
+process.stdout.on("error", (reason: NodeJS.ErrnoException) => process.exit(reason.code === "EPIPE" ? 0 : 1));
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,95 @@
+/** What a command is: its options, its help, its work. Arguments are parsed by Node; this adds words and units. */
+import { parseArgs } from "node:util";
+
+/** Exit code 2: the command was called wrongly. */
+export class UsageError extends Error {}
+/** Exit code 1: the data could not be read. */
+export class DataError extends Error {}
+
+export interface Option {
+  /** What stands behind the option in the help; absent for a switch. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+export interface Command {
+  readonly name: string;
+  /** Positional arguments, as shown in the help. */
+  readonly operands: string;
+  readonly summary: string;
+  readonly options: Readonly<Record<string, Option>>;
+  readonly example: string;
+  run(args: Arguments): Promise<void> | void;
+}
+
+/** Parsed arguments, read by kind; a bad one is a usage error that names the option. */
+export class Arguments {
+  readonly operands: readonly string[];
+  readonly #values: Readonly<Record<string, string | boolean | undefined>>;
+
+  constructor(command: Command, argv: readonly string[]) {
+    const options = Object.fromEntries(
+      Object.entries<Option>({ ...command.options, help: { help: "" } }).map(([name, { value }]) => [
+        name,
+        { type: value === undefined ? ("boolean" as const) : ("string" as const) },
+      ]),
+    );
+    try {
+      const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
+      this.operands = positionals;
+      this.#values = values;
+    } catch (reason) {
+      throw new UsageError((reason as Error).message);
+    }
+  }
+
+  has(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  text(name: string): string | undefined {
+    return this.#values[name] as string | undefined;
+  }
+
+  number(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const value = Number(text);
+    if (text.trim() === "" || Number.isNaN(value))
+      throw new UsageError(`--${name}: expected a number, got "${text}"`);
+    return value;
+  }
+
+  required(name: string): number {
+    const value = this.number(name);
+    if (value === undefined) throw new UsageError(`--${name}: missing; expected a number`);
+    return value;
+  }
+
+  numbers(name: string): number[] | undefined {
+    return this.text(name)
+      ?.split(",")
+      .map((part) => {
+        if (part.trim() === "" || Number.isNaN(Number(part)))
+          throw new UsageError(`--${name}: expected numbers with commas between, got "${part}"`);
+        return Number(part);
+      });
+  }
+}
+
+export function helpOf(command: Command): string {
+  const names = Object.entries(command.options).map(
+    ([name, { value, help }]) => [`  --${name}${value === undefined ? "" : ` ${value}`}`, help] as const,
+  );
+  const width = Math.max(...names.map(([left]) => left.length)) + 2;
+  return [
+    `brume ${command.name}${command.operands === "" ? "" : ` ${command.operands}`} [options]`,
+    "",
+    command.summary,
+    "",
+    ...names.map(([left, help]) => left.padEnd(width) + help),
+    "",
+    "Example:",
+    `  ${command.example}`,
+  ].join("\n");
+}

@@ -1,0 +1,85 @@
+/** brume demo: publishes a built-in example stream and shows what came of it. */
+import { plan, tops } from "../index.js";
+import type { Command } from "./command.js";
+import { exampleStream } from "./example.js";
+import { chart } from "./chart.js";
+import { table } from "./table.js";
+
+const HOLDOUT = 65_536;
+const LENGTH = 2 ** 20;
+const DAY = 86_400;
+
+export const demo: Command = {
+  name: "demo",
+  operands: "",
+  summary:
+    "Publishes a built-in example (queries per second at a name server, twelve days) and shows truth and release.",
+  options: { epsilon: { value: "E", help: "privacy budget ε (0.1)" } },
+  example: "brume demo --epsilon 0.05",
+  run(args) {
+    const options = { epsilon: args.number("epsilon") ?? 0.1, max: 500, holdout: HOLDOUT };
+    const values = exampleStream(HOLDOUT + LENGTH);
+    const { blockLength } = plan(options);
+    const started = performance.now();
+    const stream = tops(options);
+    stream.pushMany(values);
+    const seconds = (performance.now() - started) / 1000;
+    const truth = values.subarray(HOLDOUT);
+
+    const columns = Math.floor(LENGTH / blockLength / 3);
+    const per = Math.floor(LENGTH / columns);
+    const means = Array.from({ length: columns }, (_, i) => [
+      meanOf(truth, i * per, (i + 1) * per),
+      stream.range(i * per, (i + 1) * per).mean,
+    ]);
+    console.log(
+      `Queries per second, mean of every ${per} seconds: · truth, ● published with ε = ${options.epsilon}\n`,
+    );
+    console.log(
+      chart(
+        means.map(([t]) => t!),
+        means.map(([, p]) => p!),
+      ),
+    );
+    console.log(`\n${LENGTH} values published in ${seconds.toFixed(2)} s. What ranges say:\n`);
+    console.log(
+      table(
+        ["range", "true sum", "private sum", "± 95 %", "error"],
+        (
+          [
+            [0, 3600],
+            [0, DAY],
+            [3 * DAY, 4 * DAY],
+            [0, 7 * DAY],
+            [0, LENGTH],
+          ] as const
+        ).map(([from, to]) => {
+          const answer = stream.range(from, to);
+          const sum = meanOf(truth, from, to) * (to - from);
+          const [low, high] = answer.interval(0.95);
+          return [
+            span(from, to),
+            sum.toFixed(0),
+            answer.sum.toFixed(0),
+            ((high - low) / 2).toFixed(0),
+            `${((100 * (answer.sum - sum)) / sum).toFixed(2)} %`,
+          ];
+        }),
+      ),
+    );
+    console.log(`\n${stream.explain()}`);
+  },
+};
+
+const span = (from: number, to: number): string =>
+  to - from < DAY
+    ? "first hour"
+    : to - from === DAY
+      ? `day ${1 + from / DAY}`
+      : to === LENGTH
+        ? "everything"
+        : "first week";
+
+function meanOf(values: Float64Array, from: number, to: number): number {
+  return values.subarray(from, to).reduce((a, b) => a + b, 0) / (to - from);
+}

@@ -1,0 +1,162 @@
+/** Numbers from a file or standard input: plain lines, a column of CSV or NDJSON, gzip or not. */
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { type CsvError, parse as csvParser } from "csv-parse";
+import { DataError, UsageError } from "./command.js";
+
+export type Format = "plain" | "csv" | "ndjson";
+
+export interface Source {
+  /** Numbers as they come in, in chunks. */
+  readonly chunks: AsyncIterable<Float64Array>;
+  /** Bytes read from the file so far: for progress. */
+  bytesRead(): number;
+}
+
+/** By name unless said: .csv, .ndjson or .jsonl, else plain; .gz in front of nothing changes that. */
+export function formatOf(path: string, asked: string | undefined): Format {
+  if (asked !== undefined) {
+    if (asked === "plain" || asked === "csv" || asked === "ndjson") return asked;
+    throw new UsageError(`--format: expected plain, csv or ndjson, got "${asked}"`);
+  }
+  const name = path.replace(/\.gz$/i, "");
+  if (/\.csv$/i.test(name)) return "csv";
+  return /\.(ndjson|jsonl)$/i.test(name) ? "ndjson" : "plain";
+}
+
+/** @param path a file, or "-" for standard input */
+export function openNumbers(path: string, format: Format, column: string | undefined): Source {
+  if (format === "ndjson" && column === undefined)
+    throw new UsageError("--column: missing; expected the name of a field, because the format is ndjson");
+  let bytes = 0;
+  const raw: Readable = path === "-" ? process.stdin : createReadStream(path);
+  raw.on("data", (chunk: Buffer) => (bytes += chunk.length));
+  raw.pause();
+  const text = () => unzipped(raw, path);
+  return {
+    chunks:
+      format === "csv"
+        ? csvNumbers(text(), column)
+        : lineNumbers(text(), format === "plain" ? plain : fieldOf(column!)),
+    bytesRead: () => bytes,
+  };
+}
+
+/** The stream itself, or its contents if it begins like gzip (RFC 1952: 1f 8b). */
+async function* unzipped(raw: Readable, path: string): AsyncGenerator<Buffer> {
+  try {
+    const source = raw[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    const first = await source.next();
+    if (first.done === true) return;
+    const rest = (async function* () {
+      yield first.value;
+      for (let next = await source.next(); next.done !== true; next = await source.next()) yield next.value;
+    })();
+    if (first.value[0] === 0x1f && first.value[1] === 0x8b) yield* Readable.from(rest).pipe(createGunzip());
+    else yield* rest;
+  } catch (reason) {
+    const { code } = reason as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw new DataError(`${path}: no such file`, { cause: reason });
+    if (code?.startsWith("Z_")) throw new DataError(`${path}: damaged gzip (${code})`, { cause: reason });
+    throw reason;
+  }
+}
+
+/** Gives a line's number, or a reason without the value. */
+type ReadLine = (line: string) => number | string;
+
+const plain: ReadLine = (line) => numberOf(line);
+
+const fieldOf =
+  (column: string): ReadLine =>
+  (line) => {
+    let record: unknown;
+    try {
+      record = JSON.parse(line);
+    } catch {
+      return "expected a JSON object";
+    }
+    if (typeof record !== "object" || record === null) return "expected a JSON object";
+    if (!Object.hasOwn(record, column)) return `there is no field "${column}"`;
+    const value = (record as Record<string, unknown>)[column];
+    return typeof value === "number" ? value : `field "${column}" is not a number`;
+  };
+
+function numberOf(text: string): number | string {
+  const value = text.trim() === "" ? NaN : Number(text);
+  return Number.isFinite(value) ? value : "expected a finite number";
+}
+
+async function* lineNumbers(text: AsyncIterable<Buffer>, read: ReadLine): AsyncGenerator<Float64Array> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  let line = 0;
+  const numbers = (lines: string[]): Float64Array =>
+    Float64Array.from(lines, (content) => {
+      line++;
+      const value = read(content);
+      if (typeof value === "string") throw new DataError(`line ${line}: ${value}`);
+      return value;
+    });
+  for await (const chunk of text) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop()!;
+    if (lines.length > 0) yield numbers(lines);
+  }
+  rest += decoder.decode();
+  if (rest !== "") yield numbers([rest]);
+}
+
+const CSV_CHUNK = 4096;
+
+async function* csvNumbers(
+  text: AsyncIterable<Buffer>,
+  column: string | undefined,
+): AsyncGenerator<Float64Array> {
+  const parser = Readable.from(text).pipe(csvParser({ info: true, bom: true, skip_empty_lines: true }));
+  let index: number | undefined;
+  let chunk: number[] = [];
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{
+      record: string[];
+      info: { lines: number };
+    }>) {
+      if (index === undefined) {
+        index = columnOf(record, column);
+        if (record.some((cell) => typeof numberOf(cell) === "string")) continue; // a header
+      }
+      const value = numberOf(record[index]!);
+      if (typeof value === "string")
+        throw new DataError(`line ${info.lines}: ${value} in column ${index + 1}`);
+      chunk.push(value);
+      if (chunk.length === CSV_CHUNK) {
+        yield Float64Array.from(chunk);
+        chunk = [];
+      }
+    }
+  } catch (reason) {
+    const { code, lines } = reason as CsvError & { lines?: number };
+    if (code?.startsWith("CSV_"))
+      throw new DataError(`line ${lines ?? "?"}: not valid CSV (${code})`, { cause: reason });
+    throw reason;
+  }
+  if (chunk.length > 0) yield Float64Array.from(chunk);
+}
+
+/** A column by its name in the header or by its number from 1; the only one if none is named. */
+function columnOf(first: readonly string[], column: string | undefined): number {
+  if (column === undefined) {
+    if (first.length === 1) return 0;
+    throw new UsageError(
+      `--column: missing; expected a name in the header or a number from 1 to ${first.length}`,
+    );
+  }
+  const named = first.findIndex((cell) => cell.trim() === column);
+  if (named >= 0) return named;
+  const number = Number(column);
+  if (Number.isInteger(number) && number >= 1 && number <= first.length) return number - 1;
+  throw new UsageError(
+    `--column: expected a name in the header or a number from 1 to ${first.length}, got "${column}"`,
+  );
+}

@@ -1,0 +1,42 @@
+/** The options of `tops` on the command line, shared by the commands that make a publisher. */
+import type { SmootherChoice, TopsOptions } from "../index.js";
+import { type Arguments, type Option, UsageError } from "./command.js";
+
+export const TOPS_FLAGS: Readonly<Record<string, Option>> = {
+  epsilon: { value: "E", help: "privacy budget ε of the whole release (required)" },
+  max: { value: "B", help: "public upper bound of a value (required)" },
+  holdout: { value: "M", help: "values that choose θ and are never published (65536)" },
+  "max-range": { value: "R", help: "longest range you will ask for, in values (1048576)" },
+  resolution: { value: "G", help: "round values to multiples of G (1, finer for small B)" },
+  "skip-levels": { value: "S", help: "levels left to prediction: auto, paper or a number (auto)" },
+  smoother: { value: "S", help: "recent, mean, median, moving:W or exponential:A (recent)" },
+  threshold: { value: "T", help: "a public θ; no hold-out is needed then (chosen privately)" },
+  "unsafe-seed": { value: "S", help: "repeatable and NOT PRIVATE: for tests and papers" },
+  paper: { help: "all choices as in the paper" },
+};
+
+export function topsOptions(args: Arguments): TopsOptions {
+  const skip = args.text("skip-levels");
+  const given = {
+    holdout: args.number("holdout"),
+    maxRange: args.number("max-range"),
+    resolution: args.number("resolution"),
+    skipLevels: skip === "auto" || skip === "paper" ? skip : args.number("skip-levels"),
+    smoother: smootherOf(args.text("smoother")),
+    threshold: args.number("threshold"),
+    unsafeSeed: args.text("unsafe-seed"),
+    variant: args.has("paper") ? ("paper" as const) : undefined,
+  };
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return { epsilon: args.required("epsilon"), max: args.required("max"), ...set };
+}
+
+function smootherOf(text: string | undefined): SmootherChoice | undefined {
+  if (text === undefined || text === "recent" || text === "mean" || text === "median") return text;
+  const [name, parameter] = text.split(":");
+  const value = Number(parameter);
+  if (name === "moving" && parameter !== undefined && !Number.isNaN(value)) return { moving: value };
+  if (name === "exponential" && parameter !== undefined && !Number.isNaN(value))
+    return { exponential: value };
+  throw new UsageError(`--smoother: expected recent, mean, median, moving:W or exponential:A, got "${text}"`);
+}

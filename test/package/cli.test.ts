@@ -1,0 +1,201 @@
+import { execFile, spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { tops } from "../../src/index.js";
+
+const MAIN = join(import.meta.dirname, "../../dist/cli/main.js");
+const folder = mkdtempSync(join(tmpdir(), "brume-cli-"));
+const file = (name: string, content: string | Buffer) => {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+};
+
+/** Runs `brume …` and gives everything a person would see. */
+function brume(args: string[], input = ""): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [MAIN, ...args], { maxBuffer: 2 ** 26 }, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+    child.stdin!.end(input);
+  });
+}
+
+const values = Array.from({ length: 600 }, (_, i) => (i * 37) % 90);
+const lines = `${values.join("\n")}\n`;
+const flags = [
+  "--epsilon",
+  "1",
+  "--max",
+  "100",
+  "--holdout",
+  "128",
+  "--max-range",
+  "256",
+  "--unsafe-seed",
+  "cli",
+];
+const expected = [
+  ...tops({ epsilon: 1, max: 100, holdout: 128, maxRange: 256, unsafeSeed: "cli" }).pushMany(values),
+];
+const numbers = (text: string) => text.trimEnd().split("\n").map(Number);
+
+describe("brume release", () => {
+  test.each([
+    ["standard input", ["-"], lines],
+    ["a file", [file("plain.txt", lines)], ""],
+    ["a file without a last newline, with CRLF", [file("crlf.txt", values.join("\r\n"))], ""],
+    ["gzip", [file("plain.txt.gz", gzipSync(lines))], ""],
+    [
+      "CSV by name",
+      [
+        file("a.csv", `time,"fare, $"\n${values.map((v, i) => `${i},"${v}"`).join("\n")}`),
+        "--column",
+        "fare, $",
+      ],
+      "",
+    ],
+    [
+      "CSV by number, no header",
+      [file("b.csv", values.map((v, i) => `${i},${v}`).join("\n")), "--column", "2"],
+      "",
+    ],
+    ["CSV, gzip, its only column", [file("c.csv.gz", gzipSync(`fare\n${lines}`))], ""],
+    [
+      "NDJSON",
+      [file("d.ndjson", values.map((v) => JSON.stringify({ fare: v })).join("\n")), "--column", "fare"],
+      "",
+    ],
+    [
+      "a format by hand",
+      ["-", "--format", "ndjson", "--column", "x"],
+      values.map((v) => `{"x":${v}}`).join("\n"),
+    ],
+  ])("reads %s", async (_, args, input) => {
+    const { code, out, err } = await brume(["release", ...args, ...flags], input);
+    expect(code).toBe(0);
+    expect(numbers(out)).toEqual(expected);
+    expect(err).toContain("NOT PRIVATE");
+  });
+
+  test("publishes live: a pipe gets its numbers before the input ends", async () => {
+    const child = spawn(process.execPath, [MAIN, "release", "-", ...flags]);
+    child.stdin.write(lines);
+    const first = await new Promise<string>((resolve) =>
+      child.stdout.once("data", (data: Buffer) => resolve(data.toString())),
+    );
+    expect(Number(first.split("\n")[0])).toBe(expected[0]);
+    child.stdin.end();
+    await new Promise((resolve) => child.once("close", resolve));
+  });
+
+  test("--out appears whole, --account is read by brume explain", async () => {
+    const [out, account] = [join(folder, "out.txt"), join(folder, "account.json")];
+    const { code } = await brume([
+      "release",
+      file("in.txt", lines),
+      ...flags,
+      "--out",
+      out,
+      "--account",
+      account,
+    ]);
+    expect(code).toBe(0);
+    expect(numbers(readFileSync(out, "utf8"))).toEqual(expected);
+    const told = await brume(["explain", account]);
+    expect(told.out).toContain("NOT PRIVATE");
+    expect(told.out).toContain("Values above θ");
+  });
+
+  test.each([
+    ["letters", "1\n2\nsecret-7x\n", [], "line 3: expected a finite number"],
+    ["an empty line", "1\n\n3\n", [], "line 2: expected a finite number"],
+    ["infinity", "1\n1e999\n", [], "line 2: expected a finite number"],
+    [
+      "a CSV cell",
+      "a,b\n1,2\n3,secret-7x\n",
+      ["--format", "csv", "--column", "b"],
+      "line 3: expected a finite number in column 2",
+    ],
+    ["CSV with an open quote", 'a\n1\n"2\n', ["--format", "csv"], "not valid CSV (CSV_QUOTE_NOT_CLOSED)"],
+    [
+      "a JSON field",
+      '{"x":1}\n{"x":"secret-7x"}\n',
+      ["--format", "ndjson", "--column", "x"],
+      'line 2: field "x" is not a number',
+    ],
+    [
+      "no such JSON field",
+      '{"x":1}\n',
+      ["--format", "ndjson", "--column", "y"],
+      'line 1: there is no field "y"',
+    ],
+    ["no JSON", "secret-7x\n", ["--format", "ndjson", "--column", "y"], "line 1: expected a JSON object"],
+  ])("names a bad line by number and reason, never by its value: %s", async (_, input, args, message) => {
+    const out = join(folder, "half.txt");
+    const { code, err } = await brume(
+      ["release", "-", ...args, "--epsilon", "1", "--max", "9", "--threshold", "2", "--out", out],
+      input,
+    );
+    expect(code).toBe(1);
+    expect(err).toContain(message);
+    expect(err).not.toContain("secret");
+    expect(readdirSync(folder).filter((name) => name.startsWith("half"))).toEqual([]);
+  });
+
+  test("damaged gzip and a missing file are data errors", async () => {
+    const damaged = gzipSync(lines).subarray(0, 60);
+    expect(await brume(["release", file("bad.gz", damaged), ...flags])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("damaged gzip") as string,
+    });
+    expect(await brume(["release", join(folder, "none.txt"), ...flags])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("no such file") as string,
+    });
+  });
+
+  test.each([
+    [["release", "--max", "5"], "--epsilon: missing; expected a number"],
+    [["release", "--epsilon", "x", "--max", "5"], '--epsilon: expected a number, got "x"'],
+    [["release", "--epsilon", "0", "--max", "5"], "epsilon: expected a finite number above 0, got 0"],
+    [["release", "--epsilom", "1"], "--epsilom"],
+    [["release", "--epsilon", "1", "--max", "5", "--smoother", "newest"], "--smoother: expected recent"],
+    [
+      ["release", "--epsilon", "1", "--max", "5", "--format", "xml"],
+      "--format: expected plain, csv or ndjson",
+    ],
+    [["publish"], 'unknown command "publish"'],
+    [["explain"], "FILE.json: missing"],
+  ])("called wrongly, exit code 2: %j", async (args, message) => {
+    const { code, err } = await brume(args);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+  });
+
+  test("says so when everything went into the hold-out", async () => {
+    const { code, out, err } = await brume(["release", "-", "--epsilon", "1", "--max", "9"], "1\n2\n");
+    expect([code, out]).toEqual([0, ""]);
+    expect(err).toContain("all 2 values went into the hold-out");
+  });
+});
+
+describe("help and plan", () => {
+  test("every command has help with an example", async () => {
+    const { out } = await brume(["--help"]);
+    const names = [...out.matchAll(/^ {2}brume (\w+)/gm)].map(([, name]) => name!);
+    expect(names).toContain("release");
+    for (const name of names) expect((await brume([name, "--help"])).out).toMatch(/Example:\n {2}.*brume/);
+  });
+
+  test("plan as tables and as JSON", async () => {
+    expect((await brume(["plan", "--epsilon", "0.1", "--max", "1000"])).out).toContain(
+      "Blocks of 4096 values",
+    );
+    const { out } = await brume(["plan", "--epsilon", "0.1", "--max", "1000", "--json"]);
+    expect(JSON.parse(out)).toMatchObject({ blockLength: 4096, levels: 2 });
+  });
+});
