@@ -6,8 +6,11 @@
 /** How many values are counted to find the blocks that matter; m below twice that, all of them. */
 const SAMPLE: u32 = 8192;
 
-/** A block whose bound is this many T worse than the estimated best is not counted exactly, unless asked for. */
+/** Blocks that are not counted exactly must be this many T worse than the best seems to be. */
 const HOPELESS: f64 = 32;
+
+/** Allowance for the sample that says so. */
+const STANDARD_ERRORS: f64 = 4;
 
 /** The race of src/core/race.ts, as staged: what a value above θ costs, two factors of the penalty, and T. */
 // @ts-ignore: decorator
@@ -82,7 +85,7 @@ export function openBlocks(
   tables = starts + bytes;
   kept = tables + 4 * bytes;
   grouped = kept + ((<usize>m) << 2);
-  countFrom(firstHopeful());
+  countFrom(firstToCount());
 }
 
 /** Public cost of candidate i (1-based): never falls with i. */
@@ -120,23 +123,29 @@ export function cost(a: u32, k: u32): f64 {
 }
 
 /**
- * The first block that could win, by a sample of the values: counting fewer of them leaves every bound true, and
- * counting each `every` times estimates what the last candidate of a block costs. The answer affects speed alone.
+ * The block from which on values are to be counted exactly: as few as leave good bounds for the blocks below, which
+ * are what is counted and the sampled values in between. Of one value in `every`, s above a block stand for every·s,
+ * give or take sqrt(every·s·(every − 1)). The answer affects speed alone.
  */
-function firstHopeful(): u32 {
-  const every = max<u32>(1, m / SAMPLE);
-  const length = wide ? keepEvery<u32>(every) : keepEvery<u16>(every);
+function firstToCount(): u32 {
+  const every = <f64>max<u32>(1, m / SAMPLE);
+  const length = wide ? keepEvery<u32>(<u32>every) : keepEvery<u16>(<u32>every);
   tally(kept, length, beta, 0, blockCount + 1, inside);
   sumAbove();
-  let best: f64 = Infinity;
+  let hopeless: f64 = Infinity;
   for (let k: u32 = 0; k < blockCount; k++) {
     const last = min(n, (k + 1) << beta);
-    best = min(best, grid.countWeight * <f64>every * <f64>at(above, k) + penalty(last));
+    hopeless = min(hopeless, grid.countWeight * every * <f64>at(above, k) + penalty(last));
   }
-  best += HOPELESS * grid.stride;
-  let k: u32 = 0;
-  while (k < blockCount - 1 && bound(k) > best) k++;
-  return k;
+  hopeless += HOPELESS * grid.stride;
+  let least: f64 = Infinity;
+  for (let k: u32 = 0; k < blockCount - 1; k++) {
+    const sampled = <f64>at(above, k);
+    const counted = every * sampled - STANDARD_ERRORS * sqrt<f64>(every * sampled * (every - 1));
+    least = min(least, bound(k));
+    if (least + grid.countWeight * (counted - sampled) <= hopeless) return k;
+  }
+  return blockCount - 1;
 }
 
 /** Counts the values in blocks ≥ first exactly, and groups them. */

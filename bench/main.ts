@@ -8,6 +8,7 @@ const benches: Record<string, () => Promise<BenchFile>> = {
   chacha20: () => import("./chacha.bench.js"),
   forest: () => import("./forest.bench.js"),
   consistency: () => import("./consistency.bench.js"),
+  "noisy-max": () => import("./threshold.bench.js"),
   "em-step": () => import("./squareWave.bench.js"),
 };
 

@@ -38,6 +38,13 @@ export function checkChoice<T extends string>(name: string, value: unknown, choi
   return found;
 }
 
+/** A string. */
+export function checkText(name: string, value: unknown): string {
+  if (typeof value !== "string")
+    throw new TypeError(`${name}: expected a string, got a value of type ${typeof value}`);
+  return value;
+}
+
 /** An options object that has no field but the known ones: a misspelt option is an error, not a default. */
 export function checkOptions(name: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== "object" || options === null)

@@ -289,7 +289,7 @@ describe("errors", () => {
     [{ candidates: 0 }, "candidates: expected an integer from 1 to 1048576, got 0"],
     [{ candidates: 2 ** 20 + 1 }, "candidates: expected an integer from 1 to 1048576, got 1048577"],
     [{ candidates: 1.5 }, "candidates: expected an integer"],
-    [{ holdout: 0 }, "holdout: expected an integer from 1 to 2147483648, got 0"],
+    [{ holdout: 0 }, "holdout: expected an integer from 1 to 134217728, got 0"],
     [{ fanout: 1 }, "fanout: expected an integer from 2"],
     [{ epsilon: 0 }, "epsilon: expected 0 < epsilon < ∞, got 0"],
     [{ epsilon: NaN }, "epsilon: expected 0 < epsilon < ∞, got NaN"],

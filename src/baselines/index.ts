@@ -3,7 +3,8 @@ import type { Publisher } from "../central/publisher.js";
 import { tops } from "../central/tops.js";
 import type { TopsOptions } from "../central/settings.js";
 import { chooseCore } from "../core/choose.js";
-import { secretKey, unsafeKey } from "../core/random.js";
+import { secretKey } from "../core/random.js";
+import { unsafeKey } from "../core/unsafeKey.js";
 import { type BaselineOptions, resolveBaseline } from "./options.js";
 import { Baseline } from "./publisher.js";
 

@@ -1,6 +1,7 @@
 /** What every publisher can do, ToPS and the systems it is compared with alike. */
 import type { Account } from "./account.js";
 import type { RangeAnswer } from "./answer.js";
+import type { SnapshotKey } from "./snapshot.js";
 
 export interface RangeOptions {
   /**
@@ -23,4 +24,20 @@ export interface Publisher {
   account(): Account;
   /** The same as a short text. */
   explain(): string;
+}
+
+/** A publisher that can be put away and continued. */
+export interface SealablePublisher extends Publisher {
+  /** Values taken so far, held-out ones included: where the source goes on after a restore. */
+  readonly taken: number;
+  /** How often this stream has been sealed. */
+  readonly sequence: number;
+  /** What positions [from, to) published, once more, in every bit: for a reader that missed some. */
+  published(from: number, to: number): Float64Array;
+  /**
+   * The state of this moment, encrypted: `restore` goes on from it bit for bit. Publish nothing after a snapshot
+   * that you may go back to: other values would get the same noise, and the difference of the two outputs would
+   * show the difference of the values. `keep` and `hub` see to that (docs/snapshots.md).
+   */
+  seal(key: SnapshotKey): Promise<Uint8Array>;
 }

@@ -2,6 +2,7 @@
  * Answers to range queries, in O(1) from prefix sums over blocks: 16 bytes a block, for the forests that are kept.
  * All numbers here are in grid units; the publisher scales them.
  */
+import type { StateReader, StateWriter } from "./state.js";
 import { addSpreads, laplaceVariance, NO_SPREAD, rangeSpread, type Spread } from "./variance.js";
 
 /** How released values of one forest are remembered. */
@@ -58,6 +59,55 @@ export class RangeIndex {
     chapter.perValue[chapter.blocks] = perValue;
     chapter.prefix[chapter.blocks + 1] = chapter.prefix[chapter.blocks]! + estimate;
     chapter.blocks++;
+  }
+
+  /** What a position published, in grid units. */
+  publishedAt(position: number, running: number): number {
+    const { blockLength } = this.#shape;
+    const [chapter, k] = this.#locate(Math.floor(position / blockLength));
+    if (chapter === undefined) return running;
+    const perValue = chapter.perValue[k]!;
+    if (position % blockLength !== blockLength - 1) return perValue;
+    return chapter.prefix[k + 1]! - chapter.prefix[k]! - (blockLength - 1) * perValue;
+  }
+
+  /** û of a finished block; undefined when it is not, or no longer, here. */
+  estimate(block: number): number | undefined {
+    const [chapter, k] = this.#locate(block);
+    return chapter === undefined ? undefined : chapter.prefix[k + 1]! - chapter.prefix[k]!;
+  }
+
+  /**
+   * @param fraction estimates are multiples of 1/fraction
+   * @param guess the likely prediction per value after an estimate: right for the default smoother
+   */
+  save(writer: StateWriter, fraction: number, guess: (estimate: number) => number): void {
+    writer.count(this.#dropped);
+    writer.count(this.#chapters.length);
+    let last = NaN;
+    for (const { before, prefix, perValue, blocks } of this.#chapters) {
+      const estimates = Float64Array.from({ length: blocks }, (_, k) => prefix[k + 1]! - prefix[k]!);
+      writer.double(before);
+      writer.multiples(estimates, fraction);
+      writer.guessed(perValue.subarray(0, blocks), guessAfter(estimates, last, guess));
+      last = estimates[blocks - 1]!;
+    }
+  }
+
+  load(reader: StateReader, fraction: number, guess: (estimate: number) => number): void {
+    this.#dropped = reader.count();
+    this.#chapters.length = 0;
+    let last = NaN;
+    for (let left = reader.count(); left > 0; left--) {
+      const before = reader.double();
+      const estimates = reader.multiples(fraction);
+      const perValue = reader.guessed(guessAfter(estimates, last, guess));
+      const blocks = estimates.length;
+      const prefix = new Float64Array(blocks + 1);
+      for (let k = 0; k < blocks; k++) prefix[k + 1] = prefix[k]! + estimates[k]!;
+      this.#chapters.push({ before, prefix, perValue, blocks });
+      last = estimates[blocks - 1]!;
+    }
   }
 
   /** First position that can still be asked for. */
@@ -158,6 +208,11 @@ export class RangeIndex {
   #forestSpread(from: number, to: number): Spread {
     return rangeSpread(from, to, this.#shape.fanout, this.#shape.levels, this.#nodeVariance);
   }
+}
+
+/** The k-th block of a forest was predicted after the estimate before it. */
+function guessAfter(estimates: Float64Array, last: number, guess: (estimate: number) => number) {
+  return (k: number): number => guess(k === 0 ? last : estimates[k - 1]!);
 }
 
 function grow(chapter: Chapter, most: number): void {

@@ -13,6 +13,7 @@ import { Perturber } from "./perturber.js";
 import { RangeIndex, type RawAnswer } from "./ranges.js";
 import type { Released } from "./released.js";
 import type { Settings } from "./settings.js";
+import type { StateReader, StateWriter } from "./state.js";
 import { makeSmoother, type Smoother } from "./smoothers/index.js";
 
 /** Bits after the binary point that leave sums over a forest exact in a double. */
@@ -97,6 +98,38 @@ export class Release implements Released {
   /** @param values all finite; what is published for them goes to out */
   pushMany(values: Float64Array, out: Float64Array): void {
     for (let i = 0; i < values.length; i++) out[i] = this.push(values[i]!);
+  }
+
+  /** What a position published, in units of the stream. */
+  publishedAt(position: number): number {
+    return this.#ranges.publishedAt(position, this.#perValue) * this.#resolution;
+  }
+
+  save(writer: StateWriter): void {
+    writer.count(this.#block);
+    writer.count(this.#filled);
+    writer.count(this.#sum);
+    writer.double(this.#perValue);
+    this.#ranges.save(writer, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
+    writer.guessed(this.#smoother.state, (i) => this.#remembered(i));
+  }
+
+  load(reader: StateReader): void {
+    this.#block = reader.count();
+    this.#filled = reader.count();
+    this.#sum = reader.count();
+    this.#perValue = reader.double();
+    this.#steady = this.#perValue * this.#resolution;
+    this.#ranges.load(reader, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
+    this.#smoother.state.set(reader.guessed((i) => this.#remembered(i)));
+  }
+
+  /** What a smoother that keeps a ring of past estimates has at place i: snapshots need not hold it twice. */
+  #remembered(i: number): number {
+    if (i === 0) return this.#block;
+    const size = this.#smoother.state.length - 1;
+    const newest = this.#block - 1 - ((((this.#block - i) % size) + size) % size);
+    return (newest < 0 ? undefined : this.#ranges.estimate(newest)) ?? 0;
   }
 
   #predict(estimate: number): number {

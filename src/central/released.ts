@@ -18,7 +18,19 @@ export interface Released {
   answer(from: number, to: number, kind: "best" | "published"): RawAnswer;
 }
 
-/** Answers `range(from, to, options)` or says what is wrong with it. Before the first release there is nothing to ask for. */
+/** Fails unless [from, to) is published and still kept. Before the release begins there is nothing to ask for. */
+export function checkRange(released: Released | undefined, asked: string, from: number, to: number): void {
+  const { length, oldest } = released ?? { length: 0, oldest: 0 };
+  checkInteger(`${asked}: from`, from, 0, Number.MAX_SAFE_INTEGER);
+  checkInteger(`${asked}: to`, to, from, Number.MAX_SAFE_INTEGER);
+  if (to > length) throw new RangeError(`${asked}: only ${length} values published so far`);
+  if (from < oldest && from < to)
+    throw new RangeError(
+      `${asked}: positions before ${oldest} are no longer kept; ask for a longer history when making the publisher`,
+    );
+}
+
+/** Answers `range(from, to, options)`, or says what is wrong with it. */
 export function answerRange(
   released: Released | undefined,
   from: number,
@@ -26,17 +38,9 @@ export function answerRange(
   options: RangeOptions,
   usual: "best" | "published",
 ): RangeAnswer {
-  const published = released?.length ?? 0;
-  const asked = `range(${from}, ${to})`;
-  checkInteger(`${asked}: from`, from, 0, Number.MAX_SAFE_INTEGER);
-  checkInteger(`${asked}: to`, to, from, Number.MAX_SAFE_INTEGER);
-  if (to > published) throw new RangeError(`${asked}: only ${published} values published so far`);
+  checkRange(released, `range(${from}, ${to})`, from, to);
   const kind = checkChoice("answer", options.answer ?? usual, ["best", "published"]);
   if (released === undefined || from === to) return makeAnswer(0, 0, NO_SPREAD, 1);
-  if (from < released.oldest)
-    throw new RangeError(
-      `${asked}: positions before ${released.oldest} are no longer kept; ask for a longer history when making the publisher`,
-    );
   const { sum, spread } = released.answer(from, to, kind);
   return makeAnswer(sum, to - from, spread, released.resolution);
 }

@@ -1,5 +1,5 @@
 /** Options of a release, checked, with every default filled in. Nothing here has seen a value. */
-import { checkChoice, checkInteger, checkOptions, checkPositive } from "../checks.js";
+import { checkChoice, checkInteger, checkOptions, checkPositive, checkText } from "../checks.js";
 import type { CoreChoice } from "../core/choose.js";
 import { levelCount, skippedLevels, type SkipRule } from "./levels.js";
 import { makeSmoother, type SmootherChoice } from "./smoothers/index.js";
@@ -31,6 +31,8 @@ export interface TopsOptions {
   readonly variant?: "default" | "paper";
   /** How many of the last published values `range` can look back on: a number ≥ 2·maxRange, or Infinity. Default 2·maxRange. */
   readonly history?: number;
+  /** Which stream this is, bound into its snapshots so that none is restored into another stream. Default "". Public. */
+  readonly name?: string;
   /** Where kernels run. Default "auto": WebAssembly if it can be compiled, else plain JavaScript; same answers. */
   readonly core?: CoreChoice;
   /** A seed that makes the release repeatable and NOT private: for tests, benchmarks and papers. */
@@ -49,7 +51,7 @@ export const TOPS_OPTIONS: readonly string[] = [
     "skipLevels",
     "smoother",
   ],
-  ...["threshold", "warmStart", "variant", "history", "core", "unsafeSeed"],
+  ...["threshold", "warmStart", "variant", "history", "name", "core", "unsafeSeed"],
 ];
 
 export interface Settings {
@@ -79,6 +81,7 @@ export interface Settings {
   readonly variant: "default" | "paper";
   /** Forests whose blocks are kept for ranges. */
   readonly history: number;
+  readonly name: string;
   readonly core: CoreChoice;
   readonly unsafeSeed: string | undefined;
 }
@@ -127,11 +130,10 @@ export function resolveSettings(options: TopsOptions): Settings {
     smoother: options.smoother ?? "recent",
     variant,
     history: history(options.history, blocksPerForest * blockLength),
+    name: checkText("name", options.name ?? ""),
     core: checkChoice("core", options.core ?? "auto", ["auto", "wasm", "js"]),
-    unsafeSeed: options.unsafeSeed,
+    unsafeSeed: options.unsafeSeed === undefined ? undefined : checkText("unsafeSeed", options.unsafeSeed),
   };
-  if (options.unsafeSeed !== undefined && typeof options.unsafeSeed !== "string")
-    throw new TypeError(`unsafeSeed: expected a string, got a value of type ${typeof options.unsafeSeed}`);
   makeSmoother(settings.smoother, 1); // throws if there is no such smoother
   checkExactRange(settings);
   return settings;

@@ -10,6 +10,7 @@ import type { Core } from "../core/core.js";
 import { Stage, subStream } from "../core/random.js";
 import { makeRace } from "../core/race.js";
 import type { Settings } from "./settings.js";
+import type { StateReader, StateWriter } from "./state.js";
 
 /** A way to choose θ from held-out values; each sees a value once, already in [0, max]. */
 export interface ThresholdChooser {
@@ -18,6 +19,9 @@ export interface ThresholdChooser {
   choose(): number;
   /** Bytes held. */
   readonly bytes: number;
+  /** Writes down the values so far, for a snapshot; a way without it cannot be sealed while it is choosing. */
+  save?(writer: StateWriter): void;
+  load?(reader: StateReader): void;
 }
 
 export class NoisyMax implements ThresholdChooser {
@@ -42,6 +46,15 @@ export class NoisyMax implements ThresholdChooser {
 
   add(value: number): void {
     this.#bins[this.#count++] = binOf(value, this.#settings.thresholdStep);
+  }
+
+  /** In ascending order, which the choice does not depend on: a byte a value, mostly. */
+  save(writer: StateWriter): void {
+    writer.ascending(this.#bins.slice(0, this.#count).sort());
+  }
+
+  load(reader: StateReader): void {
+    this.#count = reader.ascending(this.#bins);
   }
 
   choose(): number {

@@ -12,23 +12,39 @@ import type { Core } from "../core/core.js";
 import { secretKey, unsafeKey } from "../core/random.js";
 import { type Account, explainAccount, NOT_PROTECTED, RANDOMNESS, type StageAccount } from "./account.js";
 import type { RangeAnswer } from "./answer.js";
-import type { Publisher, RangeOptions } from "./publisher.js";
+import type { RangeOptions, SealablePublisher } from "./publisher.js";
 import { Release } from "./release.js";
-import { answerRange } from "./released.js";
+import { answerRange, checkRange } from "./released.js";
 import { resolveSettings, type Settings, type TopsOptions } from "./settings.js";
 import { smootherName } from "./smoothers/index.js";
+import { openSnapshot, sealSnapshot, type SnapshotKey } from "./snapshot.js";
+import type { StateReader, StateWriter } from "./state.js";
 import { NoisyMax, type ThresholdChooser } from "./threshold.js";
 import { WarmStart } from "./warmStart.js";
 
 /** Makes a publisher: `push` a value, get its private number. */
-export function tops(options: TopsOptions): Publisher {
+export function tops(options: TopsOptions): SealablePublisher {
   const settings = resolveSettings(options);
   const core = chooseCore(settings.core);
   const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
   return new Tops(settings, core, key);
 }
 
-export class Tops implements Publisher {
+/**
+ * A publisher that goes on where `seal` was called, bit for bit. Needs the options the stream was made with; a
+ * function of your own as smoother comes with them again.
+ */
+export async function restore(
+  bytes: Uint8Array,
+  key: SnapshotKey,
+  options: TopsOptions,
+): Promise<SealablePublisher> {
+  const settings = resolveSettings(options);
+  const { sequence, state } = await openSnapshot(bytes, key, settings);
+  return Tops.load(settings, chooseCore(settings.core), sequence, state);
+}
+
+export class Tops implements SealablePublisher {
   readonly #settings: Settings;
   readonly #core: Core;
   readonly #key: Uint32Array;
@@ -39,6 +55,7 @@ export class Tops implements Publisher {
   #release: Release | undefined;
   /** Held-out values seen. */
   #held = 0;
+  #sequence = 0;
 
   /**
    * @param key all randomness of the release; a second release must not use it again
@@ -63,6 +80,14 @@ export class Tops implements Publisher {
     return this.#release?.length ?? 0;
   }
 
+  get taken(): number {
+    return this.#held + this.length;
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
   push(value: number): number | undefined {
     checkValue(value);
     if (this.#release !== undefined) return this.#release.push(value);
@@ -82,6 +107,23 @@ export class Tops implements Publisher {
   range(from: number, to: number, options: RangeOptions = {}): RangeAnswer {
     const usual = this.#settings.variant === "paper" ? "published" : "best";
     return answerRange(this.#release, from, to, options, usual);
+  }
+
+  published(from: number, to: number): Float64Array {
+    checkRange(this.#release, `published(${from}, ${to})`, from, to);
+    return Float64Array.from({ length: to - from }, (_, i) => this.#release!.publishedAt(from + i));
+  }
+
+  seal(key: SnapshotKey): Promise<Uint8Array> {
+    return sealSnapshot(key, ++this.#sequence, this.#settings, (writer) => this.#save(writer));
+  }
+
+  /** @param state what `#save` wrote under the same settings */
+  static load(settings: Settings, core: Core, sequence: number, state: StateReader): Tops {
+    const loaded = new Tops(settings, core, state.words(8));
+    loaded.#sequence = sequence;
+    loaded.#load(state);
+    return loaded;
   }
 
   account(): Account {
@@ -131,6 +173,38 @@ export class Tops implements Publisher {
     return (this.#chooser?.bytes ?? 0) + (this.#release?.bytes ?? 0);
   }
 
+  #save(writer: StateWriter): void {
+    writer.words(this.#key);
+    writer.count(this.#held);
+    if (this.#theta === undefined) this.#saveChooser(writer);
+    else writer.count(this.#theta);
+    if (this.#release === undefined) this.#warmStart?.save(writer);
+    else this.#release.save(writer);
+  }
+
+  #saveChooser(writer: StateWriter): void {
+    if (this.#chooser?.save === undefined)
+      throw new TypeError(
+        "seal: this way of choosing θ cannot be sealed before it has chosen; seal after the hold-out",
+      );
+    this.#chooser.save(writer);
+  }
+
+  #load(reader: StateReader): void {
+    const { choosing, warming, idle } = this.#settings;
+    this.#held = reader.count();
+    if (this.#held < choosing) this.#chooser?.load?.(reader);
+    else {
+      this.#chooser = undefined;
+      this.#theta = reader.count();
+    }
+    if (this.#held < choosing + warming + idle) return this.#warmStart?.load(reader);
+    this.#warmStart = undefined;
+    this.#release = new Release(this.#core, this.#key, this.#settings, this.#theta!, 0);
+    this.#release.load(reader);
+  }
+
+  /** [from, to) must be published, and still be remembered. */
   #stages(): StageAccount[] {
     const { epsilon, choosing, warming, idle, selection } = this.#settings;
     const stages: StageAccount[] = [];

@@ -6,6 +6,7 @@
 import type { Core } from "../core/core.js";
 import { Stage, subStream } from "../core/random.js";
 import { noiseScale } from "./perturber.js";
+import type { StateReader, StateWriter } from "./state.js";
 
 export class WarmStart {
   #sum = 0;
@@ -15,6 +16,16 @@ export class WarmStart {
   add(clamped: number): void {
     this.#sum += clamped;
     this.#count++;
+  }
+
+  save(writer: StateWriter): void {
+    writer.count(this.#sum);
+    writer.count(this.#count);
+  }
+
+  load(reader: StateReader): void {
+    this.#sum = reader.count();
+    this.#count = reader.count();
   }
 
   /** The noisy mean, in grid units. */

@@ -53,6 +53,8 @@ export interface Race {
 }
 
 const MAX_CANDIDATES = 2 ** 20;
+/** Twelve bytes each, staged in less than 2 GiB. */
+const MAX_HOLDOUT = 2 ** 27;
 /** Scores, noise and their sums stay below 2⁵²: costs below 2⁵¹, and a scale of 2⁴⁰ reaches 2⁵¹ once in exp(2¹¹). */
 const MAX_COST = 2 ** 51;
 const MAX_SCALE = 2 ** 40;
@@ -140,7 +142,7 @@ function sideCoin({ numerator, denominator }: Scale): Coin {
 
 function check(options: RaceOptions): void {
   whole("candidates", options.candidates, 1, MAX_CANDIDATES);
-  whole("holdout", options.holdout, 1, 2 ** 31);
+  whole("holdout", options.holdout, 1, MAX_HOLDOUT);
   whole("fanout", options.fanout, 2, 2 ** 31);
   for (const name of ["step", "epsilon", "releaseEpsilon"] as const)
     if (!(options[name] > 0 && options[name] < Infinity))

@@ -7,8 +7,11 @@ import { penalty, type Race } from "../race.js";
 /** How many values are counted to find the blocks that matter; m below twice that, all of them. */
 const SAMPLE = 8192;
 
-/** A block whose bound is this many T worse than the estimated best is not counted exactly, unless asked for. */
+/** Blocks that are not counted exactly must be this many T worse than the best seems to be. */
 const HOPELESS = 32;
+
+/** Allowance for the sample that says so. */
+const STANDARD_ERRORS = 4;
 
 export class Blocks {
   readonly count: number;
@@ -34,7 +37,7 @@ export class Blocks {
     this.#above = new Uint32Array(this.count + 1);
     this.#ends = new Uint32Array(this.count + 1);
     this.#aboveEach = new Uint32Array(2 ** race.blockBits);
-    this.#countFrom(this.#firstHopeful());
+    this.#countFrom(this.#firstToCount());
   }
 
   /** No candidate of block k costs less. */
@@ -64,23 +67,29 @@ export class Blocks {
   }
 
   /**
-   * The first block that could win, by a sample of the values: counting fewer of them leaves every bound true, and
-   * counting each `every` times estimates what the last candidate of a block costs. The answer affects speed alone.
+   * The block from which on values are to be counted exactly: as few as leave good bounds for the blocks below, which
+   * are what is counted and the sampled values in between. Of one value in `every`, s above a block stand for
+   * every·s, give or take sqrt(every·s·(every − 1)). The answer affects speed alone.
    */
-  #firstHopeful(): number {
+  #firstToCount(): number {
     const { candidates, countWeight, blockBits, stride } = this.#race;
     const every = Math.max(1, Math.floor(this.#bins.length / SAMPLE));
-    for (let i = 0; i < this.#bins.length; i += every) this.#inside[this.#blockOf(this.#bins[i]!)]!++;
+    for (let i = 0; i < this.#bins.length; i += every)
+      this.#inside[Math.min(candidates, this.#bins[i]!) >> blockBits]!++;
     this.#sumAbove();
-    let best = Infinity;
+    let hopeless = Infinity;
     for (let k = 0; k < this.count; k++) {
       const last = Math.min(candidates, (k + 1) << blockBits);
-      best = Math.min(best, countWeight * every * this.#above[k]! + penalty(this.#race, last));
+      hopeless = Math.min(hopeless, countWeight * every * this.#above[k]! + penalty(this.#race, last));
     }
-    best += HOPELESS * stride;
-    let k = 0;
-    while (k < this.count - 1 && this.bound(k) > best) k++;
-    return k;
+    hopeless += HOPELESS * stride;
+    for (let k = 0, least = Infinity; k < this.count - 1; k++) {
+      const sampled = this.#above[k]!;
+      const counted = every * sampled - STANDARD_ERRORS * Math.sqrt(every * sampled * (every - 1));
+      least = Math.min(least, this.bound(k));
+      if (least + countWeight * (counted - sampled) <= hopeless) return k;
+    }
+    return this.count - 1;
   }
 
   /** Counts the values in blocks ≥ first exactly, and groups them. */
@@ -109,10 +118,6 @@ export class Blocks {
 
   #sumAbove(): void {
     for (let k = this.count, above = 0; k >= 0; above += this.#inside[k--]!) this.#above[k] = above;
-  }
-
-  #blockOf(bin: number): number {
-    return Math.min(this.#race.candidates, bin) >> this.#race.blockBits;
   }
 
   /** Counts the values above each candidate of block k: those of higher blocks, and of higher bins in this one. */

@@ -77,7 +77,7 @@ class Run {
     return bits === 0 || this.#words.next() >>> (32 - bits) === 0;
   }
 
-  /** Lucky candidate a: P(noise ≥ j·T) = 2^−j·c^j is thinned to by coins, and what exceeds j·T is geometric again. */
+  /** Lucky candidate a: coins thin 2^−j to P(noise ≥ j·T) = 2^−j·c^j, and what exceeds j·T is geometric again. */
   #consider(a: number, k: number, j: number): void {
     const { noise, scale, stride, strideCoin, sideCoin } = this.#race;
     const twoSided = noise === "laplace";

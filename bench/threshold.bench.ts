@@ -1,0 +1,97 @@
+/** Is it worth being lazy? Opponents: the same in JavaScript, and float noise for every θ, which is not even exact. */
+import { jsCore } from "../src/core/js/index.js";
+import { makeRace, penalty, type Race } from "../src/core/race.js";
+import { Stage, subStream, unsafeKey } from "../src/core/random.js";
+import { makeWasmCore } from "../src/core/wasm/index.js";
+import { measure, type Row } from "./harness.js";
+
+type Bins = Uint16Array | Uint32Array;
+
+const HOLDOUT = 65_536;
+const random = () => subStream(unsafeKey("bench"), Stage.threshold, 0, 0);
+
+export async function* rows(): AsyncGenerator<Row> {
+  const wasmCore = makeWasmCore();
+  for (const candidates of [2 ** 20, 41_270, 2000]) {
+    const race = makeRace({
+      candidates,
+      step: 1,
+      holdout: HOLDOUT,
+      epsilon: 1,
+      releaseEpsilon: 1,
+      maxRange: 2 ** 20,
+      fanout: 16,
+      noise: "exponential",
+    });
+    const bins = exponentialBins(candidates);
+    const copy = bins.slice();
+    const words = Uint32Array.from(bins); // one type of array only: V8 then compiles the scans for it
+    const contenders = {
+      path: "noisy-max",
+      wasm: () => wasmCore.noisyMax(random(), bins, race),
+      js: () => jsCore.noisyMax(random(), bins, race),
+      limit: () => copy.set(bins),
+    };
+    const slope = penalty(race, candidates) / race.countWeight / candidates;
+    const what = `B = ${candidates.toLocaleString("en")}, m = ${HOLDOUT.toLocaleString("en")}`;
+    yield await measure({ ...contenders, case: what, naive: () => floatScan(words, candidates, slope, 1) });
+    yield await measure({
+      ...contenders,
+      case: `${what}; naive: exact noise for every θ`,
+      naive: () => exactScan(words, race),
+    });
+  }
+}
+
+/** Long-tailed values with a mean of a twentieth of the range, as u16 where they fit. */
+function exponentialBins(n: number): Bins {
+  const bins = n <= 65_536 ? new Uint16Array(HOLDOUT) : new Uint32Array(HOLDOUT);
+  const next = uniforms();
+  return bins.map(() => Math.min(n, Math.floor((-Math.log(next()) * n) / 20)));
+}
+
+/** Noisy max as one would write it: histogram, scores from the top down, a float sample for each. */
+function floatScan(bins: Uint32Array, n: number, slope: number, epsilon: number): number {
+  const next = uniforms();
+  const inside = new Uint32Array(n + 1);
+  for (let i = 0; i < bins.length; i++) inside[bins[i]!]!++;
+  let [above, best, winner] = [0, -Infinity, 0];
+  for (let i = n; i >= 1; i--) {
+    above += inside[i]!;
+    const score = -above - slope * i - Math.log(next()) / epsilon;
+    if (score >= best) {
+      best = score;
+      winner = i;
+    }
+  }
+  return winner;
+}
+
+/** The same with exact noise. */
+function exactScan(bins: Uint32Array, race: Race): number {
+  const noise = new Float64Array(race.candidates);
+  jsCore.geometric(random(), race.scale, noise);
+  const inside = new Uint32Array(race.candidates + 1);
+  for (let i = 0; i < bins.length; i++) inside[bins[i]!]!++;
+  let [above, best, winner] = [0, -Infinity, 0];
+  for (let i = race.candidates; i >= 1; i--) {
+    above += inside[i]!;
+    const score = noise[i - 1]! - race.countWeight * above - penalty(race, i);
+    if (score >= best) {
+      best = score;
+      winner = i;
+    }
+  }
+  return winner;
+}
+
+/** Numbers in (0, 1] by xorshift: cheaper than any randomness a release could use, which favours the opponent. */
+function uniforms(): () => number {
+  let x = 0x9e3779b9;
+  return () => {
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+    return ((x >>> 0) + 1) / 2 ** 32;
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * How stages write down what they remember. Whole numbers take as few bytes as they need (7 bits a byte, lowest
+ * first), doubles keep every bit, and a number that the reader can guess costs nothing.
+ */
+
+/** Whole numbers from 0 on stand for whole numbers of both signs: 0, −1, 1, −2, 2, … */
+const fold = (x: number): number => (x < 0 ? -2 * x - 1 : 2 * x);
+const unfold = (x: number): number => (x % 2 === 1 ? -(x + 1) / 2 : x / 2);
+
+export class StateWriter {
+  #bytes = new Uint8Array(1024);
+  #view = new DataView(this.#bytes.buffer);
+  #length = 0;
+
+  /** Everything written so far. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.slice(0, this.#length);
+  }
+
+  /** A whole number from 0 to 2⁵³ − 1. */
+  count(value: number): void {
+    if (!(value >= 0 && value <= Number.MAX_SAFE_INTEGER && Number.isInteger(value)))
+      throw new RangeError("snapshot: expected whole numbers below 2^53 in the state of a stream");
+    this.#reserve(8);
+    while (value >= 128) {
+      this.#bytes[this.#length++] = (value % 128) + 128;
+      value = Math.floor(value / 128);
+    }
+    this.#bytes[this.#length++] = value;
+  }
+
+  double(value: number): void {
+    this.#reserve(8);
+    this.#view.setFloat64(this.#length, value, true);
+    this.#length += 8;
+  }
+
+  words(values: Uint32Array): void {
+    this.#reserve(4 * values.length);
+    for (const value of values) {
+      this.#view.setUint32(this.#length, value, true);
+      this.#length += 4;
+    }
+  }
+
+  text(value: string): void {
+    const bytes = new TextEncoder().encode(value);
+    this.count(bytes.length);
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** Whole numbers in ascending order, as steps: a byte each when they lie close together. */
+  ascending(values: Uint16Array | Uint32Array): void {
+    this.count(values.length);
+    let last = 0;
+    for (const value of values) {
+      this.count(value - last);
+      last = value;
+    }
+  }
+
+  /** Multiples of 1/fraction, as differences from one to the next. */
+  multiples(values: Float64Array, fraction: number): void {
+    this.count(values.length);
+    let last = 0;
+    for (const value of values) {
+      const whole = value * fraction;
+      this.count(fold(whole - last));
+      last = whole;
+    }
+  }
+
+  /** Doubles of which the reader can guess many: runs of good guesses, then runs of numbers written out. */
+  guessed(values: Float64Array, guess: (i: number) => number): void {
+    this.count(values.length);
+    for (let i = 0; i < values.length;) {
+      const start = i;
+      while (i < values.length && Object.is(values[i], guess(i))) i++;
+      this.count(i - start);
+      const other = i;
+      while (i < values.length && !Object.is(values[i], guess(i))) i++;
+      this.count(i - other);
+      for (let k = other; k < i; k++) this.double(values[k]!);
+    }
+  }
+
+  #reserve(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return;
+    const grown = new Uint8Array(2 * (this.#length + more));
+    grown.set(this.#bytes);
+    this.#bytes = grown;
+    this.#view = new DataView(grown.buffer);
+  }
+}
+
+/** Reads in the order in which it was written; running off the end is a RangeError. */
+export class StateReader {
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get atEnd(): boolean {
+    return this.#at === this.#view.byteLength;
+  }
+
+  count(): number {
+    for (let value = 0, unit = 1; ; unit *= 128) {
+      const byte = this.#view.getUint8(this.#at++);
+      value += (byte % 128) * unit;
+      if (byte < 128) return value;
+    }
+  }
+
+  double(): number {
+    this.#at += 8;
+    return this.#view.getFloat64(this.#at - 8, true);
+  }
+
+  words(length: number): Uint32Array {
+    return Uint32Array.from({ length }, () => {
+      this.#at += 4;
+      return this.#view.getUint32(this.#at - 4, true);
+    });
+  }
+
+  text(): string {
+    const length = this.count();
+    const start = this.#view.byteOffset + this.#at;
+    this.#at += length;
+    return new TextDecoder().decode(new Uint8Array(this.#view.buffer, start, length));
+  }
+
+  /** @param into has room for all of them; gives back how many there were */
+  ascending(into: Uint16Array | Uint32Array): number {
+    const length = this.count();
+    for (let i = 0, last = 0; i < length; i++) into[i] = last += this.count();
+    return length;
+  }
+
+  multiples(fraction: number): Float64Array {
+    const values = new Float64Array(this.count());
+    for (let i = 0, last = 0; i < values.length; i++) {
+      last += unfold(this.count());
+      values[i] = last / fraction;
+    }
+    return values;
+  }
+
+  guessed(guess: (i: number) => number): Float64Array {
+    const values = new Float64Array(this.count());
+    for (let i = 0; i < values.length;) {
+      for (let run = this.count(); run > 0; run--, i++) values[i] = guess(i);
+      for (let run = this.count(); run > 0; run--) values[i++] = this.double();
+    }
+    return values;
+  }
+}
