@@ -25,33 +25,46 @@ function tieBelow(scale: usize, digit: usize, column: u32): bool {
   return tailBelow(tails + (digit * 256 + column) * TAIL_BYTES, 5, false);
 }
 
+/** The digit in the upper half of a word: 8 bits of column, 8 of fraction. */
+// @ts-ignore: decorator
+@inline
+function drawHigh(scale: usize, digit: usize, word: u32): u32 {
+  return drawDigit(scale, digit, word >> 24, (word >> 16) & 255);
+}
+
+/** The digit in the lower half of a word: 8 bits of column, 7 of fraction. */
+// @ts-ignore: decorator
+@inline
+function drawLow(scale: usize, digit: usize, word: u32): u32 {
+  return drawDigit(scale, digit, (word >> 8) & 255, (word >> 1) & 127);
+}
+
+/** Value of `outcome` as a digit of the scale. */
+// @ts-ignore: decorator
+@inline
+function worth(scale: usize, digit: usize, outcome: u32): u64 {
+  const shift = <u64>load<u32>(scale + (digit << 2), SHIFTS);
+  return (<u64>outcome) << shift;
+}
+
 /** A geometric sample, P(k) ∝ exp(−k/t), whose first word has been taken already. */
 function geometricFrom(scale: usize, word: u32): f64 {
   let sum: f64 = 0;
-  let top = drawDigit(scale, 0, word >> 24, (word >> 16) & 255);
+  let top = drawHigh(scale, 0, word);
   while (top == load<u32>(scale, ESCAPE)) {
     sum += load<f64>(scale, ESCAPE_STEP);
-    const again = nextWord();
-    top = drawDigit(scale, 0, again >> 24, (again >> 16) & 255);
+    top = drawHigh(scale, 0, nextWord());
   }
-  let digits = ((<u64>top) << load<u32>(scale, SHIFTS)) + drawLow(scale, 1, word);
-  const count = load<u32>(scale) << 1;
-  for (let digit: u32 = 2; digit < count; digit += 2) {
+  let digits = worth(scale, 0, top) + worth(scale, 1, drawLow(scale, 1, word));
+  const count = (<usize>load<u32>(scale)) << 1;
+  for (let digit: usize = 2; digit < count; digit += 2) {
     word = nextWord();
-    const high = drawDigit(scale, digit, word >> 24, (word >> 16) & 255);
-    digits += ((<u64>high) << load<u32>(scale + (digit << 2), SHIFTS)) + drawLow(scale, digit + 1, word);
+    digits += worth(scale, digit, drawHigh(scale, digit, word));
+    digits += worth(scale, digit + 1, drawLow(scale, digit + 1, word));
   }
   sum += <f64>digits;
   const divisor = load<f64>(scale, DIVISOR);
   return divisor == 1 ? sum : floor<f64>(sum / divisor);
-}
-
-/** The digit in the lower half of a word, with its weight. */
-// @ts-ignore: decorator
-@inline
-function drawLow(scale: usize, digit: u32, word: u32): u64 {
-  const low = drawDigit(scale, digit, (word >> 8) & 255, (word & 255) >> 1);
-  return (<u64>low) << load<u32>(scale + (digit << 2), SHIFTS);
 }
 
 /** A geometric sample: an integer k ≥ 0 with P(k) ∝ exp(−k/t). */

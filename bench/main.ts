@@ -6,6 +6,7 @@ import type { BenchFile, Row } from "./harness.js";
 /** One line per hot path, in the order of the table. */
 const benches: Record<string, () => Promise<BenchFile>> = {
   chacha20: () => import("./chacha.bench.js"),
+  laplace: () => import("./laplace.bench.js"),
   forest: () => import("./forest.bench.js"),
   consistency: () => import("./consistency.bench.js"),
   "noisy-max": () => import("./threshold.bench.js"),

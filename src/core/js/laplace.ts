@@ -27,23 +27,28 @@ export function drawLaplace(reader: WordReader, scale: Scale): number {
 function geometricFrom(reader: WordReader, scale: Scale, word: number): number {
   const { weights, escape, divisor } = scale;
   let sum = 0;
-  let top = drawDigit(reader, scale, word >>> 24, (word >>> 16) & 255);
+  let top = drawHigh(reader, scale, 0, word);
   while (top === escape) {
     sum += escape * weights[0]!;
-    const again = reader.next() | 0;
-    top = drawDigit(reader, scale, again >>> 24, (again >>> 16) & 255);
+    top = drawHigh(reader, scale, 0, reader.next() | 0);
   }
-  sum += top * weights[0]!;
-  sum += drawDigit(reader, scale, COLUMNS + ((word >>> 8) & 255), (word >>> 1) & 127) * weights[1]!;
+  sum += top * weights[0]! + drawLow(reader, scale, 1, word) * weights[1]!;
   for (let digit = 2; digit < weights.length; digit += 2) {
     word = reader.next() | 0;
-    const column = COLUMNS * digit;
-    sum += drawDigit(reader, scale, column + (word >>> 24), (word >>> 16) & 255) * weights[digit]!;
-    sum +=
-      drawDigit(reader, scale, column + COLUMNS + ((word >>> 8) & 255), (word >>> 1) & 127) *
-      weights[digit + 1]!;
+    sum += drawHigh(reader, scale, digit, word) * weights[digit]!;
+    sum += drawLow(reader, scale, digit + 1, word) * weights[digit + 1]!;
   }
   return divisor === 1 ? sum : Math.floor(sum / divisor);
+}
+
+/** The digit in the upper half of a word: 8 bits of column, 8 of fraction. */
+function drawHigh(reader: WordReader, scale: Scale, digit: number, word: number): number {
+  return drawDigit(reader, scale, COLUMNS * digit + (word >>> 24), (word >>> 16) & 255);
+}
+
+/** The digit in the lower half of a word: 8 bits of column, 7 of fraction. */
+function drawLow(reader: WordReader, scale: Scale, digit: number, word: number): number {
+  return drawDigit(reader, scale, COLUMNS * digit + ((word >>> 8) & 255), (word >>> 1) & 127);
 }
 
 /** The outcome of a column, counted through all digits; a tie takes further words. */
