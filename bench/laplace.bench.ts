@@ -8,7 +8,7 @@ import { makeScale } from "../src/core/scale.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { measure, type Row } from "./harness.js";
 
-const SAMPLES = 1 << 18;
+const SAMPLES = 1 << 14;
 
 /** Inverse transform in doubles: what one writes first. */
 function floatLaplace(t: number, out: Float64Array): void {
