@@ -3,6 +3,7 @@ export { chachaFill } from "./chacha";
 export { fillBelow, fillTosses, randomBytes } from "./reader";
 export { fillGeometric, fillLaplace } from "./laplace";
 export { makeConsistent } from "./consistency";
+export { blockSums, estimateLeaves, publishBlocks } from "./ingest";
 export * from "./squareWave";
 export { blocksBytes } from "./blocks";
 export { noisyMax } from "./threshold";

@@ -10,6 +10,8 @@ const benches: Record<string, () => Promise<BenchFile>> = {
   forest: () => import("./forest.bench.js"),
   consistency: () => import("./consistency.bench.js"),
   "noisy-max": () => import("./threshold.bench.js"),
+  ingest: () => import("./ingest.bench.js"),
+  push: () => import("./push.bench.js"),
   "em-step": () => import("./squareWave.bench.js"),
 };
 

@@ -75,6 +75,41 @@ export interface Forests {
   growTree(random: Random, scale: Scale, fanout: number, levels: number): Tree;
 }
 
+/** Batches of a stream, cut into blocks of n values; all in units of the grid (quantise.ts). */
+export interface Ingest {
+  /**
+   * Clamps to [0, θ], rounds to multiples of g and adds up.
+   * @param filled values the running block has already, and `partial` their sum
+   * @param sums gets the sum T of every block that becomes complete, in order
+   * @returns the sum of the block that is running afterwards
+   * @throws TypeError if any value is not finite; `sums` then holds nothing to rely on
+   */
+  blockSums(
+    values: Float64Array,
+    theta: number,
+    resolution: number,
+    n: number,
+    filled: number,
+    partial: number,
+    sums: Float64Array,
+  ): number;
+  /** Writes û = (T + noise) + correction of consecutive leaves of a tree; `out` may be `sums` itself. */
+  estimateLeaves(sums: Float64Array, tree: Tree, fanout: number, leaf: number, out: Float64Array): void;
+  /**
+   * Writes what the next `out.length` positions publish.
+   * @param shares per block begun: what all but its last position publish
+   * @param lasts per complete block: what its last position publishes
+   * @param filled positions the first block has published already
+   */
+  publishBlocks(
+    shares: Float64Array,
+    lasts: Float64Array,
+    n: number,
+    filled: number,
+    out: Float64Array,
+  ): void;
+}
+
 /** The private choice of θ. */
 export interface Thresholds {
   /**
@@ -96,6 +131,7 @@ export interface Reports {
   ): void;
 }
 
-export interface Core extends Keystream, Sampling, Consistency, Forests, SquareWave, Thresholds, Reports {
+export interface Core
+  extends Keystream, Sampling, Consistency, Forests, Ingest, SquareWave, Thresholds, Reports {
   readonly name: "wasm" | "js";
 }

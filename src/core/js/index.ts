@@ -3,6 +3,7 @@ import type { Core } from "../core.js";
 import { keystream } from "./chacha.js";
 import { makeConsistent } from "./consistency.js";
 import { growTree } from "./forest.js";
+import { blockSums, estimateLeaves, publishBlocks } from "./ingest.js";
 import { geometric, laplace } from "./laplace.js";
 import { toss, uniformBelow } from "./reader.js";
 import { reports } from "./reports.js";
@@ -18,6 +19,9 @@ export const jsCore: Core = {
   laplace,
   makeConsistent,
   growTree,
+  blockSums,
+  estimateLeaves,
+  publishBlocks,
   ...squareWave,
   noisyMax,
   ...reports,

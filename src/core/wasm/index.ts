@@ -3,6 +3,7 @@ import type { Core } from "../core.js";
 import { chacha } from "./chacha.js";
 import { consistency } from "./consistency.js";
 import { forest } from "./forest.js";
+import { ingest } from "./ingest.js";
 import { loadKernels } from "./instance.js";
 import { laplace } from "./laplace.js";
 import { reader } from "./reader.js";
@@ -20,6 +21,7 @@ export function makeWasmCore(): Core {
     ...laplace(kernels),
     ...consistency(kernels),
     ...forest(kernels),
+    ...ingest(kernels),
     ...squareWave(kernels),
     ...threshold(kernels),
     ...reports(kernels),

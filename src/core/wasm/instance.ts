@@ -9,6 +9,26 @@ export interface Kernels {
   readonly memory: WebAssembly.Memory;
   heapBase(): number;
   makeConsistent(nodes: number, leaves: number, fanout: number, excess: number): void;
+  blockSums(
+    values: number,
+    count: number,
+    theta: number,
+    resolution: number,
+    n: number,
+    filled: number,
+    partial: number,
+    sums: number,
+  ): number;
+  estimateLeaves(
+    sums: number,
+    noise: number,
+    corrections: number,
+    fanout: number,
+    group: number,
+    count: number,
+    out: number,
+  ): void;
+  publishBlocks(shares: number, lasts: number, n: number, missing: number, count: number, out: number): void;
   fillReports(
     random: number,
     values: number,
