@@ -43,6 +43,23 @@ export function openNumbers(path: string, format: Format, column: string | undef
   };
 }
 
+/** All numbers of a file. */
+export async function readNumbers(
+  path: string,
+  format: Format,
+  column: string | undefined,
+): Promise<Float64Array> {
+  const chunks: Float64Array[] = [];
+  for await (const chunk of openNumbers(path, format, column).chunks) chunks.push(chunk);
+  const all = new Float64Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}
+
 /** The stream itself, or its contents if it begins like gzip (RFC 1952: 1f 8b). */
 async function* unzipped(raw: Readable, path: string): AsyncGenerator<Buffer> {
   try {

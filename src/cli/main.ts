@@ -3,11 +3,13 @@
 import { readFileSync } from "node:fs";
 import { Arguments, type Command, DataError, helpOf, UsageError } from "./command.js";
 import { demo } from "./demo.js";
+import { evaluate } from "./evaluate.js";
 import { explain } from "./explain.js";
+import { ldp } from "./ldp.js";
 import { plan } from "./plan.js";
 import { release } from "./release.js";
 
-const COMMANDS: readonly Command[] = [release, plan, explain, demo];
+const COMMANDS: readonly Command[] = [release, evaluate, plan, explain, ldp, demo];
 
 const help = `brume: differentially private data streams
 

@@ -1,5 +1,5 @@
 /** The options of `tops` on the command line, shared by the commands that make a publisher. */
-import type { SmootherChoice, TopsOptions } from "../index.js";
+import type { OwnSmoother, SmootherChoice, TopsOptions } from "../index.js";
 import { type Arguments, type Option, UsageError } from "./command.js";
 
 export const TOPS_FLAGS: Readonly<Record<string, Option>> = {
@@ -16,12 +16,11 @@ export const TOPS_FLAGS: Readonly<Record<string, Option>> = {
 };
 
 export function topsOptions(args: Arguments): TopsOptions {
-  const skip = args.text("skip-levels");
   const given = {
     holdout: args.number("holdout"),
     maxRange: args.number("max-range"),
     resolution: args.number("resolution"),
-    skipLevels: skip === "auto" || skip === "paper" ? skip : args.number("skip-levels"),
+    skipLevels: skipLevelsOf(args),
     smoother: smootherOf(args.text("smoother")),
     threshold: args.number("threshold"),
     unsafeSeed: args.text("unsafe-seed"),
@@ -31,7 +30,12 @@ export function topsOptions(args: Arguments): TopsOptions {
   return { epsilon: args.required("epsilon"), max: args.required("max"), ...set };
 }
 
-function smootherOf(text: string | undefined): SmootherChoice | undefined {
+export function skipLevelsOf(args: Arguments): "auto" | "paper" | number | undefined {
+  const text = args.text("skip-levels");
+  return text === "auto" || text === "paper" ? text : args.number("skip-levels");
+}
+
+export function smootherOf(text: string | undefined): Exclude<SmootherChoice, OwnSmoother> | undefined {
   if (text === undefined || text === "recent" || text === "mean" || text === "median") return text;
   const [name, parameter] = text.split(":");
   const value = Number(parameter);
