@@ -3,8 +3,15 @@
  * Runs in plain pages and workers, in an app built by Vite, and in Node for comparison.
  */
 export function program(brume: typeof import("../../src/index.js")) {
-  const core = brume.chooseCore();
-  const words = new Uint32Array(40);
-  core.keystream({ key: new Uint32Array(8).fill(9), nonce: new Uint32Array(3), position: 5 }, words);
-  return { core: core.name, words: Array.from(words) };
+  const publisher = brume.tops({
+    epsilon: 1,
+    max: 4095,
+    holdout: 512,
+    maxRange: 4096,
+    unsafeSeed: "anywhere",
+  });
+  const values = Array.from({ length: 3000 }, (_, i) => (i * i * 7) % 1009);
+  const published = Array.from(publisher.pushMany(values));
+  const { core, threshold } = publisher.account();
+  return { core: core.name, threshold, published, sum: publisher.range(100, 2000).sum };
 }
