@@ -1,6 +1,15 @@
-/** Once per run of the package and browser tests: packs Brume, installs it as a user would, finds a Chromium. */
+/** Once per run of the package and browser tests: builds Brume if its sources have changed, packs it, installs it as a user would, finds a Chromium. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -18,14 +27,23 @@ declare module "vitest" {
 }
 
 export default function setup(project: TestProject): () => void {
-  if (!existsSync("dist/browser/brume.js"))
-    throw new Error("dist: expected a build to pack, found none; run npm run build first");
+  if (isStale()) npm(".", "run", "build");
   const folder = mkdtempSync(join(tmpdir(), "brume-"));
   const tarball = pack(folder);
   project.provide("tarball", tarball);
   project.provide("app", install(tarball, join(folder, "app")));
   project.provide("chromium", chromiumPath());
   return () => rmSync(folder, { recursive: true });
+}
+
+/** Whether the build, whose last file is the browser's, is older than anything it is made from. */
+function isStale(): boolean {
+  const last = "dist/browser/brume.js";
+  if (!existsSync(last)) return true;
+  const sources = ["src", "assembly"].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path)),
+  );
+  return sources.some((path) => statSync(path).mtimeMs > statSync(last).mtimeMs);
 }
 
 function pack(folder: string): string {
