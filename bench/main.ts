@@ -13,6 +13,8 @@ const benches: Record<string, () => Promise<BenchFile>> = {
   ingest: () => import("./ingest.bench.js"),
   push: () => import("./push.bench.js"),
   "em-step": () => import("./squareWave.bench.js"),
+  "em-run": () => import("./estimate.bench.js"),
+  reports: () => import("./reports.bench.js"),
 };
 
 const HELP = `npm run bench [-- options]

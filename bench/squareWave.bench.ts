@@ -1,4 +1,4 @@
-/** What is the O(n) EM step worth, and what the whole run? Opponents: the same passes in JavaScript, and the dense matrix. */
+/** What is the O(n) EM step worth? Opponents: the same passes in JavaScript, and the dense matrix. */
 import { jsCore } from "../src/core/js/index.js";
 import { makeTransition } from "../src/core/transition.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";

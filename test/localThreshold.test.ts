@@ -88,15 +88,21 @@ describe("pruning", () => {
     expect(bestThreshold(kept, hybrid(2), 65_536, "paper")).toBeGreaterThan(8);
   });
 
-  test("a distribution without a tail is left alone", () => {
+  test("a distribution without a tail is left alone, but for what the reports cannot tell from nothing", () => {
     const shares = new Float64Array(1024).fill(1 / 1024);
     expect(prunedTail(shares, PAPER_PRUNING)).toEqual(shares);
+    expect(prunedTail(shares, noisePruning(2, 65_536))).toEqual(shares);
+    const kept = prunedTail(shares, noisePruning(0.2, 65_536)).findLastIndex((share) => share > 0);
+    expect(kept / 1024).toBeGreaterThan(0.8);
   });
 
-  test("what counts as noise: one standard error of randomised response over the run", () => {
-    const { run, small } = noisePruning(Math.log(3), 10_000);
+  test("what counts as noise: one standard error of randomised response over the run, ten above it", () => {
+    const { most, run, small } = noisePruning(Math.log(3), 10_000);
     // ε = ln 3: truth with ¾. A share's standard error is √(¾·¼/10⁴)/(¾ − ¼).
-    expect(run * small).toBeCloseTo(Math.sqrt(3 / 16 / 1e4) / 0.5, 14);
+    const standardError = Math.sqrt(3 / 16 / 1e4) / 0.5;
+    expect(run * small).toBeCloseTo(standardError, 14);
+    expect(most).toBeCloseTo(10 * standardError, 14);
+    expect(noisePruning(0.01, 100).most).toBe(0.5);
   });
 });
 

@@ -7,27 +7,29 @@ import { worstVariance } from "./moments.js";
 
 export type Objective = "exact" | "paper";
 
-/** Where a tail has died out: at a bin followed by `run` shares that are all below `small`. */
+/** Where a tail has died out: at a bin above which at most `most` lies, followed by `run` shares below `small`. */
 export interface Pruning {
+  readonly most: number;
   readonly run: number;
   readonly small: number;
 }
 
-/** The paper's: 5 shares below 0.01 %, whatever ε and the number of reports. */
-export const PAPER_PRUNING: Pruning = { run: 5, small: 1e-4 };
+/** The paper's: 5 shares below 0.01 %, whatever ε and the number of reports; from the median on, so never half the values. */
+export const PAPER_PRUNING: Pruning = { most: 0.5, run: 5, small: 1e-4 };
 
 /**
- * Ours: 8 bins that together hold less than one standard error. m reports of randomised response with ε tell a share from 0 by
- * e^(ε/2)/((e^ε − 1)·√m); an estimate cannot know of less, and EM puts such crumbs anywhere.
+ * Ours: 3 bins that together hold less than one standard error, with less than ten above them. m reports of randomised response
+ * with ε tell a share from 0 by e^(ε/2)/((e^ε − 1)·√m); EM scatters crumbs of that size over the whole domain.
  */
 export function noisePruning(epsilon: number, reports: number): Pruning {
-  const run = 8;
-  return { run, small: Math.exp(epsilon / 2) / (Math.expm1(epsilon) * Math.sqrt(reports)) / run };
+  const run = 3;
+  const standardError = Math.exp(epsilon / 2) / (Math.expm1(epsilon) * Math.sqrt(reports));
+  return { most: Math.min(0.5, 10 * standardError), run, small: standardError / run };
 }
 
 /**
- * The tail cut off: everything after the first bin, from the median on, that is followed by a run of small shares
- * is 0, and the rest sums to 1 again. Searching from the median on, not from bin 0, keeps data that do not begin near 0.
+ * The tail cut off where `pruning` says, and the rest brought to a sum of 1 again. Searching in the tail alone, not from
+ * bin 0, keeps data that do not begin near 0.
  */
 export function prunedTail(shares: Float64Array, pruning: Pruning): Float64Array {
   const kept = shares.slice();
@@ -36,9 +38,9 @@ export function prunedTail(shares: Float64Array, pruning: Pruning): Float64Array
   return kept.map((share) => share / sum);
 }
 
-function tailStart(shares: Float64Array, { run, small }: Pruning): number {
+function tailStart(shares: Float64Array, { most, run, small }: Pruning): number {
   let bin = 0;
-  for (let below = shares[0]!; below <= 0.5 && bin < shares.length - 1; below += shares[bin]!) bin++;
+  for (let below = shares[0]!; below <= 1 - most && bin < shares.length - 1; below += shares[bin]!) bin++;
   let length = 0;
   for (bin++; bin < shares.length; bin++) {
     length = shares[bin]! < small ? length + 1 : 0;
@@ -62,10 +64,10 @@ export function expectedExcess(shares: Float64Array): Float64Array {
 }
 
 /**
- * The exact objective's θ is raised by a third. A cut estimate knows nothing of the rarest values, and the two errors are not
- * alike: noise shows in every error bar, what clamping hides shows in none. Where θ was right it costs less than twice the error.
+ * The exact objective's θ is raised by half. A cut estimate knows nothing of the rarest values, and the two errors are not
+ * alike: noise shows in every error bar, what clamping hides shows in none.
  */
-const MARGIN = 4 / 3;
+const MARGIN = 3 / 2;
 
 /**
  * The index i of θ = i·max/n that minimises the mean squared error over random ranges within r values:

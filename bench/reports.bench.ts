@@ -1,0 +1,84 @@
+/** What does a batch of local reports cost? Opponents: the same draws in JavaScript, and the textbook mechanisms in doubles. */
+import { jsCore } from "../src/core/js/index.js";
+import type { Mechanism, Quantiser } from "../src/core/mechanism.js";
+import { Stage, subStream, unsafeKey } from "../src/core/random.js";
+import { makeWasmCore } from "../src/core/wasm/index.js";
+import { hybrid, squareWave, squareWaveWidth, stochasticRounding } from "../src/local/mechanisms.js";
+import { measure, type Row } from "./harness.js";
+
+const COUNT = 2 ** 18;
+const EPSILON = 1;
+const MAX = 500;
+
+/** Uniform doubles from the platform's cryptographic generator, 2¹⁴ at a time: what a careful first version would use. */
+function uniforms(): () => number {
+  const words = new Uint32Array(2 ** 14);
+  let at = words.length;
+  return () => {
+    if (at === words.length) {
+      crypto.getRandomValues(words);
+      at = 0;
+    }
+    return words[at++]! / 2 ** 32;
+  };
+}
+
+/** Textbook Stochastic Rounding on [−1, 1]; inexact, as doubles are. */
+function naiveRounding(v: number, uniform: () => number): number {
+  const e = Math.exp(EPSILON);
+  const magnitude = (e + 1) / (e - 1);
+  return uniform() < 0.5 + v / (2 * magnitude) ? magnitude : -magnitude;
+}
+
+/** Textbook Hybrid on [−1, 1]. */
+function naiveHybrid(v: number, uniform: () => number): number {
+  const h = Math.exp(EPSILON / 2);
+  if (uniform() >= 1 - 1 / h) return naiveRounding(v, uniform);
+  const s = (h + 1) / (h - 1);
+  const left = ((s + 1) / 2) * v - (s - 1) / 2;
+  const right = left + s - 1;
+  if (uniform() < h / (h + 1)) return left + uniform() * (right - left);
+  const place = uniform() * (s + 1);
+  return place < left + s ? place - s : place - s + (right - left);
+}
+
+/** Textbook Square Wave on [0, 1]. */
+function naiveWave(v: number, uniform: () => number, w: number): number {
+  const e = Math.exp(EPSILON);
+  if (uniform() < (w * e) / (w * e + 1)) return v + (uniform() - 0.5) * w;
+  const place = uniform();
+  return place < v ? place - w / 2 : place + w / 2;
+}
+
+export async function* rows(): AsyncGenerator<Row> {
+  const wasmCore = makeWasmCore();
+  const key = unsafeKey("bench");
+  const values = Float64Array.from({ length: COUNT }, (_, i) => (i * 7919) % MAX);
+  const cells = new Uint32Array(COUNT);
+  const naive = new Float64Array(COUNT);
+  const uniform = uniforms();
+  const width = squareWaveWidth(EPSILON);
+  const draw = (core: typeof jsCore, mechanism: Mechanism, quantiser: Quantiser) => () =>
+    core.fillReports(subStream(key, Stage.reports, 0, 0), mechanism, quantiser, values, cells);
+  const cases: [string, Mechanism, (value: number) => number][] = [
+    ["Hybrid", hybrid(EPSILON), (value) => naiveHybrid((2 * value) / MAX - 1, uniform)],
+    [
+      "Stochastic Rounding",
+      stochasticRounding(EPSILON),
+      (value) => naiveRounding((2 * value) / MAX - 1, uniform),
+    ],
+    ["Square Wave", squareWave(EPSILON), (value) => naiveWave(value / MAX, uniform, width)],
+  ];
+  for (const [name, mechanism, textbook] of cases) {
+    const quantiser = { scale: mechanism.top / MAX, shift: 0.5 };
+    yield await measure({
+      path: "reports",
+      case: `${COUNT} ${name} reports, ε = ${EPSILON}, naive: doubles`,
+      wasm: draw(wasmCore, mechanism, quantiser),
+      js: draw(jsCore, mechanism, quantiser),
+      naive: () => {
+        for (let i = 0; i < COUNT; i++) naive[i] = textbook(values[i]!);
+      },
+    });
+  }
+}
