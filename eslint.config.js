@@ -60,9 +60,36 @@ export default tseslint.config(
       ],
     },
   },
+  {
+    files: ["web/**/*.ts"],
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        {
+          patterns: [
+            {
+              regex: "^(\\.\\./)+src/(?!lab/)",
+              message: "The page uses what users have: import from brume (and from the lab).",
+            },
+          ],
+        },
+      ],
+    },
+  },
   { files: ["**/*.js"], ...tseslint.configs.disableTypeChecked },
   {
     files: ["scripts/**", "*.js"],
     languageOptions: { globals: { console: "readonly", process: "readonly" } },
+  },
+  {
+    files: ["examples/**/*.js"],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ["document", "fetch", "navigator", "performance", "Response", "self", "URL"].map((name) => [
+          name,
+          "readonly",
+        ]),
+      ),
+    },
   },
 );

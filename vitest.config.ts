@@ -16,7 +16,10 @@ export default defineConfig({
     ...(report ? { reporters: ["default", "json"], outputFile: { json: report } } : {}),
     projects: [
       { extends: true, test: { name: "source", include: ["test/**/*.test.ts"], exclude: built } },
-      { extends: true, test: { name: "built", include: built, globalSetup: "test/package/setup.ts" } },
+      {
+        extends: true,
+        test: { name: "built", include: built, globalSetup: ["test/package/setup.ts", "test/web/setup.ts"] },
+      },
     ],
   },
 });
