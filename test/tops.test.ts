@@ -153,6 +153,37 @@ describe("values at the edge", () => {
   );
 });
 
+describe("a smoother of your own", () => {
+  test("that throws changes nothing, in a push or in the middle of a batch", () => {
+    const values = longTailedStream(200, 100, "own");
+    let fails = false;
+    const smoother = (means: readonly number[]) => {
+      if (fails && means.length % 3 === 0) throw new Error("no idea");
+      return means.at(-1)! / 2;
+    };
+    const option = { ...small, holdout: 0, threshold: 10, skipLevels: 1, smoother } as const;
+    const expected = tops(option).pushMany(values);
+    for (const size of [1, 7, 50]) {
+      const stream = tops(option);
+      const got: number[] = [];
+      for (let from = 0; from < values.length; from += size) {
+        const batch = values.subarray(from, from + size);
+        fails = true;
+        const before = stream.length;
+        try {
+          got.push(...(size === 1 ? [stream.push(batch[0]!)!] : stream.pushMany(batch)));
+        } catch {
+          expect(stream.length).toBe(before);
+          fails = false;
+          got.push(...stream.pushMany(batch));
+        }
+        fails = false;
+      }
+      expect(got).toEqual([...expected]);
+    }
+  });
+});
+
 describe("threshold", () => {
   test("depends on nothing but the hold-out that chooses it", () => {
     const values = longTailedStream(2000, 100, "theta");

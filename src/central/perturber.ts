@@ -58,6 +58,21 @@ export class Perturber {
     return levels === 1 ? noisy : noisy + tree.corrections[Math.floor(leaf / fanout)]!;
   }
 
+  /** Turns the true sums of consecutive blocks into their estimates, in place. */
+  estimateMany(block: number, sums: Float64Array): void {
+    const { fanout, blocksPerForest } = this.#shape;
+    for (let done = 0; done < sums.length;) {
+      const inForest = (block + done) % blocksPerForest;
+      const leaf = inForest % this.#treeLeaves;
+      const forest = (block + done - inForest) / blocksPerForest;
+      const tree = this.#treeAt(forest, (inForest - leaf) / this.#treeLeaves);
+      const count = Math.min(sums.length - done, this.#treeLeaves - leaf, blocksPerForest - inForest);
+      const part = sums.subarray(done, done + count);
+      this.#core.estimateLeaves(part, tree, fanout, leaf, part);
+      done += count;
+    }
+  }
+
   /** Bytes of noise held: one tree. */
   get bytes(): number {
     return this.#tree === undefined ? 0 : this.#tree.noise.byteLength + this.#tree.corrections.byteLength;

@@ -9,6 +9,7 @@
  * with a dyadic resolution "exactly" means in every bit.
  */
 import type { Core } from "../core/core.js";
+import { quantise } from "../core/quantise.js";
 import { Perturber } from "./perturber.js";
 import { RangeIndex, type RawAnswer } from "./ranges.js";
 import type { Released } from "./released.js";
@@ -24,6 +25,7 @@ function fractionBits(settings: Settings, theta: number): number {
 }
 
 export class Release implements Released {
+  readonly #core: Core;
   readonly #theta: number;
   readonly #resolution: number;
   readonly #blockLength: number;
@@ -43,6 +45,7 @@ export class Release implements Released {
    * @param firstMean prediction per value for the first block, in grid units
    */
   constructor(core: Core, key: Uint32Array, settings: Settings, theta: number, firstMean: number) {
+    this.#core = core;
     this.#resolution = settings.resolution;
     this.#theta = theta * settings.resolution;
     this.#blockLength = settings.blockLength;
@@ -79,25 +82,45 @@ export class Release implements Released {
 
   /** @param value finite */
   push(value: number): number {
-    const clamped = value > 0 ? (value < this.#theta ? value : this.#theta) : 0;
-    const sum = this.#sum + Math.floor(clamped / this.#resolution + 0.5);
+    const sum = this.#sum + quantise(value, this.#theta, this.#resolution);
     if (this.#filled + 1 < this.#blockLength) {
       this.#sum = sum;
       this.#filled++;
       return this.#steady;
     }
     const estimate = this.#perturber.estimate(this.#block, sum);
-    const next = this.#predict(estimate);
-    const last = (estimate - (this.#blockLength - 1) * this.#perValue) * this.#resolution;
+    const next = this.#predict(estimate); // a caller's own smoother may throw: nothing has changed yet
+    const last = this.#lastValue(estimate, this.#perValue);
     this.#finish(estimate, next);
     this.#filled = 0;
     this.#sum = 0;
     return last;
   }
 
-  /** @param values all finite; what is published for them goes to out */
-  pushMany(values: Float64Array, out: Float64Array): void {
-    for (let i = 0; i < values.length; i++) out[i] = this.push(values[i]!);
+  /** Publishes for a batch, the same bits as one by one; fails before anything changes if a value is not finite. */
+  pushMany(values: Float64Array): Float64Array {
+    const n = this.#blockLength;
+    const complete = Math.floor((this.#filled + values.length) / n);
+    const estimates = new Float64Array(complete);
+    const sum = this.#core.blockSums(
+      values,
+      this.#theta,
+      this.#resolution,
+      n,
+      this.#filled,
+      this.#sum,
+      estimates,
+    );
+    this.#perturber.estimateMany(this.#block, estimates);
+    const predictions = this.#predictMany(estimates);
+    const shares = predictions.map((perValue) => perValue * this.#resolution);
+    const lasts = estimates.map((estimate, i) => this.#lastValue(estimate, predictions[i]!));
+    const out = new Float64Array(values.length);
+    this.#core.publishBlocks(shares, lasts, n, this.#filled, out);
+    for (let i = 0; i < complete; i++) this.#finish(estimates[i]!, predictions[i + 1]!);
+    this.#filled = (this.#filled + values.length) % n;
+    this.#sum = sum;
+    return out;
   }
 
   /** What a position published, in units of the stream. */
@@ -132,8 +155,28 @@ export class Release implements Released {
     return (newest < 0 ? undefined : this.#ranges.estimate(newest)) ?? 0;
   }
 
+  /** What the last position of a block publishes, so that the block sums to its estimate. */
+  #lastValue(estimate: number, perValue: number): number {
+    return (estimate - (this.#blockLength - 1) * perValue) * this.#resolution;
+  }
+
+  /** The next block's prediction per value; a block of one value has no position for it. */
   #predict(estimate: number): number {
-    return this.#round(this.#smoother.next(estimate) / this.#blockLength);
+    return this.#blockLength === 1 ? 0 : this.#round(this.#smoother.next(estimate) / this.#blockLength);
+  }
+
+  /** Predictions of the running block and of those after each estimate. If one fails, none was made. */
+  #predictMany(estimates: Float64Array): Float64Array {
+    const predictions = new Float64Array(estimates.length + 1);
+    predictions[0] = this.#perValue;
+    const before = this.#smoother.state.slice();
+    try {
+      for (let i = 0; i < estimates.length; i++) predictions[i + 1] = this.#predict(estimates[i]!);
+    } catch (reason) {
+      this.#smoother.state.set(before);
+      throw reason;
+    }
+    return predictions;
   }
 
   #finish(estimate: number, next: number): void {
