@@ -27,3 +27,9 @@ export { hybrid, piecewise, squareWave, squareWaveWidth, stochasticRounding } fr
 export { estimateOf, varianceOf, worstVariance } from "./local/moments.js";
 export { packReport, type Phase, type Report, unpackReport } from "./local/report.js";
 export { reporter, type Reporter, type ReporterOptions } from "./local/reporter.js";
+export { hub, type Hub, type HubOptions } from "./keeping/hub.js";
+export { keep, type KeepOptions, type KeptPublisher } from "./keeping/keep.js";
+export { memoryStore } from "./keeping/stores/memory.js";
+export type { Store, Stored } from "./keeping/stores/store.js";
+export { type Chunk, publishAll, type Pushable } from "./streams/iterate.js";
+export { webTransform } from "./streams/web.js";

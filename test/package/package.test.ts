@@ -89,6 +89,20 @@ test("without WebAssembly the js core takes over", async () => {
   });
 });
 
+test("its Node part has an entry of its own, which shares everything with the main one", async () => {
+  const program = `
+    import { keep } from "brume";
+    import { brumeTransform, fileStore } from "brume/node";
+    const options = { epsilon: 1, max: 10, threshold: 5, name: "s", store: fileStore("state"), key: new Uint8Array(32) };
+    const stream = await keep(options);
+    brumeTransform(stream).on("data", async (numbers) => {
+      const again = await keep(options);
+      console.log(numbers.length, again.length, numbers[0] === (await again.published(0, 1))[0]);
+    }).end(new Float64Array(300));
+  `;
+  expect(await node(["--input-type=module", "--eval", program], app)).toBe("300 300 true\n");
+});
+
 test("its command runs", async () => {
   const stdout = await run(join(app, "node_modules/.bin/brume"), ["--help"]);
   expect(stdout.trim()).not.toBe("");

@@ -1,0 +1,116 @@
+/**
+ * Snapshots as files: <folder>/<SHA-256 of the name>/<sequence>.
+ *
+ * A snapshot is written under a draft's name, flushed, and only then linked to its number, so a number never names
+ * half a snapshot. Linking fails if the number is taken: of two processes that go on from the same snapshot one
+ * wins. Numbers are removed in ascending order and only below one that is there; so whoever finds the number before
+ * his own gone was overtaken, and withdraws. The first number stays, emptied: a stream cannot be begun twice.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { link, mkdir, open, readdir, readFile, stat, truncate, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { notNext, type Store } from "./store.js";
+
+const DRAFT = ".draft";
+
+/** @param folder made if it is missing; one store may serve many streams and processes on one machine */
+export function fileStore(folder: string): Store {
+  const placeOf = (name: string) => join(folder, createHash("sha256").update(name).digest("hex"));
+  return {
+    durable: true,
+    async get(name) {
+      const place = placeOf(name);
+      const names = await namesIn(place);
+      for (const name of names) if (name.endsWith(DRAFT)) await remove(place, name); // a killed process left it
+      const sequence = Math.max(0, ...numbers(names));
+      return sequence === 0 ? undefined : { sequence, bytes: await readFile(join(place, String(sequence))) };
+    },
+    async put(name, sequence, bytes) {
+      const place = placeOf(name);
+      if (sequence === 1) await makeFolder(folder, place);
+      if (!(await hasPrevious(place, sequence))) throw notNext(name, sequence);
+      const draft = randomUUID() + DRAFT;
+      await writeFlushed(join(place, draft), bytes);
+      try {
+        await link(join(place, draft), join(place, String(sequence)));
+      } catch (error) {
+        throw isTaken(error) ? notNext(name, sequence) : error;
+      } finally {
+        await remove(place, draft);
+      }
+      if (!(await hasPrevious(place, sequence))) {
+        await remove(place, String(sequence));
+        throw notNext(name, sequence);
+      }
+      await flushFolder(place);
+      for (const older of numbers(await namesIn(place)).filter((number) => number < sequence))
+        await remove(place, String(older));
+    },
+  };
+}
+
+async function namesIn(place: string): Promise<string[]> {
+  try {
+    return await readdir(place);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+const numbers = (names: string[]): number[] =>
+  names
+    .filter((name) => !name.endsWith(DRAFT))
+    .map(Number)
+    .sort((a, b) => a - b);
+
+async function makeFolder(folder: string, place: string): Promise<void> {
+  await mkdir(place, { recursive: true });
+  await flushFolder(folder);
+}
+
+async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** An emptied file counts as gone. */
+async function hasPrevious(place: string, sequence: number): Promise<boolean> {
+  if (sequence === 1) return true;
+  try {
+    return (await stat(join(place, String(sequence - 1)))).size > 0;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+/** Removes a file that may be gone already; the first number is emptied instead. */
+async function remove(place: string, file: string): Promise<void> {
+  try {
+    await (file === "1" ? truncate(join(place, file)) : unlink(join(place, file)));
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
+
+/** Makes new and removed names survive a power cut, where folders can be opened for that. */
+async function flushFolder(place: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const folder = await open(place, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+const isTaken = (error: unknown) => hasCode(error, "EEXIST");
+const isMissing = (error: unknown) => hasCode(error, "ENOENT");

@@ -1,0 +1,61 @@
+/** Snapshots in one table of an SQLite database; each `put` is one statement and so one transaction. */
+import { notNext, type Store } from "./store.js";
+
+/** What is asked of a database: `DatabaseSync` of node:sqlite has it, and so have better-sqlite3 and libsql. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): SqliteStatement;
+}
+
+export interface SqliteStatement {
+  get(...values: (string | number | Uint8Array)[]): unknown;
+  run(...values: (string | number | Uint8Array)[]): { readonly changes: number | bigint };
+}
+
+/**
+ * @param database the path of a file, opened with Node's own SQLite (from Node 22.5 on), or a database you opened
+ *   with node:sqlite, better-sqlite3 or libsql
+ */
+export async function sqliteStore(database: string | SqliteDatabase): Promise<Store> {
+  const opened = typeof database === "string" ? await openWithNode(database) : database;
+  opened.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    CREATE TABLE IF NOT EXISTS brume_snapshots (name TEXT PRIMARY KEY, sequence INTEGER NOT NULL, bytes BLOB NOT NULL);
+  `);
+  const select = opened.prepare("SELECT sequence, bytes FROM brume_snapshots WHERE name = ?");
+  const insert = opened.prepare(
+    "INSERT OR IGNORE INTO brume_snapshots (sequence, bytes, name) VALUES (?, ?, ?)",
+  );
+  const update = opened.prepare(
+    "UPDATE brume_snapshots SET sequence = ?, bytes = ? WHERE name = ? AND sequence = ? - 1",
+  );
+  return {
+    durable: true,
+    // eslint-disable-next-line @typescript-eslint/require-await -- what the database throws becomes a rejection
+    async get(name) {
+      const row = select.get(name) as { sequence: number; bytes: Uint8Array } | null | undefined;
+      return row ? { sequence: row.sequence, bytes: row.bytes } : undefined;
+    },
+    // eslint-disable-next-line @typescript-eslint/require-await
+    async put(name, sequence, bytes) {
+      const { changes } =
+        sequence === 1 ? insert.run(sequence, bytes, name) : update.run(sequence, bytes, name, sequence);
+      if (Number(changes) !== 1) throw notNext(name, sequence);
+    },
+  };
+}
+
+async function openWithNode(path: string): Promise<SqliteDatabase> {
+  const module = "node:sqlite"; // not a literal: bundlers and older types do not know it
+  let sqlite: { DatabaseSync: new (path: string) => SqliteDatabase };
+  try {
+    sqlite = (await import(module)) as typeof sqlite;
+  } catch (cause) {
+    throw new Error(
+      `sqliteStore: Node ${process.versions.node} has no SQLite of its own (22.5 and later have); pass a database opened with better-sqlite3 or libsql instead of a path`,
+      { cause },
+    );
+  }
+  return new sqlite.DatabaseSync(path);
+}

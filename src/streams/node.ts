@@ -1,0 +1,20 @@
+/** Publishers among Node streams: `pipeline(source, brumeTransform(publisher), sink)`. */
+import { Transform } from "node:stream";
+import { type Chunk, publishChunk, type Pushable } from "./iterate.js";
+
+/**
+ * Values or batches (Float64Array) in, published numbers or batches out, in object mode; nothing during the
+ * hold-out. A value that is refused destroys the stream with the reason. Destroying it leaves the publisher after
+ * the last chunk it took: it can go on, or be sealed.
+ */
+export function brumeTransform(publisher: Pushable): Transform {
+  return new Transform({
+    objectMode: true,
+    transform(chunk: Chunk, _encoding, done) {
+      publishChunk(publisher, chunk).then(
+        (out) => done(null, out),
+        (reason: Error) => done(reason),
+      );
+    },
+  });
+}
