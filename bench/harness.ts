@@ -17,6 +17,12 @@ export interface Row {
   readonly vsNaive: number | null;
   /** wasmMs / limitMs: 1 is as fast as the machine allows. */
   readonly vsLimit: number | null;
+  /** Of a hub alone: how many streams, how fast in all, and what each of them takes. */
+  readonly keys?: number;
+  readonly valuesPerSecond?: number;
+  readonly bytesPerKey?: number;
+  /** Of the whole process, at the end. */
+  readonly residentBytes?: number;
 }
 
 /** A bench file: `rows()` yields each row as soon as it is measured. */

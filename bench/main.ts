@@ -15,6 +15,7 @@ const benches: Record<string, () => Promise<BenchFile>> = {
   "em-step": () => import("./squareWave.bench.js"),
   "em-run": () => import("./estimate.bench.js"),
   reports: () => import("./reports.bench.js"),
+  hub: () => import("./hub.bench.js"),
 };
 
 const HELP = `npm run bench [-- options]

@@ -201,11 +201,15 @@ describe("aliasTable", () => {
 });
 
 describe("makeScale", () => {
-  test("equal fractions share one table, and the tables kept are few", () => {
+  test("equal fractions share one table, and only those asked for lately are kept", () => {
     const scale = makeScale(10n, 4n);
     expect([scale.numerator, scale.denominator]).toEqual([5n, 2n]);
     expect(makeScale(5n, 2n)).toBe(scale);
-    for (let i = 1n; i <= 64n; i++) makeScale(i, 1009n);
+    const often = makeScale(7n, 2n);
+    for (let i = 1n; i <= 1024n; i++) {
+      makeScale(i, 4001n);
+      expect(makeScale(7n, 2n)).toBe(often);
+    }
     expect(makeScale(5n, 2n)).not.toBe(scale);
     expect(makeScale(5n, 2n)).toEqual(scale);
   });

@@ -204,7 +204,6 @@ export class Tops implements SealablePublisher {
     this.#release.load(reader);
   }
 
-  /** [from, to) must be published, and still be remembered. */
   #stages(): StageAccount[] {
     const { epsilon, choosing, warming, idle, selection } = this.#settings;
     const stages: StageAccount[] = [];

@@ -61,7 +61,9 @@ const TAIL_BITS = 32n * BigInt(TAIL_WORDS);
 const EXP_BITS = 256;
 /** H escapes with probability about exp(−16). */
 const ESCAPE_AT = 16n;
-const CACHED_SCALES = 64;
+/** Tables take a millisecond to make and up to 37 KB: a process with many streams has many thresholds. */
+const CACHED_SCALES = 1024;
+/** Least recently asked for first. */
 const cache = new Map<string, Scale>();
 
 /** The scale numerator/denominator, from 2⁻³² to 2⁴⁰. Equal scales share their tables. */
@@ -74,12 +76,10 @@ export function makeScale(numerator: bigint, denominator: bigint): Scale {
   numerator /= common;
   denominator /= common;
   const name = `${numerator}/${denominator}`;
-  let scale = cache.get(name);
-  if (!scale) {
-    scale = buildScale(numerator, denominator);
-    if (cache.size === CACHED_SCALES) cache.delete(cache.keys().next().value!);
-    cache.set(name, scale);
-  }
+  const scale = cache.get(name) ?? buildScale(numerator, denominator);
+  cache.delete(name);
+  if (cache.size === CACHED_SCALES) cache.delete(cache.keys().next().value!);
+  cache.set(name, scale);
   return scale;
 }
 
