@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { audit as command } from "../src/cli/audit.js";
+import { Arguments } from "../src/cli/command.js";
 import { chooseCore } from "../src/core/choose.js";
 import { attack, lowestBit } from "../src/lab/audit/attack.js";
 import { audit, type MechanismName } from "../src/lab/audit/audit.js";
@@ -157,4 +159,46 @@ test("arguments that make no sense are named", () => {
   expect(() => audit({ mechanism: "laplace", epsilon: 0 })).toThrow("epsilon:");
   expect(() => audit({ mechanism: "sieve" as "laplace", epsilon: 1 })).toThrow("mechanism:");
   expect(() => audit({ mechanism: "laplace", epsilon: 1, samples: 3 })).toThrow("samples:");
+});
+
+describe("brume audit", () => {
+  /** What the command prints, called as the command line calls it. */
+  async function printed(...argv: string[]): Promise<string> {
+    const lines: string[] = [];
+    const log = vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));
+    try {
+      await command.run(new Arguments(command, argv));
+    } finally {
+      log.mockRestore();
+    }
+    return lines.join("\n");
+  }
+  const quick = ["--samples", "20000", "--unsafe-seed", "cli", "--epsilon", "1", "--mechanism"];
+
+  test("--json prints the verdict and nothing else", async () => {
+    const found = JSON.parse(await printed(...quick, "laplace", "--json")) as Record<string, unknown>;
+    const { lowerBound, ...rest } = found;
+    expect(rest).toEqual({
+      mechanism: "laplace",
+      claimed: 1,
+      confidence: 0.999999,
+      samples: 20_000,
+      verdict: "consistent",
+    });
+    expect(lowerBound).toBe(
+      audit({ mechanism: "laplace", epsilon: 1, samples: 20_000, unsafeSeed: "cli" }).lowerBound,
+    );
+  });
+
+  test("a break is named in words", async () => {
+    expect(await printed(...quick, "laplace", "--break", "float")).toMatch(
+      /^laplace, broken \(float\): claims ε = 1, shown ε ≥ .*\nVIOLATION.*\n.*lowest set bit/,
+    );
+  });
+
+  test("a wrong call says what was wanted", async () => {
+    await expect(printed("--epsilon", "1")).rejects.toThrow("--mechanism: missing; expected laplace");
+    await expect(printed(...quick, "sieve")).rejects.toThrow('--mechanism: expected laplace, noisy-max');
+    await expect(printed("--mechanism", "sr")).rejects.toThrow("--epsilon: missing");
+  });
 });

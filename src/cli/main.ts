@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line. Exit codes: 0 done, 1 the data could not be used, 2 called wrongly. */
 import { readFileSync } from "node:fs";
+import { audit } from "./audit.js";
 import { Arguments, type Command, DataError, helpOf, UsageError } from "./command.js";
 import { demo } from "./demo.js";
 import { evaluate } from "./evaluate.js";
@@ -9,7 +10,7 @@ import { ldp } from "./ldp.js";
 import { plan } from "./plan.js";
 import { release } from "./release.js";
 
-const COMMANDS: readonly Command[] = [release, evaluate, plan, explain, ldp, demo];
+const COMMANDS: readonly Command[] = [release, evaluate, audit, plan, explain, ldp, demo];
 
 const help = `brume: differentially private data streams
 
