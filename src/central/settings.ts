@@ -29,7 +29,10 @@ export interface TopsOptions {
   readonly warmStart?: boolean;
   /** "paper": Laplace noise in the max, Eq. 7, first prediction θ/2, no warm start. */
   readonly variant?: "default" | "paper";
-  /** How many of the last published values `range` can look back on: a number ≥ 2·maxRange, or Infinity. Default 2·maxRange. */
+  /**
+   * How many of the last published values `range` can look back on: a number ≥ 2·maxRange, or Infinity. Default: the
+   * running forest of maxRange values and the one before it. 16 bytes a block.
+   */
   readonly history?: number;
   /** Which stream this is, bound into its snapshots so that none is restored into another stream. Default "". Public. */
   readonly name?: string;
