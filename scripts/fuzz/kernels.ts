@@ -1,0 +1,146 @@
+/** One episode with the kernels: random arguments, both cores, every output and the place in the keystream compared. */
+import { chooseCore } from "../../src/core/choose.js";
+import { expCoin, ratioCoin } from "../../src/core/coin.js";
+import type { Core } from "../../src/core/core.js";
+import { nodeCount } from "../../src/core/layout.js";
+import { makeRace } from "../../src/core/race.js";
+import { type Random, Stage, subStream } from "../../src/core/random.js";
+import { makeScale } from "../../src/core/scale.js";
+import { makeTransition } from "../../src/core/transition.js";
+import { hybrid, squareWave } from "../../src/local/mechanisms.js";
+import { outcome, same } from "./compare.js";
+import type { Dice } from "./dice.js";
+
+const CALLS = 100;
+const wasm = chooseCore("wasm");
+const js = chooseCore("js");
+
+type Call = (core: Core, random: Random) => unknown;
+
+/** @returns how many calls were made and compared */
+export function kernelEpisode(dice: Dice): number {
+  const [name, makeCall] = dice.pick(Object.entries(KERNELS));
+  const next = makeCall(dice);
+  for (let i = 1; i <= CALLS; i++) {
+    const key = Uint32Array.from({ length: 8 }, () => dice.word());
+    const position = dice.pick([0, dice.below(100), 2 ** 36 - 1 - dice.below(40), dice.below(2 ** 32)]);
+    const call = next();
+    const [a, b] = [wasm, js].map((core) => {
+      const random = { ...subStream(key, Stage.baseline, 1, 2), position };
+      const result = outcome(() => call(core, random));
+      // At the end of a sub-stream both refuse, and each says how far it had read ahead.
+      const came = typeof result === "string" ? result.split(", got")[0] : result;
+      return { came, position: random.position };
+    });
+    if (!same(a, b)) throw new Error(`${name}, call ${i}: cores differ`);
+  }
+  return CALLS;
+}
+
+/** Each takes dice for what is costly to set up, and gives a maker of calls. */
+const KERNELS: Record<string, (dice: Dice) => () => Call> = {
+  keystream: (dice) => () => {
+    const words = dice.below(200);
+    return (core, random) => filled(new Uint32Array(words), (out) => core.keystream(random, out));
+  },
+  uniformBelow: (dice) => () => {
+    const n = dice.pick([1, 2, 2 ** 32, 2 ** 53, 1 + dice.below(2 ** 32), Math.floor(dice.scaled(1, 2 ** 53)), 0, 1.5]);
+    return (core, random) => filled(new Float64Array(20), (out) => core.uniformBelow(random, n, out));
+  },
+  toss: (dice) => {
+    const coin = dice.chance(0.5)
+      ? expCoin(BigInt(dice.below(1000)), 1n + BigInt(dice.below(1000)))
+      : ratioCoin(BigInt(dice.below(1000)), 999n);
+    return () => (core, random) => filled(new Uint8Array(50), (out) => core.toss(random, coin, out));
+  },
+  samples: (dice) => {
+    const scale = randomScale(dice);
+    return () => {
+      const sampler = dice.pick(["laplace", "geometric"] as const);
+      const count = dice.below(100);
+      return (core, random) => filled(new Float64Array(count), (out) => core[sampler](random, scale, out));
+    };
+  },
+  trees: (dice) => {
+    const [fanout, levels] = dice.pick([[2, 1], [2, 6], [3, 4], [16, 3], [64, 2], [2 + dice.below(63), 2]] as const);
+    const scale = randomScale(dice);
+    return () => {
+      const nodes = Float64Array.from({ length: nodeCount(fanout, levels) }, () =>
+        Math.floor((dice.unit() - 0.5) * 2 ** dice.below(45)),
+      );
+      return (core, random) => ({
+        tree: core.growTree(random, scale, fanout, levels),
+        corrections: core.makeConsistent(nodes, fanout, levels),
+      });
+    };
+  },
+  noisyMax: (dice) => {
+    const candidates = dice.pick([1, 2, 100, 1000, 1 + dice.below(5000)]);
+    const holdout = 1 + dice.below(300);
+    const race = makeRace({
+      candidates,
+      step: dice.scaled(0.01, 10),
+      holdout,
+      epsilon: dice.scaled(0.001, 20),
+      releaseEpsilon: dice.scaled(0.001, 20),
+      maxRange: 2 ** 20,
+      fanout: 16,
+      noise: dice.pick(["exponential", "laplace"]),
+    });
+    return () => {
+      const bins = new (dice.pick([Uint16Array, Uint32Array]))(holdout).map(() => dice.below(candidates + 1));
+      return (core, random) => core.noisyMax(random, bins, race);
+    };
+  },
+  reports: (dice) => {
+    const mechanism = dice.pick([hybrid, squareWave])(dice.scaled(0.01, 8));
+    const quantiser = { scale: mechanism.top / 100, shift: dice.pick([0, 0.5]) };
+    return () => {
+      const values = Float64Array.from({ length: dice.below(100) }, () => dice.unit() * 140 - 20);
+      return (core, random) =>
+        filled(new Uint32Array(values.length), (out) =>
+          core.fillReports(random, mechanism, quantiser, values, out),
+        );
+    };
+  },
+  emSteps: (dice) => {
+    const n = dice.pick([8, 64, 256]);
+    const inside = dice.scaled(1 / n, 4 / n) / n;
+    const transition = makeTransition(n, n, 1 + dice.below(n), inside, inside / dice.scaled(2, 20));
+    return () => {
+      const counts = Float64Array.from({ length: n }, () => dice.below(50));
+      const smooth = dice.chance(0.5);
+      return (core) => {
+        const estimates = new Float64Array(4 * n).fill(1 / n, 0, n);
+        const predicted = new Float64Array(3 * n);
+        core.emSteps(transition, counts, smooth, estimates, predicted);
+        return { estimates, predicted };
+      };
+    };
+  },
+  ingest: (dice) => () => {
+    const n = 1 + dice.below(40);
+    const taken = dice.below(n);
+    const values = Float64Array.from({ length: dice.below(300) }, () => dice.unit() * 140 - 20);
+    if (dice.chance(0.1) && values.length > 0) values[dice.below(values.length)] = dice.pick([NaN, Infinity]);
+    const [theta, resolution] = dice.pick([[100, 1], [64, 0.25], [37.5, 0.1]] as const);
+    const blocks = Math.floor((taken + values.length) / n);
+    return (core) => {
+      const sums = new Float64Array(blocks);
+      const partial = core.blockSums(values, theta, resolution, n, taken, 5, sums);
+      const published = new Float64Array(values.length);
+      core.publishBlocks(Float64Array.from({ length: blocks + 1 }, (_, i) => i / 3), sums, n, taken, published);
+      return { partial, sums, published };
+    };
+  },
+};
+
+function filled<T>(out: T, fill: (out: T) => void): T {
+  fill(out);
+  return out;
+}
+
+function randomScale(dice: Dice) {
+  const t = dice.pick([1, 0.3, 100, dice.scaled(2 ** -20, 2 ** 39)]);
+  return makeScale(BigInt(Math.ceil(t * 2 ** 12)), 1n << 12n);
+}

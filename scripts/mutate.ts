@@ -1,0 +1,158 @@
+/**
+ * Mutation testing: changes one operator, number or condition at a time in a copy of the project, and sees whether
+ * the tests of that file notice.
+ *
+ *     npm run mutate -- --mutants 120 [--seed 1] [--file src/core/scale.ts]
+ *
+ * A mutant that no test notices survives, and is printed. Mutants are drawn at random, the same for the same seed.
+ */
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import ts from "typescript";
+import { Dice } from "./fuzz/dice.js";
+
+/** What is mutated, and the tests that are expected to notice; the first are the quickest to. */
+const SUBJECTS: Record<string, readonly string[]> = {
+  "src/core/js/chacha.ts": ["chacha", "laplace"],
+  "src/core/js/reader.ts": ["laplace", "reader"],
+  "src/core/js/laplace.ts": ["laplace"],
+  "src/core/js/forest.ts": ["forest"],
+  "src/core/js/consistency.ts": ["consistency"],
+  "src/core/js/threshold.ts": ["threshold"],
+  "src/core/js/blocks.ts": ["threshold"],
+  "src/core/js/squareWave.ts": ["squareWave"],
+  "src/core/js/ingest.ts": ["ingest"],
+  "src/core/js/reports.ts": ["reports"],
+  "src/core/alias.ts": ["scale", "laplace"],
+  "src/core/fixedPoint.ts": ["scale", "laplace"],
+  "src/core/scale.ts": ["laplace", "scale"],
+  "src/core/race.ts": ["threshold"],
+  "src/core/coin.ts": ["reader", "laplace"],
+  "src/core/layout.ts": ["forest", "consistency"],
+  "src/core/random.ts": ["random", "chacha"],
+  "src/checks.ts": ["tops"],
+  "src/central/perturber.ts": ["tops"],
+  "src/central/release.ts": ["tops"],
+  "src/central/ranges.ts": ["ranges"],
+  "src/central/variance.ts": ["variance"],
+  "src/central/levels.ts": ["plan", "tops"],
+  "src/central/settings.ts": ["tops"],
+  "src/central/threshold.ts": ["tops"],
+  "src/central/warmStart.ts": ["tops"],
+  "src/central/state.ts": ["snapshot"],
+  "src/central/snapshot.ts": ["snapshot"],
+};
+
+interface Mutant {
+  readonly file: string;
+  readonly line: number;
+  readonly start: number;
+  readonly end: number;
+  readonly before: string;
+  readonly after: string;
+}
+
+const SWAPS: Record<string, string> = {
+  "+": "-",
+  "-": "+",
+  "*": "/",
+  "/": "*",
+  "%": "*",
+  "<": "<=",
+  "<=": "<",
+  ">": ">=",
+  ">=": ">",
+  "===": "!==",
+  "!==": "===",
+  "&&": "||",
+  "||": "&&",
+  "<<": ">>",
+  ">>": "<<",
+  ">>>": "<<",
+  "&": "|",
+  "|": "&",
+  "^": "&",
+  "+=": "-=",
+  "-=": "+=",
+};
+
+/** Every mutant of one file: operators swapped, numbers off by one, conditions and negations turned round. */
+function mutantsOf(file: string): Mutant[] {
+  const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true);
+  const found: Mutant[] = [];
+  const add = (node: ts.Node, after: string) => {
+    const [start, end] = [node.getStart(source), node.getEnd()];
+    const line = source.getLineAndCharacterOfPosition(start).line + 1;
+    found.push({ file, line, start, end, before: node.getText(source), after });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isTypeNode(node) || ts.isImportDeclaration(node)) return;
+    if (ts.isBinaryExpression(node)) {
+      const swap = SWAPS[node.operatorToken.getText(source)];
+      if (swap !== undefined && !ts.isStringLiteralLike(node.left) && !ts.isTemplateExpression(node.left))
+        add(node.operatorToken, swap);
+    } else if (ts.isNumericLiteral(node)) add(node, `(${node.getText(source)} + 1)`);
+    else if (ts.isBigIntLiteral(node)) add(node, `(${node.getText(source)} + 1n)`);
+    else if (ts.isIfStatement(node)) add(node.expression, `!(${node.expression.getText(source)})`);
+    else if (ts.isConditionalExpression(node))
+      add(node.condition, `!(${node.condition.getText(source)})`);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** Runs the tests on the copy; true if they fail. A mutant that loops for ever is noticed by the clock. */
+function noticed(copy: string, tests: readonly string[]): boolean {
+  const files = tests.map((name) => `test/${name}.test.ts`);
+  const vitest = join("node_modules", "vitest", "vitest.mjs");
+  const run = spawnSync(
+    process.execPath,
+    [vitest, "run", "--project", "source", "--bail", "1", "--reporter", "dot", ...files],
+    { cwd: copy, stdio: "ignore", timeout: 180_000 },
+  );
+  return run.status !== 0;
+}
+
+function main(): void {
+  const { values } = parseArgs({
+    options: {
+      mutants: { type: "string", default: "120" },
+      seed: { type: "string", default: "1" },
+      file: { type: "string" },
+    },
+  });
+  const files = Object.keys(SUBJECTS).filter((file) => values.file === undefined || file === values.file);
+  const all = files.flatMap(mutantsOf);
+  const dice = new Dice(Number(values.seed), 0);
+  const chosen = Array.from({ length: Math.min(all.length, Number(values.mutants)) }, () =>
+    all.splice(dice.below(all.length), 1),
+  ).flat();
+
+  const copy = mkdtempSync(join(tmpdir(), "brume-mutants-"));
+  try {
+    for (const part of ["src", "test", "package.json", "tsconfig.json", "vitest.config.ts", "assembly"])
+      cpSync(part, join(copy, part), { recursive: true });
+    symlinkSync(resolve("node_modules"), join(copy, "node_modules"));
+    const baseline = [...new Set(chosen.flatMap(({ file }) => SUBJECTS[file]!))];
+    if (noticed(copy, baseline)) throw new Error("the tests fail without any mutant");
+    let killed = 0;
+    chosen.forEach(({ file, line, start, end, before, after }, i) => {
+      const text = readFileSync(join(copy, file), "utf8");
+      writeFileSync(join(copy, file), text.slice(0, start) + after + text.slice(end));
+      const seen = noticed(copy, SUBJECTS[file]!);
+      writeFileSync(join(copy, file), text);
+      if (seen) killed++;
+      else console.log(`survived: ${file}:${line}: ${before} → ${after}`);
+      if ((i + 1) % 10 === 0) console.log(`${killed} of ${i + 1} noticed`);
+    });
+    console.log(`${killed} of ${chosen.length} mutants noticed (of ${all.length + chosen.length} there are)`);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+main();

@@ -1,0 +1,79 @@
+/**
+ * Does the time of a push tell anything about the value, or about its noise?
+ *
+ *     npm run timing [-- --pushes 1e6]
+ *
+ * Every push is timed on its own, small and large values in random order, and Welch's t compares the two groups
+ * after the slowest percent (interrupts, garbage collection) is left out. |t| > 4.5 is what dudect calls a leak.
+ */
+import { cpus } from "node:os";
+import { parseArgs } from "node:util";
+import { type TopsOptions, tops } from "../src/index.js";
+import { Dice } from "./fuzz/dice.js";
+
+interface Timed {
+  readonly value: number;
+  /** |published − value|: the noise, where every value is a block of its own. */
+  readonly noise: number;
+  readonly nanoseconds: number;
+}
+
+const MAX = 1000;
+
+function timePushes(options: TopsOptions, pushes: number, dice: Dice): Timed[] {
+  const stream = tops(options);
+  const timed: Timed[] = [];
+  const WARM_UP = 50_000;
+  for (let i = -WARM_UP; i < pushes; i++) {
+    const value = dice.chance(0.5) ? 1 : MAX;
+    const start = process.hrtime.bigint();
+    const published = stream.push(value)!;
+    const nanoseconds = Number(process.hrtime.bigint() - start);
+    if (i >= 0) timed.push({ value, noise: Math.abs(published - value), nanoseconds });
+  }
+  return timed;
+}
+
+interface Comparison {
+  readonly t: number;
+  readonly means: readonly [number, number];
+  readonly counts: readonly [number, number];
+}
+
+/** Welch's t between two groups of times. */
+function welch(timed: readonly Timed[], second: (one: Timed) => boolean): Comparison {
+  const sorted = timed.map(({ nanoseconds }) => nanoseconds).sort((a, b) => a - b);
+  const most = sorted[Math.floor(0.99 * sorted.length)]!;
+  const groups = [false, true].map((side) => {
+    const times = timed.filter((one) => one.nanoseconds <= most && second(one) === side);
+    const mean = times.reduce((sum, { nanoseconds }) => sum + nanoseconds, 0) / times.length;
+    const squares = times.reduce((sum, { nanoseconds }) => sum + (nanoseconds - mean) ** 2, 0);
+    return { mean, count: times.length, error: squares / (times.length - 1) / times.length };
+  });
+  const [a, b] = groups as [(typeof groups)[0], (typeof groups)[0]];
+  return {
+    t: (b.mean - a.mean) / Math.sqrt(a.error + b.error),
+    means: [a.mean, b.mean],
+    counts: [a.count, b.count],
+  };
+}
+
+function print(question: string, { t, means, counts }: Comparison): void {
+  const [a, b] = means.map((mean) => mean.toFixed(1));
+  console.log(`${question}: ${a} ns (${counts[0]}) against ${b} ns (${counts[1]}), t = ${t.toFixed(2)}`);
+}
+
+const { values } = parseArgs({ options: { pushes: { type: "string", default: "1e6" } } });
+const pushes = Number(values.pushes);
+console.log(`${pushes} pushes each, Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores`);
+for (const core of ["wasm", "js"] as const) {
+  const fixed = { epsilon: 1, max: MAX, threshold: MAX, core };
+  // One level, one value a block: every push draws noise of its own.
+  const drawing = timePushes({ ...fixed, fanout: 16, maxRange: 16 }, pushes, new Dice(1, 0));
+  const median = drawing.map(({ noise }) => noise).sort((a, b) => a - b)[pushes >> 1]!;
+  print(`${core}, noise below or above its median`, welch(drawing, ({ noise }) => noise > median));
+  print(`${core}, noise up to or beyond 5 scales`, welch(drawing, ({ noise }) => noise > 5 * MAX));
+  print(`${core}, value 1 or ${MAX}, noise at every push`, welch(drawing, ({ value }) => value === MAX));
+  const adding = timePushes(fixed, pushes, new Dice(2, 0));
+  print(`${core}, value 1 or ${MAX}, default blocks`, welch(adding, ({ value }) => value === MAX));
+}
