@@ -9,11 +9,11 @@ export type Steps = (estimates: Float64Array, predicted: Float64Array) => void;
 export interface Progress {
   readonly updates: number;
   readonly logLikelihood: number;
+  /** The estimate of that likelihood, yours to keep: share of the values in each input bin; sums to 1. */
+  readonly shares: Float64Array;
 }
 
 export interface Estimate extends Progress {
-  /** Share of the values in each input bin; sums to 1. */
-  readonly shares: Float64Array;
   /** Which rule ended it: too little gain, too little change, or too many updates. */
   readonly stopped: "likelihood" | "change" | "limit";
 }
@@ -80,7 +80,7 @@ export async function estimate(
     }
     before = before.slice();
     estimates.copyWithin(0, BATCH * n);
-    await pause({ updates, logLikelihood: likelihood });
+    await pause({ updates, logLikelihood: likelihood, shares: before });
   }
 }
 

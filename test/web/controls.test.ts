@@ -48,6 +48,7 @@ const CONTROLS: [
   ["skipped levels, paper", (page) => page.selectOption("#skip", "paper"), "skip", "paper"],
   ["largest value", (page) => page.fill("#max", "300"), "max", 300],
   ["method, paper", (page) => page.getByText("Paper", { exact: true }).click(), "variant", "paper"],
+  ["method, PAK", (page) => page.getByText("PAK", { exact: true }).click(), "variant", "pak"],
 ];
 
 test("every control acts at once, and the answer is the library's", async () => {
@@ -106,8 +107,13 @@ test("a link shows the same picture; nonsense in it is ignored", async () => {
   );
 });
 
-test("with the keyboard: the slider by arrow keys", async () => {
+test("with the keyboard: tabs and sliders by arrow keys", async () => {
   await visit(browser, PAUSED, async (page) => {
+    await page.locator("#tab-live").focus();
+    await page.keyboard.press("ArrowLeft");
+    await textOf(page, "#tab-compare[aria-selected=true]", /Compare/);
+    await page.keyboard.press("ArrowRight");
+    await textOf(page, "#tab-live[aria-selected=true]", /Live/);
     await page.locator("[data-slides=epsilon]").focus();
     await page.keyboard.press("ArrowRight");
     const state = await addressState(page, "epsilon");

@@ -13,6 +13,13 @@ export const amount = (x: number): string => {
   return minus(Math.abs(x) >= 1000 ? whole.format(x) : precise.format(x));
 };
 
+/** "2.17 × 10¹¹": for what spans many powers of ten. */
+export function powers(x: number): string {
+  const [digits, power] = x.toExponential(2).split("e") as [string, string];
+  const raised = [...String(Number(power))].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]!));
+  return x === 0 ? "0" : `${digits}\u00a0×\u00a010${raised.join("")}`;
+}
+
 export const withUnit = (x: number, unit: string): string => `${amount(x)}\u00a0${unit}`;
 
 /** How long a number of values lasts, or just how many there are. */

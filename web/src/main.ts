@@ -7,6 +7,11 @@ import { LiveView } from "./views/live.js";
 const store = new Store(readState(location.search));
 const choice = new DataChoice(store);
 new LiveView(store, choice);
+/** The other views are fetched when they are first looked at. */
+const others: Partial<Record<State["view"], () => Promise<unknown>>> = {
+  devices: () => import("./views/devices.js").then(({ DevicesView }) => new DevicesView(store, choice)),
+  compare: () => import("./views/compare.js").then(({ CompareView }) => new CompareView(store, choice)),
+};
 bindTabs();
 bindAddress();
 
@@ -14,6 +19,8 @@ bindAddress();
 function bindTabs(): void {
   const tabs = [...document.querySelectorAll<HTMLButtonElement>("[role=tab]")];
   const show = ({ view }: State) => {
+    void others[view]?.();
+    delete others[view];
     for (const tab of tabs) {
       const selected = tab.dataset["view"] === view;
       tab.setAttribute("aria-selected", String(selected));

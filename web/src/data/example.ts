@@ -33,10 +33,10 @@ export function exampleStream(seed: string, length: number = EXAMPLE.length): Fl
   for (let second = 0; second < length; second++) {
     if (second % 60 === 0) {
       level = 0.985 * level + 0.012 * bell();
-      burst = burst > 1.05 ? 1 + 0.7 * (burst - 1) : uniform() < 0.003 ? 1.5 + 2 * uniform() : 1;
+      burst = burst > 1.05 ? 1 + 0.7 * (burst - 1) : uniform() < 0.0008 ? 1.2 + 0.6 * uniform() : 1;
     }
     const rate = usualRate(second) * (1 + level) * burst;
-    const spike = uniform() < 0.0004 ? 800 * uniform() : 0;
+    const spike = uniform() < 0.0002 ? 700 * uniform() : 0;
     values[second] = Math.min(EXAMPLE.max, Math.max(0, Math.round(rate + Math.sqrt(rate) * bell() + spike)));
   }
   return values;

@@ -1,20 +1,24 @@
 /** Settings of the page → a publisher of the library. */
-import { type Publisher, type SmootherChoice, tops, type TopsOptions } from "brume";
+import { baseline, type Publisher, type SmootherChoice, tops } from "brume";
 import type { ReleaseSettings } from "./protocol.js";
 
 export function makePublisher(settings: ReleaseSettings): Publisher {
   const { epsilon, max, holdout, maxRange, skip, variant, noise, seed } = settings;
-  const options: TopsOptions = {
+  const shared = {
     epsilon,
     max,
     holdout,
     maxRange,
-    smoother: smootherOf(settings),
     history: Infinity,
-    ...(skip === "auto" ? {} : { skipLevels: skip === "paper" ? skip : Number(skip) }),
     ...(noise === "seed" ? { unsafeSeed: seed } : {}),
   };
-  return tops(variant === "paper" ? { ...options, variant } : options);
+  if (variant === "pak") return baseline({ ...shared, method: "pak" });
+  return tops({
+    ...shared,
+    smoother: smootherOf(settings),
+    ...(skip === "auto" ? {} : { skipLevels: skip === "paper" ? skip : Number(skip) }),
+    ...(variant === "paper" ? { variant } : {}),
+  });
 }
 
 function smootherOf({ smoother, blocks, alpha }: ReleaseSettings): SmootherChoice {
