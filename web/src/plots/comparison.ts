@@ -20,16 +20,18 @@ export interface Curve {
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f"];
 const DASHES = ["", "7 4", "2 3"];
 
-const [WIDTH, HEIGHT] = [860, 440];
+const HEIGHT = 440;
 const BOX = { left: 74, right: 16, top: 14, bottom: 52 };
+const LEGEND_WIDTH = 250;
 
-export function comparisonPlot(curves: readonly Curve[], yLabel: string): SVGElement {
+/** @param width in pixels: text keeps its size on small screens */
+export function comparisonPlot(curves: readonly Curve[], yLabel: string, width = 860): SVGElement {
   const colours = theme();
   const points = curves.flatMap((curve) => curve.points);
   const x = logScale(
     points.map(({ epsilon }) => epsilon),
     BOX.left + 18,
-    WIDTH - BOX.right - 18,
+    width - BOX.right - 18,
   );
   const y = logScale(
     points.map(({ mean }) => mean),
@@ -37,7 +39,8 @@ export function comparisonPlot(curves: readonly Curve[], yLabel: string): SVGEle
     BOX.top,
     true,
   );
-  const legendRows = Math.ceil(curves.length / 3);
+  const across = Math.max(1, Math.floor((width - BOX.left) / LEGEND_WIDTH));
+  const legendRows = Math.ceil(curves.length / across);
   const height = HEIGHT + 24 * legendRows;
   const text = (at: Record<string, string | number>, words: string) =>
     svg("text", { fill: colours.quiet, "font-size": 13, ...at }, words);
@@ -46,7 +49,7 @@ export function comparisonPlot(curves: readonly Curve[], yLabel: string): SVGEle
   return svg(
     "svg",
     {
-      viewBox: `0 0 ${WIDTH} ${height}`,
+      viewBox: `0 0 ${width} ${height}`,
       xmlns: "http://www.w3.org/2000/svg",
       "font-family": "system-ui, sans-serif",
       role: "img",
@@ -55,7 +58,7 @@ export function comparisonPlot(curves: readonly Curve[], yLabel: string): SVGEle
     ...y.ticks.map((tick) =>
       svg("line", {
         x1: BOX.left,
-        x2: WIDTH - BOX.right,
+        x2: width - BOX.right,
         y1: y.at(tick),
         y2: y.at(tick),
         stroke: colours.grid,
@@ -72,15 +75,15 @@ export function comparisonPlot(curves: readonly Curve[], yLabel: string): SVGEle
     ...[...new Set(points.map(({ epsilon }) => epsilon))].map((epsilon) =>
       text({ x: x.at(epsilon), y: bottom + 20, "text-anchor": "middle" }, String(epsilon)),
     ),
-    svg("line", { x1: BOX.left, x2: WIDTH - BOX.right, y1: bottom, y2: bottom, stroke: colours.quiet }),
+    svg("line", { x1: BOX.left, x2: width - BOX.right, y1: bottom, y2: bottom, stroke: colours.quiet }),
     text(
-      { x: (BOX.left + WIDTH - BOX.right) / 2, y: bottom + 42, "text-anchor": "middle" },
+      { x: (BOX.left + width - BOX.right) / 2, y: bottom + 42, "text-anchor": "middle" },
       "ε: privacy budget, smaller is more private",
     ),
     text({ x: -bottom / 2, y: 18, transform: "rotate(-90)", "text-anchor": "middle" }, yLabel),
     ...curves.map((curve) => drawCurve(curve, x, y)),
     ...curves.map((curve, i) => {
-      const [left, top] = [BOX.left + (i % 3) * 255, HEIGHT + 14 + 24 * Math.floor(i / 3)];
+      const [left, top] = [BOX.left + (i % across) * LEGEND_WIDTH, HEIGHT + 14 + 24 * Math.floor(i / across)];
       const { colour, dash } = lookOf(curve.look);
       return svg(
         "g",

@@ -4,19 +4,24 @@ import { h, svg } from "../dom.js";
 import { amount, place, span, withUnit } from "../format.js";
 import type { Answer } from "../workers/protocol.js";
 
-export function answerView(answer: Answer, meaning: Meaning): Node[] {
+/** @param width of the place it goes to, in pixels */
+export function answerView(answer: Answer, meaning: Meaning, width: number): Node[] {
   const { from, to, truth, clamped, threshold, sum, low, high } = answer;
   const length = to - from;
   return [
     h("p", { class: "quiet" }, `${place(from, meaning)} to ${place(to, meaning)}: ${span(length, meaning)}`),
     answerTable(truth, sum, low, high, length, meaning),
-    errorBar(truth / length, sum / length, low / length, high / length, meaning.unit),
+    errorBar(
+      [truth, sum, low, high].map((part) => part / length),
+      meaning.unit,
+      Math.min(600, width),
+    ),
     h(
       "p",
       { class: "hint" },
       "The error is that of the noise. ",
       clamped > 0
-        ? `Besides, values above θ = ${withUnit(threshold, meaning.unit)} count as θ, which hides ${amount((100 * clamped) / truth)} % of this sum.`
+        ? `Besides, values above θ = ${withUnit(threshold, meaning.unit)} count as θ, which hides ${Number(((100 * clamped) / truth).toPrecision(2))} % of this sum.`
         : "No value in this range is above θ.",
     ),
   ];
@@ -56,11 +61,11 @@ export function answerTable(
 }
 
 /** A line from low to high with the private answer on it, and a tick where the truth lies. */
-function errorBar(truth: number, answer: number, low: number, high: number, unit: string): SVGElement {
-  const width = 600;
+function errorBar(means: readonly number[], unit: string, width: number): SVGElement {
+  const [truth, answer, low, high] = means as [number, number, number, number];
   const least = Math.min(low, truth);
   const most = Math.max(high, truth);
-  const x = (value: number) => 90 + ((value - least) / (most - least || 1)) * (width - 180);
+  const x = (value: number) => 70 + ((value - least) / (most - least || 1)) * (width - 140);
   const text = (value: number, anchor: string, at: number) =>
     svg("text", { x: at, y: 22, "text-anchor": anchor, class: "bar-text" }, amount(value));
   const stroke = { class: "bar" };

@@ -50,6 +50,7 @@ export class CompareView {
       download("comparison.svg", new XMLSerializer().serializeToString(this.#plot()), "image/svg+xml"),
     );
     onThemeChange(() => this.#show());
+    addEventListener("resize", () => this.#show());
     store.subscribe((state) => this.#describe(state));
     choice.subscribe(() => this.#describe(store.state));
     this.#describe(store.state);
@@ -182,7 +183,7 @@ export class CompareView {
     );
   }
 
-  #plot(): SVGElement {
+  #plot(width?: number): SVGElement {
     const rows = this.#sorted();
     const curves: Curve[] = [...new Set(rows.map(({ method }) => method))].map((method) => ({
       name: METHODS[method]!.name,
@@ -191,12 +192,13 @@ export class CompareView {
         .filter((row) => row.method === method)
         .map(({ epsilon, mse, error }) => ({ epsilon, mean: mse, error })),
     }));
-    return comparisonPlot(curves, "mean squared error of sums");
+    return comparisonPlot(curves, "mean squared error of sums", width);
   }
 
   #show(): void {
     if (this.#rows.length === 0) return;
-    byId("comparison").replaceChildren(this.#plot());
+    const place = byId("comparison");
+    place.replaceChildren(this.#plot(Math.max(320, Math.min(1000, place.clientWidth))));
     byId("results").hidden = false;
     const { unit, sumUnit } = this.#choice.data.meaning;
     const head = [

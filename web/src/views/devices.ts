@@ -100,7 +100,7 @@ export class DevicesView {
     return this.#distribution;
   }
 
-  #finish({ truth, sum, low, high, explanation }: Extract<FromDevices, { type: "done" }>): void {
+  #finish({ truth, clamped, sum, low, high, explanation }: Extract<FromDevices, { type: "done" }>): void {
     const { meaning } = this.#choice.data;
     const { devices, learners, window } = this.#asked!;
     byId("devices-answer").replaceChildren(
@@ -108,7 +108,7 @@ export class DevicesView {
       h(
         "p",
         { class: "hint" },
-        `From ${count(devices - learners)} reports. Upwards the error includes what clamping to θ is expected to hide. The plot shows moving averages over ${span(window, meaning)}.`,
+        `From ${count(devices - learners)} reports. Upwards the error includes what clamping to θ was expected to hide; in truth it hides ${Number(((100 * clamped) / truth).toPrecision(2))} % of this sum. The plot shows moving averages over ${span(window, meaning)}.`,
       ),
       h("details", { class: "account" }, h("summary", {}, "The whole account"), h("pre", {}, explanation)),
     );

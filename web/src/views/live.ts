@@ -128,7 +128,7 @@ export class LiveView {
         else this.#ask();
         return;
       case "answer":
-        byId("answer").replaceChildren(...answerView(message, this.#meaning));
+        byId("answer").replaceChildren(...answerView(message, this.#meaning, byId("answer").clientWidth));
         return;
       case "exported":
         return this.#save(message.first, message.values);

@@ -83,34 +83,39 @@ async function release(
   const answer = server.range(0, server.published);
   const [low, high] = answer.interval(0.95);
   const truth = sums[values.length]! - sums[learners]!;
-  send({ type: "done", truth, sum: answer.sum, low, high, explanation: server.explain() });
+  const clamped = values.subarray(learners).reduce((over, value) => over + Math.max(0, value - threshold), 0);
+  send({ type: "done", truth, clamped, sum: answer.sum, low, high, explanation: server.explain() });
 }
 
 /** The true distribution in the plot's bins, cut off where hardly anything follows. */
 class TrueHistogram {
+  readonly #max: number;
+  readonly #width: number;
   readonly #ends: Float64Array;
   readonly #shares: Float64Array;
-  readonly #reach: number;
 
   constructor(values: Float64Array, max: number) {
     const sorted = values.slice().sort();
-    this.#reach = Math.min(1, (1.4 * sorted[Math.floor(0.999 * (values.length - 1))]!) / max || 1);
-    const width = (this.#reach * max) / BINS;
-    this.#ends = Float64Array.from({ length: BINS }, (_, i) => (i + 1) * width);
-    this.#shares = new Float64Array(BINS);
+    const reach = Math.min(max, 1.4 * sorted[Math.floor(0.999 * (values.length - 1))]!) || max;
+    const width = reach / BINS;
+    this.#max = max;
+    this.#width = width > 0.5 ? Math.ceil(width) : width; // whole numbers fall evenly into bins
+    const bins = Math.ceil(reach / this.#width);
+    this.#ends = Float64Array.from({ length: bins }, (_, i) => (i + 1) * this.#width);
+    this.#shares = new Float64Array(bins);
     for (const value of values) {
-      const bin = Math.floor(Math.min(Math.max(value, 0), max) / width);
-      if (bin < BINS) this.#shares[bin]! += 1 / values.length;
+      const bin = Math.floor(Math.min(Math.max(value, 0), max) / this.#width);
+      if (bin < bins) this.#shares[bin]! += 1 / values.length;
     }
   }
 
   /** With an estimate in bins of its own over [0, max], shared out over these. */
   beside(shares: Float64Array): Histogram {
-    const estimate = new Float64Array(BINS);
-    const scale = BINS / this.#reach / shares.length;
+    const estimate = new Float64Array(this.#ends.length);
+    const scale = this.#max / shares.length / this.#width;
     shares.forEach((share, j) => {
       const [from, to] = [j * scale, (j + 1) * scale];
-      for (let bin = Math.floor(from); bin < Math.min(BINS, to); bin++)
+      for (let bin = Math.floor(from); bin < Math.min(estimate.length, to); bin++)
         estimate[bin]! += (share * (Math.min(to, bin + 1) - Math.max(from, bin))) / scale;
     });
     return { ends: this.#ends, truth: this.#shares, estimate };

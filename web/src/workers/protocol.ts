@@ -108,6 +108,8 @@ export type FromDevices =
   | {
       readonly type: "done";
       readonly truth: number;
+      /** How much of it lies above θ. */
+      readonly clamped: number;
       readonly sum: number;
       readonly low: number;
       readonly high: number;
