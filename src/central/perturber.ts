@@ -29,12 +29,12 @@ export class Perturber {
   readonly #key: Uint32Array;
   readonly #shape: PerturberShape;
   readonly #scale: Scale;
-  readonly #treeLeaves: number;
-  readonly #treesPerForest: number;
   /** f is rounded to multiples of 1/fraction, a power of two, so that sums of estimates are exact in a double. */
   readonly #fraction: number;
-  #tree: Tree | undefined;
-  #treeNumber = -1;
+  /** The tree that covers blocks [first, end), counted over all forests. */
+  #tree: Tree = { noise: new Float64Array(0), corrections: new Float64Array(0) };
+  #first = 0;
+  #end = 0;
 
   /** @param theta Θ, the largest clamped value, in grid units */
   constructor(core: Core, key: Uint32Array, shape: PerturberShape, theta: number, fractionBits: number) {
@@ -42,52 +42,48 @@ export class Perturber {
     this.#key = key;
     this.#shape = shape;
     this.#scale = noiseScale(shape.levels, theta, shape.epsilon);
-    this.#treeLeaves = shape.fanout ** (shape.levels - 1);
-    this.#treesPerForest = Math.ceil(shape.blocksPerForest / this.#treeLeaves);
     this.#fraction = 2 ** fractionBits;
   }
 
   /** û of block `block`, counted over all forests, in grid units, from its true sum of integers. */
   estimate(block: number, sum: number): number {
-    const { fanout, levels, blocksPerForest } = this.#shape;
-    const inForest = block % blocksPerForest;
-    const leaf = inForest % this.#treeLeaves;
-    const forest = (block - inForest) / blocksPerForest;
-    const tree = this.#treeAt(forest, (inForest - leaf) / this.#treeLeaves);
-    const noisy = sum + tree.noise[leaf]!;
-    return levels === 1 ? noisy : noisy + tree.corrections[Math.floor(leaf / fanout)]!;
+    if (block < this.#first || block >= this.#end) this.#growFor(block);
+    const leaf = block - this.#first;
+    const noisy = sum + this.#tree.noise[leaf]!;
+    return this.#shape.levels === 1
+      ? noisy
+      : noisy + this.#tree.corrections[Math.floor(leaf / this.#shape.fanout)]!;
   }
 
   /** Turns the true sums of consecutive blocks into their estimates, in place. */
   estimateMany(block: number, sums: Float64Array): void {
-    const { fanout, blocksPerForest } = this.#shape;
     for (let done = 0; done < sums.length;) {
-      const inForest = (block + done) % blocksPerForest;
-      const leaf = inForest % this.#treeLeaves;
-      const forest = (block + done - inForest) / blocksPerForest;
-      const tree = this.#treeAt(forest, (inForest - leaf) / this.#treeLeaves);
-      const count = Math.min(sums.length - done, this.#treeLeaves - leaf, blocksPerForest - inForest);
-      const part = sums.subarray(done, done + count);
-      this.#core.estimateLeaves(part, tree, fanout, leaf, part);
-      done += count;
+      const next = block + done;
+      if (next < this.#first || next >= this.#end) this.#growFor(next);
+      const part = sums.subarray(done, done + this.#end - next);
+      this.#core.estimateLeaves(part, this.#tree, this.#shape.fanout, next - this.#first, part);
+      done += part.length;
     }
   }
 
   /** Bytes of noise held: one tree. */
   get bytes(): number {
-    return this.#tree === undefined ? 0 : this.#tree.noise.byteLength + this.#tree.corrections.byteLength;
+    return this.#tree.noise.byteLength + this.#tree.corrections.byteLength;
   }
 
   /** One tree is grown at a time, when its first leaf is due: the stream never waits for more than one top node's work. */
-  #treeAt(forest: number, top: number): Tree {
-    const number = forest * this.#treesPerForest + top;
-    if (this.#tree !== undefined && this.#treeNumber === number) return this.#tree;
-    const random = subStream(this.#key, Stage.forest, 0, forest, top);
-    const tree = this.#core.growTree(random, this.#scale, this.#shape.fanout, this.#shape.levels);
+  #growFor(block: number): void {
+    const { fanout, levels, blocksPerForest } = this.#shape;
+    const leaves = fanout ** (levels - 1);
+    const inForest = block % blocksPerForest;
+    const top = Math.floor(inForest / leaves);
+    const start = block - inForest;
+    const random = subStream(this.#key, Stage.forest, 0, start / blocksPerForest, top);
+    const tree = this.#core.growTree(random, this.#scale, fanout, levels);
     for (let i = 0; i < tree.corrections.length; i++)
       tree.corrections[i] = Math.floor(tree.corrections[i]! * this.#fraction + 0.5) / this.#fraction;
     this.#tree = tree;
-    this.#treeNumber = number;
-    return tree;
+    this.#first = start + top * leaves;
+    this.#end = Math.min(this.#first + leaves, start + blocksPerForest);
   }
 }

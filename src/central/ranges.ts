@@ -44,21 +44,42 @@ export class RangeIndex {
 
   /** Takes a finished block. */
   add(estimate: number, perValue: number): void {
+    const chapter = this.#chapterWithRoom(1);
+    chapter.perValue[chapter.blocks] = perValue;
+    chapter.prefix[chapter.blocks + 1] = chapter.prefix[chapter.blocks]! + estimate;
+    chapter.blocks++;
+  }
+
+  /** Takes finished blocks in order; `perValues` may be longer. */
+  addMany(estimates: Float64Array, perValues: Float64Array): void {
+    for (let done = 0; done < estimates.length;) {
+      const chapter = this.#chapterWithRoom(estimates.length - done);
+      const { prefix, perValue, blocks } = chapter;
+      const count = Math.min(estimates.length - done, perValue.length - blocks);
+      perValue.set(perValues.subarray(done, done + count), blocks);
+      let sum = prefix[blocks]!;
+      for (let k = 0; k < count; k++) prefix[blocks + k + 1] = sum += estimates[done + k]!;
+      chapter.blocks += count;
+      done += count;
+    }
+  }
+
+  /** The running forest's chapter, or a new one; with room for `wanted` blocks as far as the forest goes. */
+  #chapterWithRoom(wanted: number): Chapter {
     const { blocksPerForest, history } = this.#shape;
-    let chapter = this.#chapters.at(-1);
+    let chapter = this.#chapters[this.#chapters.length - 1];
     if (chapter === undefined || chapter.blocks === blocksPerForest) {
       const before = chapter === undefined ? 0 : chapter.before + chapter.prefix[chapter.blocks]!;
-      chapter = { before, prefix: new Float64Array(17), perValue: new Float64Array(16), blocks: 0 };
+      chapter = { before, prefix: new Float64Array(1), perValue: new Float64Array(0), blocks: 0 };
       this.#chapters.push(chapter);
       if (this.#chapters.length > history) {
         this.#chapters.shift();
         this.#dropped++;
       }
     }
-    if (chapter.blocks === chapter.perValue.length) grow(chapter, blocksPerForest);
-    chapter.perValue[chapter.blocks] = perValue;
-    chapter.prefix[chapter.blocks + 1] = chapter.prefix[chapter.blocks]! + estimate;
-    chapter.blocks++;
+    if (chapter.blocks === chapter.perValue.length)
+      grow(chapter, Math.min(blocksPerForest, Math.max(16, 2 * chapter.blocks, chapter.blocks + wanted)));
+    return chapter;
   }
 
   /** What a position published, in grid units. */
@@ -215,9 +236,8 @@ function guessAfter(estimates: Float64Array, last: number, guess: (estimate: num
   return (k: number): number => guess(k === 0 ? last : estimates[k - 1]!);
 }
 
-function grow(chapter: Chapter, most: number): void {
-  const size = Math.min(most, chapter.perValue.length * 2);
-  const [prefix, perValue] = [new Float64Array(size + 1), new Float64Array(size)];
+function grow(chapter: Chapter, blocks: number): void {
+  const [prefix, perValue] = [new Float64Array(blocks + 1), new Float64Array(blocks)];
   prefix.set(chapter.prefix);
   perValue.set(chapter.perValue);
   chapter.prefix = prefix;

@@ -37,8 +37,8 @@ export class Release implements Released {
   /** The running block: how many values it has, their integer sum, and the prediction per value. */
   #filled = 0;
   #sum = 0;
-  #perValue: number;
-  #steady: number;
+  #perValue = 0;
+  #steady = 0;
 
   /**
    * @param theta Θ in grid units, ≥ 1
@@ -54,8 +54,7 @@ export class Release implements Released {
     this.#perturber = new Perturber(core, key, settings, theta, bits);
     this.#smoother = makeSmoother(settings.smoother, settings.resolution / settings.blockLength);
     this.#ranges = new RangeIndex(settings, (settings.levels * theta) / settings.epsilon);
-    this.#perValue = this.#round(firstMean);
-    this.#steady = this.#perValue * this.#resolution;
+    this.#setPrediction(this.#round(firstMean));
   }
 
   /** Values published so far. */
@@ -91,7 +90,9 @@ export class Release implements Released {
     const estimate = this.#perturber.estimate(this.#block, sum);
     const next = this.#predict(estimate); // a caller's own smoother may throw: nothing has changed yet
     const last = this.#lastValue(estimate, this.#perValue);
-    this.#finish(estimate, next);
+    this.#ranges.add(estimate, this.#perValue);
+    this.#block++;
+    this.#setPrediction(next);
     this.#filled = 0;
     this.#sum = 0;
     return last;
@@ -113,11 +114,15 @@ export class Release implements Released {
     );
     this.#perturber.estimateMany(this.#block, estimates);
     const predictions = this.#predictMany(estimates);
-    const shares = predictions.map((perValue) => perValue * this.#resolution);
-    const lasts = estimates.map((estimate, i) => this.#lastValue(estimate, predictions[i]!));
+    const shares = new Float64Array(complete + 1);
+    const lasts = new Float64Array(complete);
+    for (let i = 0; i <= complete; i++) shares[i] = predictions[i]! * this.#resolution;
+    for (let i = 0; i < complete; i++) lasts[i] = this.#lastValue(estimates[i]!, predictions[i]!);
     const out = new Float64Array(values.length);
     this.#core.publishBlocks(shares, lasts, n, this.#filled, out);
-    for (let i = 0; i < complete; i++) this.#finish(estimates[i]!, predictions[i + 1]!);
+    this.#ranges.addMany(estimates, predictions);
+    this.#block += complete;
+    this.#setPrediction(predictions[complete]!);
     this.#filled = (this.#filled + values.length) % n;
     this.#sum = sum;
     return out;
@@ -141,8 +146,7 @@ export class Release implements Released {
     this.#block = reader.count();
     this.#filled = reader.count();
     this.#sum = reader.count();
-    this.#perValue = reader.double();
-    this.#steady = this.#perValue * this.#resolution;
+    this.#setPrediction(reader.double());
     this.#ranges.load(reader, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
     this.#smoother.state.set(reader.guessed((i) => this.#remembered(i)));
   }
@@ -169,6 +173,7 @@ export class Release implements Released {
   #predictMany(estimates: Float64Array): Float64Array {
     const predictions = new Float64Array(estimates.length + 1);
     predictions[0] = this.#perValue;
+    if (this.#blockLength === 1) return predictions; // no position for a prediction
     const before = this.#smoother.state.slice();
     try {
       for (let i = 0; i < estimates.length; i++) predictions[i + 1] = this.#predict(estimates[i]!);
@@ -179,11 +184,9 @@ export class Release implements Released {
     return predictions;
   }
 
-  #finish(estimate: number, next: number): void {
-    this.#ranges.add(estimate, this.#perValue);
-    this.#block++;
-    this.#perValue = next;
-    this.#steady = next * this.#resolution;
+  #setPrediction(perValue: number): void {
+    this.#perValue = perValue;
+    this.#steady = perValue * this.#resolution;
   }
 
   #round(perValue: number): number {
