@@ -48,7 +48,10 @@ function wins(
 describe("scores", () => {
   const vector = JSON.parse(
     readFileSync(new URL("vectors/nm_quality.json", import.meta.url), "utf8"),
-  ) as Record<"m" | "B" | "r" | "epsilon" | "b" | "paper_slope" | "paper_argmax", number> &
+  ) as Record<
+    "m" | "B" | "r" | "epsilon" | "b" | "slope" | "levels_in_noise_term" | "paper_slope" | "paper_argmax",
+    number
+  > &
     Record<"values" | "paper_q", number[]>;
   const options = {
     candidates: vector.B,
@@ -65,6 +68,8 @@ describe("scores", () => {
 
   test("are those of the paper, rounded to the grid", () => {
     expect(Math.abs(penaltySlope(options) / vector.paper_slope - 1)).toBeLessThan(1e-12);
+    const authors = { ...options, penaltyLevels: vector.levels_in_noise_term };
+    expect(Math.abs(penaltySlope(authors) / vector.slope - 1)).toBeLessThan(1e-12);
     const grid = makeRace(options);
     expect(grid.countWeight).toBe(4096);
     // Half a unit of rounding; the factor's 2⁻³³ of the penalty and the sums of q are far below the slack.

@@ -1,14 +1,14 @@
 /**
  * Chooses θ from held-out values (Section 3.3): noisy max over the candidates step, 2·step, …, of
  *
- *     q(θ) = −#{i : v_i > θ} − (3 m θ / (60 r ε))·√(2(b−1)(log_b r)³)
+ *     q(θ) = −#{i : v_i > θ} − (3 m θ / (60 r ε))·√(2(b−1)·l³),   l = log_b r as printed, log_b r + 1 by default
  *
  * One replaced value moves all counts between its old and new place by one, in the same direction, so noise of
  * scale 1/ε is enough. Counts values *above* θ: with Eq. 5 as printed, Eq. 6 is highest at the smallest θ.
  */
 import type { Core } from "../core/core.js";
 import { Stage, subStream } from "../core/random.js";
-import { makeRace } from "../core/race.js";
+import { logarithm, makeRace, type Race } from "../core/race.js";
 import type { Settings } from "./settings.js";
 import type { StateReader, StateWriter } from "./state.js";
 
@@ -58,20 +58,34 @@ export class NoisyMax implements ThresholdChooser {
   }
 
   choose(): number {
-    const { candidates, thresholdStep, choosing, epsilon, maxRange, fanout, selection } = this.#settings;
-    const race = makeRace({
-      candidates,
-      step: thresholdStep,
-      holdout: choosing,
-      epsilon,
-      releaseEpsilon: epsilon,
-      maxRange,
-      fanout,
-      noise: selection,
-    });
     const random = subStream(this.#key, Stage.threshold, 0, 0);
-    return this.#core.noisyMax(random, this.#bins, race) * thresholdStep;
+    return this.#core.noisyMax(random, this.#bins, raceOf(this.#settings)) * this.#settings.thresholdStep;
   }
+}
+
+/** Public, and the same for every stream with these settings. */
+const races = new WeakMap<Settings, Race>();
+
+function raceOf(settings: Settings): Race {
+  let race = races.get(settings);
+  if (race === undefined) races.set(settings, (race = settingsRace(settings)));
+  return race;
+}
+
+function settingsRace(settings: Settings): Race {
+  const { candidates, thresholdStep, choosing, epsilon, maxRange, fanout, selection, variant } = settings;
+  return makeRace({
+    candidates,
+    step: thresholdStep,
+    holdout: choosing,
+    epsilon,
+    releaseEpsilon: epsilon,
+    maxRange,
+    fanout,
+    // Eq. 6 has log_b r levels. The authors' code counts one more, which leans to a smaller θ and pays off: departures.md.
+    penaltyLevels: logarithm(maxRange, fanout) + (variant === "paper" ? 0 : 1),
+    noise: selection,
+  });
 }
 
 /** Candidates strictly below the value, counting only from the second on: 0 up to θ_1, k up to θ_(k+1). */

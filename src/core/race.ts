@@ -27,6 +27,8 @@ export interface RaceOptions {
   readonly maxRange: number;
   /** b: children per node. */
   readonly fanout: number;
+  /** Levels whose noise the penalty counts. Default log_b r, as printed. */
+  readonly penaltyLevels?: number;
   /** `exponential` is permute-and-flip, never worse; `laplace` is the paper's. */
   readonly noise: RaceNoise;
 }
@@ -60,15 +62,20 @@ const MAX_COST = 2 ** 51;
 const MAX_SCALE = 2 ** 40;
 const FRACTION_BITS = 12;
 
+/** log_b r. */
+export function logarithm(r: number, b: number): number {
+  return Math.log(r) / Math.log(b);
+}
+
 /** c of Eq. 6. */
 const C = 60;
 
-/** Eq. 6's penalty per unit of θ, in values: (3m/(c r ε))·sqrt(2(b−1)(log_b r)³). */
+/** Eq. 6's penalty per unit of θ, in values: (3m/(c r ε))·sqrt(2(b−1)·levels³). */
 export function penaltySlope(
   options: Omit<RaceOptions, "candidates" | "step" | "epsilon" | "noise">,
 ): number {
   const { holdout: m, maxRange: r, fanout: b, releaseEpsilon } = options;
-  const levels = Math.log(r) / Math.log(b);
+  const levels = options.penaltyLevels ?? logarithm(r, b);
   return ((3 * m) / (C * r * releaseEpsilon)) * Math.sqrt(2 * (b - 1) * levels ** 3);
 }
 
