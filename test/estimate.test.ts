@@ -101,7 +101,10 @@ describe("watching", () => {
   test("progress is told, and rises", async () => {
     const seen: number[] = [];
     const done = await estimate(slow, counts, {
-      onProgress: ({ logLikelihood }) => seen.push(logLikelihood),
+      onProgress: ({ logLikelihood, shares }) => {
+        seen.push(logLikelihood);
+        expect(shares.reduce((a, b) => a + b)).toBeCloseTo(1, 12);
+      },
     });
     expect(seen.length).toBeGreaterThan(2);
     for (let i = 1; i < seen.length; i++) expect(seen[i]!).toBeGreaterThan(seen[i - 1]!);

@@ -131,6 +131,16 @@ test("on a phone and in the dark nothing is cut off", async () => {
       ] as const) {
         await page.setViewportSize({ width, height });
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+        await page.waitForFunction(
+          ([from, to]) => {
+            const [over, chosen] = [".u-over", ".u-select"].map((at) =>
+              document.querySelector(`#stream-plot ${at}`)!.getBoundingClientRect(),
+            );
+            const off = (edge: number, share: number) => Math.abs(edge - over!.left - share * over!.width);
+            return off(chosen!.left, from!) < 2 && off(chosen!.right, to!) < 2;
+          },
+          [300_000 / values.length, 500_000 / values.length],
+        );
         await page.screenshot({ path: `build/screenshots/live-${name}-${colorScheme}.png`, fullPage: true });
       }
     }

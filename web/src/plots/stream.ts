@@ -72,13 +72,12 @@ export class StreamPlot {
   /** Marks a range of positions. */
   select(from: number, to: number): void {
     this.#selected = [from, to];
-    this.#paintSelection();
+    this.#paintSelection(this.#plot);
   }
 
   #remake(): void {
     this.#plot.destroy();
     this.#plot = this.#make();
-    this.#paintSelection();
   }
 
   #make(): uPlot {
@@ -124,6 +123,7 @@ export class StreamPlot {
         ],
         hooks: {
           drawAxes: [(u) => this.#shadeHoldout(u)],
+          draw: [(u) => this.#paintSelection(u)], // positions are new after a resize
           setCursor: [(u) => onHover?.(u.cursor.idx ?? undefined)],
         },
       },
@@ -203,12 +203,11 @@ export class StreamPlot {
     over.addEventListener("pointercancel", () => (start = undefined));
   }
 
-  #paintSelection(): void {
+  #paintSelection(plot: uPlot): void {
     const [from, to] = this.#selected;
-    const height = this.#plot.over.clientHeight;
-    const a = this.#plot.valToPos(from, "x");
-    const width = from < to ? this.#plot.valToPos(Math.min(to, this.#options.total), "x") - a : 0;
-    this.#plot.setSelect({ left: a, width, top: 0, height: width > 0 ? height : 0 }, false);
+    const left = plot.valToPos(from, "x");
+    const width = from < to ? plot.valToPos(Math.min(to, this.#options.total), "x") - left : 0;
+    plot.setSelect({ left, width, top: 0, height: width > 0 ? plot.over.clientHeight : 0 }, false);
   }
 
   #size(): { width: number; height: number } {
@@ -221,7 +220,6 @@ export class StreamPlot {
   #resize(): void {
     if (this.#container.clientWidth === 0) return; // hidden
     this.#plot.setSize(this.#size());
-    this.#paintSelection();
   }
 }
 
