@@ -198,7 +198,7 @@ describe("brume audit", () => {
 
   test("a wrong call says what was wanted", async () => {
     await expect(printed("--epsilon", "1")).rejects.toThrow("--mechanism: missing; expected laplace");
-    await expect(printed(...quick, "sieve")).rejects.toThrow('--mechanism: expected laplace, noisy-max');
+    await expect(printed(...quick, "sieve")).rejects.toThrow("--mechanism: expected laplace, noisy-max");
     await expect(printed("--mechanism", "sr")).rejects.toThrow("--epsilon: missing");
   });
 });

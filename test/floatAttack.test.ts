@@ -28,9 +28,8 @@ function published(core: Core, options: TopsOptions, x: number, count: number): 
   const settings = resolveSettings(options);
   const keys = new Uint32Array(8 * count);
   core.keystream(subStream(unsafeKey(`published ${x}`), Stage.baseline, 0, 0), keys);
-  return Float64Array.from(
-    { length: count },
-    (_, i) => new Tops(settings, core, keys.slice(8 * i, 8 * i + 8)).push(x)!,
+  return Float64Array.from({ length: count }, (_, i) =>
+    new Tops(settings, core, keys.slice(8 * i, 8 * i + 8)).push(x)!,
   );
 }
 
@@ -46,7 +45,15 @@ describe("porosity: every number that x can publish, x′ can publish too", () =
 
   test("a consistent leaf: integers plus thirds, for any value", () => {
     // ε = 8 and θ = 16 give nodes noise of scale 4; f is a third of an integer, rounded to 20 binary digits.
-    const options = { epsilon: 8, max: 16, threshold: 16, resolution: 1, fanout: 2, maxRange: 4, skipLevels: 0 };
+    const options = {
+      epsilon: 8,
+      max: 16,
+      threshold: 16,
+      resolution: 1,
+      fanout: 2,
+      maxRange: 4,
+      skipLevels: 0,
+    };
     const fractions = (x: number) =>
       support(
         published(cores.wasm, options, x, 4000).map((y) => y - Math.floor(y)),

@@ -9,6 +9,8 @@ export class DataError extends Error {}
 export interface Option {
   /** What stands behind the option in the help; absent for a switch. */
   readonly value?: string;
+  /** May be given several times. */
+  readonly repeatable?: boolean;
   readonly help: string;
 }
 
@@ -25,14 +27,16 @@ export interface Command {
 /** Parsed arguments, read by kind; a bad one is a usage error that names the option. */
 export class Arguments {
   readonly operands: readonly string[];
-  readonly #values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly #values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
   constructor(command: Command, argv: readonly string[]) {
     const options = Object.fromEntries(
-      Object.entries<Option>({ ...command.options, help: { help: "" } }).map(([name, { value }]) => [
-        name,
-        { type: value === undefined ? ("boolean" as const) : ("string" as const) },
-      ]),
+      Object.entries<Option>({ ...command.options, help: { help: "" } }).map(
+        ([name, { value, repeatable = false }]) => [
+          name,
+          { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: repeatable },
+        ],
+      ),
     );
     try {
       const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
@@ -49,6 +53,11 @@ export class Arguments {
 
   text(name: string): string | undefined {
     return this.#values[name] as string | undefined;
+  }
+
+  /** Of an option that may be given several times. */
+  texts(name: string): readonly string[] {
+    return (this.#values[name] ?? []) as string[];
   }
 
   number(name: string): number | undefined {

@@ -14,7 +14,7 @@ export const evaluate: Command = {
   options: {
     data: { value: "FILE", help: "numbers: plain, CSV or NDJSON, gzip or not (required)" },
     column: { value: "NAME", help: "the column to read (CSV, NDJSON)" },
-    format: { value: "F", help: "plain, csv or ndjson (by the file's name, else plain)" },
+    format: { value: "F", help: "plain, csv, ndjson or fimi (by the file's name, else plain)" },
     max: { value: "B", help: "public upper bound of a value (required)" },
     epsilon: { value: "E,E,…", help: "privacy budgets (required)" },
     methods: { value: "M,M,…", help: "systems to run (tops)" },

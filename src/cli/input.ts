@@ -1,11 +1,13 @@
-/** Numbers from a file or standard input: plain lines, a column of CSV or NDJSON, gzip or not. */
+/** Numbers from a file or standard input: plain lines, a column of CSV or NDJSON, sizes of transactions, gzip or not. */
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { type CsvError, parse as csvParser } from "csv-parse";
 import { DataError, UsageError } from "./command.js";
 
-export type Format = "plain" | "csv" | "ndjson";
+/** "fimi": a transaction a line, items with blanks between, as in the Frequent Itemset Mining repository; its size is the number. */
+export const FORMATS = ["plain", "csv", "ndjson", "fimi"] as const;
+export type Format = (typeof FORMATS)[number];
 
 export interface Source {
   /** Numbers as they come in, in chunks. */
@@ -14,14 +16,17 @@ export interface Source {
   bytesRead(): number;
 }
 
-/** By name unless said: .csv, .ndjson or .jsonl, else plain; .gz in front of nothing changes that. */
+/** By name unless said: .csv, .ndjson or .jsonl, .dat for fimi, else plain; .gz in front of nothing changes that. */
 export function formatOf(path: string, asked: string | undefined): Format {
   if (asked !== undefined) {
-    if (asked === "plain" || asked === "csv" || asked === "ndjson") return asked;
-    throw new UsageError(`--format: expected plain, csv or ndjson, got "${asked}"`);
+    const found = FORMATS.find((format) => format === asked);
+    if (found === undefined)
+      throw new UsageError(`--format: expected plain, csv, ndjson or fimi, got "${asked}"`);
+    return found;
   }
   const name = path.replace(/\.gz$/i, "");
   if (/\.csv$/i.test(name)) return "csv";
+  if (/\.dat$/i.test(name)) return "fimi";
   return /\.(ndjson|jsonl)$/i.test(name) ? "ndjson" : "plain";
 }
 
@@ -38,7 +43,7 @@ export function openNumbers(path: string, format: Format, column: string | undef
     chunks:
       format === "csv"
         ? csvNumbers(text(), column)
-        : lineNumbers(text(), format === "plain" ? plain : fieldOf(column!)),
+        : lineNumbers(text(), format === "plain" ? plain : format === "fimi" ? basket : fieldOf(column!)),
     bytesRead: () => bytes,
   };
 }
@@ -84,6 +89,11 @@ async function* unzipped(raw: Readable, path: string): AsyncGenerator<Buffer> {
 type ReadLine = (line: string) => number | string;
 
 const plain: ReadLine = (line) => numberOf(line);
+
+const basket: ReadLine = (line) => {
+  const items = line.trim();
+  return items === "" ? "expected at least one item" : items.split(/\s+/).length;
+};
 
 const fieldOf =
   (column: string): ReadLine =>

@@ -16,7 +16,7 @@ export const ldp: Command = {
     max: { value: "B", help: "public upper bound of a value (500; required with --data)" },
     data: { value: "FILE", help: "one device per number: plain, CSV or NDJSON, gzip or not" },
     column: { value: "NAME", help: "the column to read (CSV, NDJSON)" },
-    format: { value: "F", help: "plain, csv or ndjson (by the file's name, else plain)" },
+    format: { value: "F", help: "plain, csv, ndjson or fimi (by the file's name, else plain)" },
     devices: { value: "N", help: "at most so many devices (1000000)" },
     holdout: { value: "M", help: "devices that teach the threshold (65536)" },
     "unsafe-seed": { value: "S", help: "repeatable and NOT PRIVATE: for tests and papers" },

@@ -7,10 +7,11 @@ import { demo } from "./demo.js";
 import { evaluate } from "./evaluate.js";
 import { explain } from "./explain.js";
 import { ldp } from "./ldp.js";
+import { paper } from "./paper.js";
 import { plan } from "./plan.js";
 import { release } from "./release.js";
 
-const COMMANDS: readonly Command[] = [release, evaluate, audit, plan, explain, ldp, demo];
+const COMMANDS: readonly Command[] = [release, evaluate, audit, plan, explain, ldp, paper, demo];
 
 const help = `brume: differentially private data streams
 

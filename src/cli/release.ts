@@ -16,7 +16,7 @@ export const release: Command = {
   options: {
     ...TOPS_FLAGS,
     column: { value: "NAME", help: "the column to read (CSV: name or number from 1; NDJSON: name)" },
-    format: { value: "F", help: "plain, csv or ndjson (by the file's name, else plain)" },
+    format: { value: "F", help: "plain, csv, ndjson or fimi (by the file's name, else plain)" },
     out: { value: "FILE", help: "write here instead of standard output; appears when it is whole" },
     account: { value: "FILE", help: "write the machine-readable privacy statement here" },
   },

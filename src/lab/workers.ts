@@ -1,15 +1,13 @@
-/** The same evaluation on all cores of a machine: Node's worker threads, each taking the next run. */
-import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
+/** The same evaluation on all cores of a machine. */
 import {
   type EvaluateOptions,
   type Evaluation,
   prepare,
   summarise,
-  type Trial,
   type TrialResult,
   trials,
 } from "./evaluate.js";
+import { runInPool, share } from "./pool.js";
 
 export interface WorkerOptions {
   /** Default: one per core. */
@@ -24,50 +22,15 @@ export async function evaluateInWorkers(
   options: EvaluateOptions,
   settings: WorkerOptions = {},
 ): Promise<Evaluation> {
-  const {
-    workers = availableParallelism(),
-    progress,
-    script = new URL("./worker.js", import.meta.url),
-  } = settings;
+  const { progress, script = new URL("./worker.js", import.meta.url), ...pool } = settings;
   const experiment = prepare(options);
   const list = trials(experiment);
   const results: TrialResult[] = new Array<TrialResult>(list.length);
-  const shared = { ...options, data: share(experiment.values), tile: false };
-  let next = 0;
+  const workerData = { ...options, data: share(experiment.values), tile: false };
   let done = 0;
-
-  const work = (worker: Worker) =>
-    new Promise<void>((resolve, reject) => {
-      let current = -1;
-      const advance = () => {
-        if (next >= list.length) return resolve();
-        current = next++;
-        worker.postMessage(list[current] satisfies Trial | undefined);
-      };
-      worker.on("error", reject);
-      worker.on("message", (result: TrialResult) => {
-        results[current] = result;
-        progress?.(++done, list.length);
-        advance();
-      });
-      advance();
-    });
-
-  const pool = Array.from(
-    { length: Math.min(workers, list.length) },
-    () => new Worker(script, { workerData: shared }),
-  );
-  try {
-    await Promise.all(pool.map(work));
-  } finally {
-    await Promise.all(pool.map((worker) => worker.terminate()));
-  }
+  await runInPool(list, { ...pool, script, workerData }, (result: TrialResult, index) => {
+    results[index] = result;
+    progress?.(++done, list.length);
+  });
   return summarise(experiment, results);
-}
-
-/** A copy that threads can read without copying it again. */
-function share(values: Float64Array): Float64Array {
-  const copy = new Float64Array(new SharedArrayBuffer(values.byteLength));
-  copy.set(values);
-  return copy;
 }

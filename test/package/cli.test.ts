@@ -166,7 +166,7 @@ describe("brume release", () => {
     [["release", "--epsilon", "1", "--max", "5", "--smoother", "newest"], "--smoother: expected recent"],
     [
       ["release", "--epsilon", "1", "--max", "5", "--format", "xml"],
-      "--format: expected plain, csv or ndjson",
+      "--format: expected plain, csv, ndjson or fimi",
     ],
     [["publish"], 'unknown command "publish"'],
     [["explain"], "FILE.json: missing"],

@@ -68,7 +68,9 @@ function bestEvent(first: Float64Array, second: Float64Array, width: number, alp
       const [a, b] = [x, y].map((values) => cellCounts(values.subarray(quarter), edges));
       for (const order of orders(orderA!, orderB!))
         for (const swapped of [false, true]) {
-          const { inside, bound } = swapped ? bestCells(order, b!, a!, alpha) : bestCells(order, a!, b!, alpha);
+          const { inside, bound } = swapped
+            ? bestCells(order, b!, a!, alpha)
+            : bestCells(order, a!, b!, alpha);
           if (best === undefined || bound > best.bound)
             best = { event: { feature, view, edges, inside, swapped }, bound };
         }

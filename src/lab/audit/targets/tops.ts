@@ -34,10 +34,15 @@ function warming(epsilon: number, core: Core): Target {
     name: "a value of the warm start, 0 or max",
     features: ["first published number"],
     effort: 1,
-    observe: observing(core, { epsilon, max: THETA, threshold: THETA, holdout: 1 }, 1, (stream, world, row) => {
-      stream.push(world * THETA);
-      row[0] = stream.push(0)!;
-    }),
+    observe: observing(
+      core,
+      { epsilon, max: THETA, threshold: THETA, holdout: 1 },
+      1,
+      (stream, world, row) => {
+        stream.push(world * THETA);
+        row[0] = stream.push(0)!;
+      },
+    ),
   };
 }
 
@@ -66,9 +71,7 @@ export function likelihood(x: number, y: number, t: number): number {
   const [low, middle, high] = Float64Array.of(x, y, -x - y).sort() as unknown as [number, number, number];
   const weight = (g: number) => Math.exp(-g / t);
   const spread = high - low;
-  return (
-    2 * weight(spread) - (2 / 3) * (weight(spread + (middle - low)) + weight(spread + (high - middle)))
-  );
+  return 2 * weight(spread) - (2 / 3) * (weight(spread + (middle - low)) + weight(spread + (high - middle)));
 }
 
 /** Runs a publisher with a key of its own for each row. */

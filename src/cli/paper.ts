@@ -1,0 +1,91 @@
+/** brume paper: the figures of the paper once more, with our defaults beside its variant. */
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { DATASET_NAMES, type DatasetName } from "../lab/data/datasets.js";
+import { builtIn, type Dataset, fromNumbers } from "../lab/data/source.js";
+import { type Figure, FULL, QUICK } from "../lab/figures/figure.js";
+import { FIGURES } from "../lab/figures/index.js";
+import { makeFigures } from "../lab/figures/make.js";
+import { type Command, UsageError } from "./command.js";
+import { formatOf, readNumbers } from "./input.js";
+import { Progress } from "./progress.js";
+
+const FARE_COLUMN = "fare_amount";
+
+export const paper: Command = {
+  name: "paper",
+  operands: "",
+  summary: `Measures the figures of the paper and writes them as JSON, CSV and SVG, with one report:\n${FIGURES.map(({ id }) => id).join(", ")}. What was done before, with the same parameters, is not done again.`,
+  options: {
+    figure: { value: "F,F,…", help: "which of them (all)" },
+    full: { help: "as in the paper: 10 budgets, 100 runs a point; hours instead of minutes" },
+    data: {
+      value: "NAME=FILE",
+      repeatable: true,
+      help: `a real data set in place of ours: ${DATASET_NAMES.join(", ")}; numbers, .dat transactions (sizes) or .csv taxi records (fares), gzip or not`,
+    },
+    out: { value: "FOLDER", help: "where it goes (build/paper)" },
+    "unsafe-seed": { value: "S", help: "other ranges and other noise, the same every time (paper)" },
+  },
+  example: "brume paper --figure 3,5 --data Kosarak=kosarak.dat.gz",
+  async run(args) {
+    const figures = figuresOf(args.text("figure"));
+    const folder = args.text("out") ?? join("build", "paper");
+    const files = filesOf(args.texts("data"));
+    const base = args.has("full") ? FULL : QUICK;
+    const settings = { ...base, seed: args.text("unsafe-seed") ?? base.seed };
+    const datasets: Dataset[] = [];
+    for (const name of DATASET_NAMES) datasets.push(await load(name, files.get(name)));
+    const progress = new Progress("runs");
+    const drawn = await makeFigures(
+      figures,
+      { settings, datasets },
+      {
+        folder,
+        about: aboutThis(),
+        progress: (done, of) => progress.show(done, done / of),
+      },
+    ).finally(() => progress.clear());
+    for (const { figure, panels } of drawn) console.log(`${figure.title}\n  ${figure.got(panels)}`);
+    console.log(`\n${join(folder, "report.html")}`);
+  },
+};
+
+function figuresOf(asked: string | undefined): readonly Figure[] {
+  if (asked === undefined) return FIGURES;
+  const ids = asked.split(",").map((id) => id.trim());
+  for (const id of ids)
+    if (!FIGURES.some((figure) => figure.id === id))
+      throw new UsageError(
+        `--figure: expected ${FIGURES.map((figure) => figure.id).join(", ")}, got "${id}"`,
+      );
+  return FIGURES.filter(({ id }) => ids.includes(id));
+}
+
+function filesOf(entries: readonly string[]): Map<DatasetName, string> {
+  return new Map(
+    entries.map((entry) => {
+      const [given, ...path] = entry.split("=");
+      const name = DATASET_NAMES.find((known) => known.toLowerCase() === given!.toLowerCase());
+      if (name === undefined || path.join("=") === "")
+        throw new UsageError(
+          `--data: expected NAME=FILE with a name out of ${DATASET_NAMES.join(", ")}, got "${entry}"`,
+        );
+      return [name, path.join("=")];
+    }),
+  );
+}
+
+/** Taxi records give dollars; a plain file of fares is taken for cents. */
+async function load(name: DatasetName, path: string | undefined): Promise<Dataset> {
+  if (path === undefined) return builtIn(name);
+  const format = formatOf(path, undefined);
+  const taxi = name === "Fare" && format === "csv";
+  return fromNumbers(name, await readNumbers(path, format, taxi ? FARE_COLUMN : undefined), taxi);
+}
+
+function aboutThis(): string {
+  const command = ["brume", ...process.argv.slice(2)].join(" ");
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"}`;
+  return `Made by “${command}” on ${new Date().toISOString().slice(0, 10)}, ${machine}, Node ${process.version}.`;
+}

@@ -1,0 +1,40 @@
+/** The four data sets of the paper by name, with what its Table 1 says about them. */
+
+/** A row of Table 1; percentiles in units of the stream. */
+export interface Characteristics {
+  readonly n: number;
+  /** B, the public bound. */
+  readonly max: number;
+  readonly p85: number;
+  readonly p95: number;
+  readonly p995: number;
+  readonly p100: number;
+  readonly mean: number;
+}
+
+export const TABLE1 = {
+  DNS: { n: 1141961, max: 2000, p85: 63, p95: 85, p995: 135, p100: 617, mean: 37.9 },
+  Fare: { n: 8704495, max: 30000, p85: 440, p95: 1036, p995: 2037, p100: 26770, mean: 279.9 },
+  Kosarak: { n: 990002, max: 41270, p85: 10, p95: 28, p995: 133, p100: 2498, mean: 8.1 },
+  POS: { n: 515597, max: 1657, p85: 13, p95: 21, p995: 39, p100: 165, mean: 7.5 },
+} as const satisfies Record<string, Characteristics>;
+
+export type DatasetName = keyof typeof TABLE1;
+export const DATASET_NAMES = Object.keys(TABLE1) as DatasetName[];
+
+/** What a value counts. */
+export const UNITS: Readonly<Record<DatasetName, string>> = {
+  DNS: "queries",
+  Fare: "cents",
+  Kosarak: "clicks",
+  POS: "items",
+};
+
+/** The same row for any stream: the p-percentile is the value of rank ⌈p·n⌉. */
+export function characteristics(values: Float64Array, max: number): Characteristics {
+  const sorted = values.slice().sort();
+  const n = sorted.length;
+  const rank = (p: number) => sorted[Math.max(1, Math.ceil(p * n)) - 1]!;
+  const sum = values.reduce((total, value) => total + value, 0);
+  return { n, max, p85: rank(0.85), p95: rank(0.95), p995: rank(0.995), p100: rank(1), mean: sum / n };
+}

@@ -1,0 +1,36 @@
+/** A job's result: how far random ranges are off, and means over time where they are asked for. */
+import { errorsOver, prefixSums, randomRanges, tile } from "../metrics.js";
+import { runCentral } from "./central.js";
+import type { Job, JobResult } from "./job.js";
+import { runLocal } from "./local.js";
+
+/** @param data the whole data set; data that is too short goes on mirrored */
+export async function runJob(job: Job, data: Float64Array): Promise<JobResult> {
+  const { holdout, maxRange, queries, intervals } = job;
+  const values = streamOf(job, data);
+  const { theta, sum } = job.kind === "central" ? runCentral(job, values) : await runLocal(job, values);
+  const ranges = randomRanges(`${job.seed}, ranges of run ${job.run}`, maxRange, queries);
+  const errors = errorsOver(ranges, prefixSums(values.subarray(holdout)), sum);
+  return {
+    ...errors,
+    theta,
+    ...(intervals === undefined ? {} : { means: meansOf(sum, maxRange, intervals) }),
+  };
+}
+
+function streamOf(job: Job, data: Float64Array): Float64Array {
+  const length = job.holdout + job.maxRange;
+  const values = data.length < length ? tile(data, length) : data.subarray(0, length);
+  const clamp = job.kind === "central" ? job.clamp : undefined;
+  return clamp === undefined ? values : values.map((value) => Math.min(value, clamp));
+}
+
+/** Means of `intervals` equal parts of 0 … length. */
+export function meansOf(
+  sum: (from: number, to: number) => number,
+  length: number,
+  intervals: number,
+): number[] {
+  const cut = (i: number) => Math.floor((i * length) / intervals);
+  return Array.from({ length: intervals }, (_, i) => sum(cut(i), cut(i + 1)) / (cut(i + 1) - cut(i)));
+}

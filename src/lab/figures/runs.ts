@@ -1,0 +1,60 @@
+/** Results that are kept: one line of JSON per run, written as soon as it is done, so that work can stop and go on. */
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import type { Dataset } from "../data/source.js";
+import { runInPool, share } from "../pool.js";
+import { type Job, type JobResult, keyOf } from "./job.js";
+import { runJob } from "./run.js";
+
+export type Results = (job: Job) => JobResult;
+
+export interface RunOptions {
+  /** File of kept results; a run found there under the same parameters is not run again. */
+  readonly file: string;
+  /** 0: here, in this thread. Default: one per core. */
+  readonly workers?: number;
+  readonly progress?: (done: number, of: number) => void;
+}
+
+export async function runAll(
+  jobs: readonly Job[],
+  datasets: readonly Dataset[],
+  { file, workers, progress }: RunOptions,
+): Promise<Results> {
+  const kept = readKept(file);
+  const missing = [...new Map(jobs.map((job) => [keyOf(job), job]))]
+    .filter(([key]) => !kept.has(key))
+    .map(([, job]) => job);
+  let count = 0;
+  const keep = (result: JobResult, index: number) => {
+    const key = keyOf(missing[index]!);
+    kept.set(key, result);
+    appendFileSync(file, `${JSON.stringify([key, result])}\n`);
+    progress?.(++count, missing.length);
+  };
+  const values = new Map(datasets.map(({ id, values }) => [id, values]));
+  if (workers === 0)
+    for (const [index, job] of missing.entries()) keep(await runJob(job, values.get(job.data)!), index);
+  else {
+    const script = new URL("./worker.js", import.meta.url);
+    const workerData = new Map([...values].map(([id, data]) => [id, share(data)]));
+    await runInPool(missing, { script, workerData, ...(workers === undefined ? {} : { workers }) }, keep);
+  }
+  return (job) => kept.get(keyOf(job))!;
+}
+
+/** A line that was cut off by the end of a process is not a result. */
+function readKept(file: string): Map<string, JobResult> {
+  const kept = new Map<string, JobResult>();
+  if (!existsSync(file)) return kept;
+  const text = readFileSync(file, "utf8");
+  for (const line of text.split("\n")) {
+    try {
+      const [key, result] = JSON.parse(line) as [string, JobResult];
+      kept.set(key, result);
+    } catch {
+      continue;
+    }
+  }
+  if (text !== "" && !text.endsWith("\n")) appendFileSync(file, "\n");
+  return kept;
+}

@@ -1,0 +1,159 @@
+import { appendFileSync, mkdtempSync, readFileSync, truncateSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { DATASET_NAMES } from "../src/lab/data/datasets.js";
+import { fromNumbers } from "../src/lab/data/source.js";
+import { runCentral, thetaBy } from "../src/lab/figures/central.js";
+import type { Lab } from "../src/lab/figures/figure.js";
+import { FIGURES } from "../src/lab/figures/index.js";
+import type { CentralJob } from "../src/lab/figures/job.js";
+import { makeFigures } from "../src/lab/figures/make.js";
+import { meansOf } from "../src/lab/figures/run.js";
+import { longTailedStream } from "./reference/streams.js";
+import { openTags } from "./reference/xml.js";
+
+/** Everything as in the paper but a thousandth of the size. */
+const lab: Lab = {
+  settings: {
+    seed: "tiny",
+    repeat: 2,
+    queries: 10,
+    holdout: 256,
+    maxRange: 1024,
+    epsilons: [0.5, 1],
+    localEpsilons: [1, 2],
+  },
+  datasets: DATASET_NAMES.map((name) => fromNumbers(name, longTailedStream(900, 160, name), false)),
+};
+
+const fresh = () => mkdtempSync(join(tmpdir(), "brume-figures-"));
+
+async function make(folder: string, ids?: readonly string[], settings = lab.settings): Promise<number> {
+  let runs = 0;
+  const figures = FIGURES.filter(({ id }) => ids?.includes(id) ?? true);
+  const progress = () => runs++;
+  await makeFigures(figures, { ...lab, settings }, { folder, about: "a test", workers: 0, progress });
+  return runs;
+}
+
+describe("all figures", () => {
+  const folder = fresh();
+  const made = make(folder);
+  const read = (name: string) => readFileSync(join(folder, name), "utf8");
+
+  test.each(FIGURES.map(({ id }) => [/^\d/.test(id) ? `figure-${id}` : id]))(
+    "%s is data and a picture of the same series",
+    async (name) => {
+      await made;
+      const { panels, reading } = JSON.parse(read(`${name}.json`)) as {
+        panels: { series: { name: string; points: { y: number | null }[] }[] }[];
+        reading: { paper: string; got: string; why: string };
+      };
+      const points = panels.flatMap(({ series }) => series.flatMap((one) => one.points));
+      expect(points.length).toBeGreaterThan(0);
+      expect(points.every(({ y }) => typeof y === "number")).toBe(true);
+      expect(read(`${name}.csv`).trimEnd().split("\n")).toHaveLength(points.length + 1);
+      const svg = read(`${name}.svg`);
+      expect(openTags(svg)).toEqual([]);
+      expect(svg).not.toMatch(/NaN|undefined/);
+      for (const { series } of panels)
+        for (const one of series) expect(svg).toContain(`data-series="${one.name}"`);
+      for (const text of Object.values(reading)) expect(text).not.toMatch(/NaN|undefined|^$/);
+    },
+  );
+
+  test("the report shows each of them and loads nothing", async () => {
+    await made;
+    const html = read("report.html");
+    for (const { id } of FIGURES) expect(html).toContain(`<section id="${id}">`);
+    expect(html.match(/<svg /g)).toHaveLength(FIGURES.length);
+    expect(html).not.toMatch(/<script|<link|<img|src=|href="(?!#)/);
+  });
+
+  test("nothing is run twice, and the second time gives the same bytes", async () => {
+    expect(await made).toBeGreaterThan(100);
+    const before = read("figure-3.json");
+    expect(await make(folder)).toBe(0);
+    expect(read("figure-3.json")).toBe(before);
+  });
+});
+
+test("a run that was cut off goes on where it stopped", async () => {
+  const folder = fresh();
+  const all = await make(folder, ["4"]);
+  expect(all).toBe(4 * 5 * 2 * 2); // data sets, smoothers, budgets, runs
+  const [json, file] = [readFileSync(join(folder, "figure-4.json"), "utf8"), join(folder, "runs.ndjson")];
+  truncateSync(file, statSync(file).size - 20); // in the middle of the last line
+  expect(await make(folder, ["4"])).toBe(1);
+  expect(readFileSync(join(folder, "figure-4.json"), "utf8")).toBe(json);
+  appendFileSync(file, "not a result\n");
+  expect(await make(folder, ["4"])).toBe(0);
+});
+
+test("other parameters are other runs, and figures share the runs they have in common", async () => {
+  const folder = fresh();
+  const runs = await make(folder, ["3"]);
+  expect(await make(folder, ["10", "ours"])).toBe(0);
+  expect(await make(folder, ["3"], { ...lab.settings, seed: "other" })).toBe(runs);
+  expect(await make(folder, ["3"], { ...lab.settings, queries: 11 })).toBe(runs);
+});
+
+describe("a θ with an ε of its own", () => {
+  const values = longTailedStream(1280, 160, "rules");
+  const job: CentralJob = {
+    kind: "central",
+    data: "",
+    max: 200,
+    seed: "rules",
+    run: 0,
+    queries: 1,
+    holdout: 256,
+    maxRange: 1024,
+    method: "hhatc16",
+    epsilon: 1,
+    variant: "paper",
+    answer: "published",
+  };
+  const held = values.subarray(0, 256);
+
+  test("a percentile is the value of its rank", () => {
+    const sorted = held.slice().sort();
+    expect(thetaBy({ name: "percentile", percentile: 0.9 }, job, held)).toBe(sorted[Math.floor(256 * 0.9)]);
+  });
+
+  test("noisy max with hardly any noise is the highest Eq. 6 for the release's ε", () => {
+    const slope = ((3 * 256) / (60 * 1024)) * Math.sqrt(2 * 15 * (Math.log(1024) / Math.log(16)) ** 3);
+    for (const epsilon of [0.05, 1]) {
+      const cost = (theta: number) =>
+        held.filter((value) => value > theta).length + (slope * theta) / epsilon;
+      const best = Array.from({ length: 200 }, (_, i) => i + 1).reduce((a, b) => (cost(b) < cost(a) ? b : a));
+      const theta = thetaBy({ name: "nm-e", epsilon: 60, noise: "laplace" }, { ...job, epsilon }, held);
+      expect(cost(theta) - cost(best)).toBeLessThan(1); // e^−60 against one value more
+    }
+  });
+
+  test("θ far above the bound is published, θ = 0 publishes zeros", () => {
+    const thetas = Array.from({ length: 12 }, (_, run) => {
+      const answers = runCentral({ ...job, run, rule: { name: "s-p", epsilon: 0.01 } }, values);
+      const sum = answers.sum(0, 1024);
+      const theta = thetaBy({ name: "s-p", epsilon: 0.01 }, { ...job, run }, held);
+      expect(sum === 0).toBe(theta === 0);
+      return theta;
+    });
+    expect(Math.min(...thetas)).toBe(0); // one false alarm in 2¹² seeds, and this seed is fixed
+    expect(Math.max(...thetas)).toBeGreaterThan(200);
+  });
+});
+
+test("means of intervals that do not divide the length", () => {
+  const sum = (from: number, to: number) => to - from;
+  expect(meansOf(sum, 10, 3)).toEqual([1, 1, 1]);
+  const ends: [number, number][] = [];
+  meansOf((from, to) => ends.push([from, to]), 10, 3);
+  expect(ends).toEqual([
+    [0, 3],
+    [3, 6],
+    [6, 10],
+  ]);
+});
