@@ -29,7 +29,9 @@ export async function fuzz({ operations, seed, episode = 0, progress }: FuzzOpti
     try {
       done += dice.chance(0.5) ? await publisherEpisode(dice) : kernelEpisode(dice);
     } catch (reason) {
-      throw new Error(`fuzz --seed ${seed} --episode ${episode}: ${(reason as Error).message}`, { cause: reason });
+      throw new Error(`fuzz --seed ${seed} --episode ${episode}: ${(reason as Error).message}`, {
+        cause: reason,
+      });
     }
     progress?.(done);
   }
@@ -44,7 +46,8 @@ async function main(): Promise<void> {
       episode: { type: "string", default: "0" },
     },
   });
-  const seed = values.seed === undefined ? crypto.getRandomValues(new Uint32Array(1))[0]! : Number(values.seed);
+  const seed =
+    values.seed === undefined ? crypto.getRandomValues(new Uint32Array(1))[0]! : Number(values.seed);
   const operations = Number(values.operations);
   console.log(`seed ${seed}, ${operations} operations`);
   const started = performance.now();

@@ -97,8 +97,7 @@ function mutantsOf(file: string): Mutant[] {
     } else if (ts.isNumericLiteral(node)) add(node, `(${node.getText(source)} + 1)`);
     else if (ts.isBigIntLiteral(node)) add(node, `(${node.getText(source)} + 1n)`);
     else if (ts.isIfStatement(node)) add(node.expression, `!(${node.expression.getText(source)})`);
-    else if (ts.isConditionalExpression(node))
-      add(node.condition, `!(${node.condition.getText(source)})`);
+    else if (ts.isConditionalExpression(node)) add(node.condition, `!(${node.condition.getText(source)})`);
     ts.forEachChild(node, visit);
   };
   visit(source);

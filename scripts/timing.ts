@@ -71,9 +71,21 @@ for (const core of ["wasm", "js"] as const) {
   // One level, one value a block: every push draws noise of its own.
   const drawing = timePushes({ ...fixed, fanout: 16, maxRange: 16 }, pushes, new Dice(1, 0));
   const median = drawing.map(({ noise }) => noise).sort((a, b) => a - b)[pushes >> 1]!;
-  print(`${core}, noise below or above its median`, welch(drawing, ({ noise }) => noise > median));
-  print(`${core}, noise up to or beyond 5 scales`, welch(drawing, ({ noise }) => noise > 5 * MAX));
-  print(`${core}, value 1 or ${MAX}, noise at every push`, welch(drawing, ({ value }) => value === MAX));
+  print(
+    `${core}, noise below or above its median`,
+    welch(drawing, ({ noise }) => noise > median),
+  );
+  print(
+    `${core}, noise up to or beyond 5 scales`,
+    welch(drawing, ({ noise }) => noise > 5 * MAX),
+  );
+  print(
+    `${core}, value 1 or ${MAX}, noise at every push`,
+    welch(drawing, ({ value }) => value === MAX),
+  );
   const adding = timePushes(fixed, pushes, new Dice(2, 0));
-  print(`${core}, value 1 or ${MAX}, default blocks`, welch(adding, ({ value }) => value === MAX));
+  print(
+    `${core}, value 1 or ${MAX}, default blocks`,
+    welch(adding, ({ value }) => value === MAX),
+  );
 }

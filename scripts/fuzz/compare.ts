@@ -19,6 +19,4 @@ export function same(a: unknown, b: unknown): boolean {
 }
 
 const sameBytes = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
-  Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(
-    Buffer.from(b.buffer, b.byteOffset, b.byteLength),
-  );
+  Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(Buffer.from(b.buffer, b.byteOffset, b.byteLength));

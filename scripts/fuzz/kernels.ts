@@ -44,7 +44,16 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
     return (core, random) => filled(new Uint32Array(words), (out) => core.keystream(random, out));
   },
   uniformBelow: (dice) => () => {
-    const n = dice.pick([1, 2, 2 ** 32, 2 ** 53, 1 + dice.below(2 ** 32), Math.floor(dice.scaled(1, 2 ** 53)), 0, 1.5]);
+    const n = dice.pick([
+      1,
+      2,
+      2 ** 32,
+      2 ** 53,
+      1 + dice.below(2 ** 32),
+      Math.floor(dice.scaled(1, 2 ** 53)),
+      0,
+      1.5,
+    ]);
     return (core, random) => filled(new Float64Array(20), (out) => core.uniformBelow(random, n, out));
   },
   toss: (dice) => {
@@ -62,7 +71,14 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
     };
   },
   trees: (dice) => {
-    const [fanout, levels] = dice.pick([[2, 1], [2, 6], [3, 4], [16, 3], [64, 2], [2 + dice.below(63), 2]] as const);
+    const [fanout, levels] = dice.pick([
+      [2, 1],
+      [2, 6],
+      [3, 4],
+      [16, 3],
+      [64, 2],
+      [2 + dice.below(63), 2],
+    ] as const);
     const scale = randomScale(dice);
     return () => {
       const nodes = Float64Array.from({ length: nodeCount(fanout, levels) }, () =>
@@ -123,13 +139,23 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
     const taken = dice.below(n);
     const values = Float64Array.from({ length: dice.below(300) }, () => dice.unit() * 140 - 20);
     if (dice.chance(0.1) && values.length > 0) values[dice.below(values.length)] = dice.pick([NaN, Infinity]);
-    const [theta, resolution] = dice.pick([[100, 1], [64, 0.25], [37.5, 0.1]] as const);
+    const [theta, resolution] = dice.pick([
+      [100, 1],
+      [64, 0.25],
+      [37.5, 0.1],
+    ] as const);
     const blocks = Math.floor((taken + values.length) / n);
     return (core) => {
       const sums = new Float64Array(blocks);
       const partial = core.blockSums(values, theta, resolution, n, taken, 5, sums);
       const published = new Float64Array(values.length);
-      core.publishBlocks(Float64Array.from({ length: blocks + 1 }, (_, i) => i / 3), sums, n, taken, published);
+      core.publishBlocks(
+        Float64Array.from({ length: blocks + 1 }, (_, i) => i / 3),
+        sums,
+        n,
+        taken,
+        published,
+      );
       return { partial, sums, published };
     };
   },

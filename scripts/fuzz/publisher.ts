@@ -47,7 +47,13 @@ function randomOptions(dice: Dice): TopsOptions {
   const maxRange = Math.round(dice.scaled(fanout, 5000));
   const fixed = dice.chance(0.4);
   const resolution = dice.pick([undefined, undefined, max / 64, 0.1, 1, 2 ** -10]);
-  const smoother = dice.pick(["recent", "mean", "median", { moving: 1 + dice.below(9) }, { exponential: 0.3 }] as const);
+  const smoother = dice.pick([
+    "recent",
+    "mean",
+    "median",
+    { moving: 1 + dice.below(9) },
+    { exponential: 0.3 },
+  ] as const);
   return {
     epsilon: dice.pick([0.1, 1, 3, dice.scaled(0.001, 50), dice.scaled(1e-9, 1e9)]),
     max,
@@ -73,7 +79,9 @@ function randomCall(dice: Dice, max: number): [name: string, call: Call] {
     return ["push", (stream) => stream.push(value)];
   }
   if (roll < 0.96) {
-    const values = Float64Array.from({ length: dice.below(dice.pick([3, 40, 400])) }, () => randomValue(dice, max));
+    const values = Float64Array.from({ length: dice.below(dice.pick([3, 40, 400])) }, () =>
+      randomValue(dice, max),
+    );
     return ["pushMany", (stream) => stream.pushMany(values)];
   }
   if (roll < 0.985) return ["range", randomRange(dice)];
