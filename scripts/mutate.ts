@@ -36,7 +36,7 @@ const SUBJECTS: Record<string, readonly string[]> = {
   "src/checks.ts": ["checks", "tops"],
   "src/central/perturber.ts": ["tops"],
   "src/central/release.ts": ["tops"],
-  "src/central/ranges.ts": ["ranges"],
+  "src/central/ranges.ts": ["ranges", "snapshot"],
   "src/central/variance.ts": ["variance"],
   "src/central/levels.ts": ["plan", "tops"],
   "src/central/settings.ts": ["checks", "tops"],

@@ -340,3 +340,18 @@ describe("the account", () => {
     expect(tops(option).pushMany(values)).not.toEqual(tops(option).pushMany(values));
   });
 });
+
+test("θ can be any of 2¹⁸ candidates, more than 16 bits can number", () => {
+  const stream = tops({
+    epsilon: 8,
+    max: 2 ** 18,
+    thresholdStep: 1,
+    holdout: 64,
+    warmStart: false,
+    unsafeSeed: "many candidates",
+  });
+  stream.pushMany(new Float64Array(64).fill(200_000));
+  // All 64 values lie above any lower θ; e^(−8·64) are the odds that noise prefers one.
+  expect(stream.account().threshold).toBeGreaterThanOrEqual(200_000);
+  expect(stream.account().threshold).toBeLessThan(250_000);
+});
