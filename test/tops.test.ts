@@ -355,3 +355,16 @@ test("θ can be any of 2¹⁸ candidates, more than 16 bits can number", () => {
   expect(stream.account().threshold).toBeGreaterThanOrEqual(200_000);
   expect(stream.account().threshold).toBeLessThan(250_000);
 });
+
+test("sums stay exact where a double has few bits to spare", () => {
+  // 2¹⁶ values near θ = 2³² add up to 48 bits before the point, so only a few are left behind it.
+  const [theta, count] = [2 ** 32, 2 ** 16];
+  const options = { epsilon: 1, max: theta, threshold: theta, fanout: 16, maxRange: count, skipLevels: 1 };
+  const stream = tops({ ...options, unsafeSeed: "few bits" });
+  const published = stream.pushMany(new Float64Array(count).fill(theta));
+  // Sums of doubles that share one grid are the same in any order, as long as none is rounded.
+  const forwards = published.reduce((a, b) => a + b, 0);
+  expect(published.reduceRight((a, b) => a + b, 0)).toBe(forwards);
+  expect(stream.range(0, count).sum).toBe(forwards);
+  expect(stream.range(0, 12_345).sum + stream.range(12_345, count).sum).toBe(forwards);
+});
