@@ -1,78 +1,51 @@
 /** What does one value at a time cost in plain JavaScript, and would a WASM call per value pay? (It would not.) */
-import type { Tree } from "../src/core/core.js";
 import { quantise } from "../src/core/quantise.js";
 import { Arena, loadKernels } from "../src/core/wasm/instance.js";
+import { tops } from "../src/index.js";
 import { measure, type Row } from "./harness.js";
 
 const COUNT = 65_536;
-const [theta, resolution, fanout] = [1000, 1, 16];
+const [theta, resolution] = [1000, 1];
 const values = Float64Array.from({ length: COUNT }, (_, i) => ((i * 7919) % 10007) / 8 - 20);
-const tree: Tree = {
-  noise: Float64Array.from({ length: COUNT }, (_, i) => ((i * 7919) % 10007) - 5003),
-  corrections: Float64Array.from({ length: COUNT / fanout }, (_, i) => ((i * 7919) % 10007) / 3 - 1667),
-};
 
 export async function* rows(): AsyncGenerator<Row> {
-  for (const n of [1, 16, 256])
+  for (const skipLevels of [0, 1, 2, 3]) {
+    const stream = tops({ epsilon: 0.1, max: theta, threshold: theta, skipLevels, unsafeSeed: "push" });
     yield await measure({
       path: "push",
-      case: `${COUNT} values one at a time, blocks of ${n} (wasm: a call per value)`,
-      wasm: () => pushAll(new CrossingPusher(n)),
-      js: () => pushAll(new Pusher(n)),
+      case: `${COUNT} values one at a time, blocks of ${16 ** skipLevels} (wasm: its arithmetic alone; limit: the same in JavaScript)`,
+      wasm: crossing,
+      js() {
+        let published = 0;
+        for (let i = 0; i < COUNT; i++) published += stream.push(values[i]!)!;
+        return published;
+      },
+      limit: bare,
     });
+  }
 }
 
-/** The state that a stream carries from value to value, with the smoother `recent`. */
-class Pusher {
-  #sum = 0;
-  #filled = 0;
-  #leaf = 0;
-  #perValue = theta / resolution / 2;
-  readonly #n: number;
-
-  constructor(n: number) {
-    this.#n = n;
-  }
-
-  push(value: number): number {
+/** Check, clamp, round and add, and nothing else. */
+function bare(): number {
+  let sum = 0;
+  for (let i = 0; i < COUNT; i++) {
+    const value = values[i]!;
     if (!Number.isFinite(value)) throw new TypeError("value: expected a finite number");
-    this.#sum = this.add(this.#sum, value);
-    if (++this.#filled < this.#n) return this.#perValue * resolution;
-    const { noise, corrections } = tree;
-    const u = this.#sum + noise[this.#leaf]! + corrections[Math.floor(this.#leaf / fanout)]!;
-    const last = (u - (this.#n - 1) * this.#perValue) * resolution;
-    this.#perValue = u / this.#n;
-    this.#sum = 0;
-    this.#filled = 0;
-    this.#leaf++;
-    return last;
+    sum += quantise(value, theta, resolution);
   }
-
-  add(sum: number, value: number): number {
-    return sum + quantise(value, theta, resolution);
-  }
+  return sum;
 }
+
+const kernels = loadKernels();
+const at = new Arena(kernels).take(16);
+const staged = new Float64Array(kernels.memory.buffer, at, 1);
 
 /** The same, but each value crosses to WASM and back. */
-class CrossingPusher extends Pusher {
-  readonly #kernels = loadKernels();
-  readonly #at: number;
-  readonly #staged: Float64Array;
-
-  constructor(n: number) {
-    super(n);
-    this.#at = new Arena(this.#kernels).take(16);
-    this.#staged = new Float64Array(this.#kernels.memory.buffer, this.#at, 1);
+function crossing(): number {
+  let sum = 0;
+  for (let i = 0; i < COUNT; i++) {
+    staged[0] = values[i]!;
+    sum = kernels.blockSums(at, 1, theta, resolution, 2 ** 30, 0, sum, at + 8);
   }
-
-  override add(sum: number, value: number): number {
-    this.#staged[0] = value;
-    return this.#kernels.blockSums(this.#at, 1, theta, resolution, 2 ** 30, 0, sum, this.#at + 8);
-  }
-}
-
-function pushAll(pusher: Pusher): number {
-  let published = 0;
-  for (let i = 0; i < COUNT; i++) published += pusher.push(values[i]!);
-  return published;
+  return sum;
 }

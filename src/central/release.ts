@@ -36,7 +36,8 @@ export class Release implements Released {
   #block = 0;
   /** The running block: how many values it has, their integer sum, and the prediction per value. */
   #filled = 0;
-  #sum = 0;
+  /** One place for the sum: as a field, a double that changes with every value would be allocated with every value. */
+  readonly #sum = new Float64Array(1);
   #perValue = 0;
   #steady = 0;
 
@@ -81,9 +82,9 @@ export class Release implements Released {
 
   /** @param value finite */
   push(value: number): number {
-    const sum = this.#sum + quantise(value, this.#theta, this.#resolution);
+    const sum = this.#sum[0]! + quantise(value, this.#theta, this.#resolution);
     if (this.#filled + 1 < this.#blockLength) {
-      this.#sum = sum;
+      this.#sum[0] = sum;
       this.#filled++;
       return this.#steady;
     }
@@ -92,9 +93,9 @@ export class Release implements Released {
     const last = this.#lastValue(estimate, this.#perValue);
     this.#ranges.add(estimate, this.#perValue);
     this.#block++;
-    this.#setPrediction(next);
+    if (this.#blockLength > 1) this.#setPrediction(next);
     this.#filled = 0;
-    this.#sum = 0;
+    this.#sum[0] = 0;
     return last;
   }
 
@@ -109,7 +110,7 @@ export class Release implements Released {
       this.#resolution,
       n,
       this.#filled,
-      this.#sum,
+      this.#sum[0]!,
       estimates,
     );
     this.#perturber.estimateMany(this.#block, estimates);
@@ -124,7 +125,7 @@ export class Release implements Released {
     this.#block += complete;
     this.#setPrediction(predictions[complete]!);
     this.#filled = (this.#filled + values.length) % n;
-    this.#sum = sum;
+    this.#sum[0] = sum;
     return out;
   }
 
@@ -136,7 +137,7 @@ export class Release implements Released {
   save(writer: StateWriter): void {
     writer.count(this.#block);
     writer.count(this.#filled);
-    writer.count(this.#sum);
+    writer.count(this.#sum[0]!);
     writer.double(this.#perValue);
     this.#ranges.save(writer, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
     writer.guessed(this.#smoother.state, (i) => this.#remembered(i));
@@ -145,7 +146,7 @@ export class Release implements Released {
   load(reader: StateReader): void {
     this.#block = reader.count();
     this.#filled = reader.count();
-    this.#sum = reader.count();
+    this.#sum[0] = reader.count();
     this.#setPrediction(reader.double());
     this.#ranges.load(reader, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
     this.#smoother.state.set(reader.guessed((i) => this.#remembered(i)));
