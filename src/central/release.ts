@@ -24,10 +24,11 @@ function fractionBits(settings: Settings, theta: number): number {
   return Math.max(0, Math.min(20, 51 - Math.ceil(Math.log2(largest))));
 }
 
+/** Places in {@link Release}'s hot numbers: the running block's sum, what its positions publish, θ and g. */
+const Hot = { sum: 0, steady: 1, theta: 2, resolution: 3 } as const;
+
 export class Release implements Released {
   readonly #core: Core;
-  readonly #theta: number;
-  readonly #resolution: number;
   readonly #blockLength: number;
   readonly #fraction: number;
   readonly #perturber: Perturber;
@@ -36,10 +37,12 @@ export class Release implements Released {
   #block = 0;
   /** The running block: how many values it has, their integer sum, and the prediction per value. */
   #filled = 0;
-  /** One place for the sum: as a field, a double that changes with every value would be allocated with every value. */
-  readonly #sum = new Float64Array(1);
+  /**
+   * What every push touches, by {@link Hot}. As fields, doubles would be boxed: the sum allocated with every value,
+   * and all four checked for their kind once streams with whole and with fractional parameters share a process.
+   */
+  readonly #hot = new Float64Array(4);
   #perValue = 0;
-  #steady = 0;
 
   /**
    * @param theta Θ in grid units, ≥ 1
@@ -47,8 +50,8 @@ export class Release implements Released {
    */
   constructor(core: Core, key: Uint32Array, settings: Settings, theta: number, firstMean: number) {
     this.#core = core;
-    this.#resolution = settings.resolution;
-    this.#theta = theta * settings.resolution;
+    this.#hot[Hot.resolution] = settings.resolution;
+    this.#hot[Hot.theta] = theta * settings.resolution;
     this.#blockLength = settings.blockLength;
     const bits = fractionBits(settings, theta);
     this.#fraction = 2 ** bits;
@@ -68,7 +71,7 @@ export class Release implements Released {
   }
 
   get resolution(): number {
-    return this.#resolution;
+    return this.#hot[Hot.resolution]!;
   }
 
   answer(from: number, to: number, kind: "best" | "published"): RawAnswer {
@@ -82,11 +85,12 @@ export class Release implements Released {
 
   /** @param value finite */
   push(value: number): number {
-    const sum = this.#sum[0]! + quantise(value, this.#theta, this.#resolution);
+    const hot = this.#hot;
+    const sum = hot[Hot.sum]! + quantise(value, hot[Hot.theta]!, hot[Hot.resolution]!);
     if (this.#filled + 1 < this.#blockLength) {
-      this.#sum[0] = sum;
+      hot[Hot.sum] = sum;
       this.#filled++;
-      return this.#steady;
+      return hot[Hot.steady]!;
     }
     const estimate = this.#perturber.estimate(this.#block, sum);
     const next = this.#predict(estimate); // a caller's own smoother may throw: nothing has changed yet
@@ -95,7 +99,7 @@ export class Release implements Released {
     this.#block++;
     if (this.#blockLength > 1) this.#setPrediction(next);
     this.#filled = 0;
-    this.#sum[0] = 0;
+    this.#hot[Hot.sum] = 0;
     return last;
   }
 
@@ -106,18 +110,18 @@ export class Release implements Released {
     const estimates = new Float64Array(complete);
     const sum = this.#core.blockSums(
       values,
-      this.#theta,
-      this.#resolution,
+      this.#hot[Hot.theta]!,
+      this.resolution,
       n,
       this.#filled,
-      this.#sum[0]!,
+      this.#hot[Hot.sum]!,
       estimates,
     );
     this.#perturber.estimateMany(this.#block, estimates);
     const predictions = this.#predictMany(estimates);
     const shares = new Float64Array(complete + 1);
     const lasts = new Float64Array(complete);
-    for (let i = 0; i <= complete; i++) shares[i] = predictions[i]! * this.#resolution;
+    for (let i = 0; i <= complete; i++) shares[i] = predictions[i]! * this.resolution;
     for (let i = 0; i < complete; i++) lasts[i] = this.#lastValue(estimates[i]!, predictions[i]!);
     const out = new Float64Array(values.length);
     this.#core.publishBlocks(shares, lasts, n, this.#filled, out);
@@ -125,19 +129,19 @@ export class Release implements Released {
     this.#block += complete;
     this.#setPrediction(predictions[complete]!);
     this.#filled = (this.#filled + values.length) % n;
-    this.#sum[0] = sum;
+    this.#hot[Hot.sum] = sum;
     return out;
   }
 
   /** What a position published, in units of the stream. */
   publishedAt(position: number): number {
-    return this.#ranges.publishedAt(position, this.#perValue) * this.#resolution;
+    return this.#ranges.publishedAt(position, this.#perValue) * this.resolution;
   }
 
   save(writer: StateWriter): void {
     writer.count(this.#block);
     writer.count(this.#filled);
-    writer.count(this.#sum[0]!);
+    writer.count(this.#hot[Hot.sum]!);
     writer.double(this.#perValue);
     this.#ranges.save(writer, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
     writer.guessed(this.#smoother.state, (i) => this.#remembered(i));
@@ -146,7 +150,7 @@ export class Release implements Released {
   load(reader: StateReader): void {
     this.#block = reader.count();
     this.#filled = reader.count();
-    this.#sum[0] = reader.count();
+    this.#hot[Hot.sum] = reader.count();
     this.#setPrediction(reader.double());
     this.#ranges.load(reader, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
     this.#smoother.state.set(reader.guessed((i) => this.#remembered(i)));
@@ -162,7 +166,7 @@ export class Release implements Released {
 
   /** What the last position of a block publishes, so that the block sums to its estimate. */
   #lastValue(estimate: number, perValue: number): number {
-    return (estimate - (this.#blockLength - 1) * perValue) * this.#resolution;
+    return (estimate - (this.#blockLength - 1) * perValue) * this.resolution;
   }
 
   /** The next block's prediction per value; a block of one value has no position for it. */
@@ -187,7 +191,7 @@ export class Release implements Released {
 
   #setPrediction(perValue: number): void {
     this.#perValue = perValue;
-    this.#steady = perValue * this.#resolution;
+    this.#hot[Hot.steady] = perValue * this.resolution;
   }
 
   #round(perValue: number): number {
