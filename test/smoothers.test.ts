@@ -79,14 +79,14 @@ describe("a function of your own", () => {
     expect(shown[299]![255]).toBe(150);
   });
 
-  test("that fails changes nothing", () => {
-    let broken = false;
-    const smoother = makeSmoother((means) => (broken ? NaN : means.length), 1);
-    smoother.next(5);
-    broken = true;
-    expect(() => smoother.next(6)).toThrow("smoother: expected a finite number from your function, got NaN");
-    broken = false;
-    expect(smoother.next(7)).toBe(2);
+  test("that throws, or gives no number worth having, is stood in for by the last block, and counted", () => {
+    const answers = [NaN, Infinity, 1e300, 42];
+    const smoother = makeSmoother((means) => {
+      if (means.length === 5) throw new Error("no idea");
+      return answers[means.length - 1]!;
+    }, 0.5);
+    expect([10, 20, 30, 40, 50].map((estimate) => smoother.next(estimate))).toEqual([10, 20, 30, 84, 50]);
+    expect(smoother.failures).toBe(4);
   });
 });
 

@@ -78,6 +78,12 @@ export class Release implements Released {
     return this.#ranges.answer(from, to, kind, this.#perValue);
   }
 
+  /** For the account: how often a caller's own smoother failed. */
+  get smootherTrouble(): string {
+    const failures = this.#smoother.failures ?? 0;
+    return failures === 0 ? "" : `, which failed on ${failures} blocks`;
+  }
+
   /** Bytes held besides the range index. */
   get bytes(): number {
     return this.#perturber.bytes + this.#smoother.state.byteLength;
@@ -93,7 +99,7 @@ export class Release implements Released {
       return hot[Hot.steady]!;
     }
     const estimate = this.#perturber.estimate(this.#block, sum);
-    const next = this.#predict(estimate); // a caller's own smoother may throw: nothing has changed yet
+    const next = this.#predict(estimate);
     const last = this.#lastValue(estimate, this.#perValue);
     this.#ranges.add(estimate, this.#perValue);
     this.#block++;
@@ -174,18 +180,12 @@ export class Release implements Released {
     return this.#blockLength === 1 ? 0 : this.#round(this.#smoother.next(estimate) / this.#blockLength);
   }
 
-  /** Predictions of the running block and of those after each estimate. If one fails, none was made. */
+  /** Predictions of the running block and of those after each estimate. */
   #predictMany(estimates: Float64Array): Float64Array {
     const predictions = new Float64Array(estimates.length + 1);
     predictions[0] = this.#perValue;
-    if (this.#blockLength === 1) return predictions; // no position for a prediction
-    const before = this.#smoother.state.slice();
-    try {
+    if (this.#blockLength > 1)
       for (let i = 0; i < estimates.length; i++) predictions[i + 1] = this.#predict(estimates[i]!);
-    } catch (reason) {
-      this.#smoother.state.set(before);
-      throw reason;
-    }
     return predictions;
   }
 

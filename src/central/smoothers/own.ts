@@ -3,26 +3,43 @@ import { remember, remembered, type Smoother } from "./smoother.js";
 /** Blocks a caller's own smoother is shown. */
 export const OWN_BLOCKS = 256;
 
+/** Larger predictions, in grid units, would cost sums their exactness: nobody means them. */
+const MOST = 2 ** 40;
+
 /**
  * A caller's prediction of the next mean value, from the released block means so far: at most the last 256,
- * oldest first. They carry noise already, so whatever it does with them costs no privacy.
+ * oldest first. They carry noise already, so whatever it does with them costs no privacy. Where it throws, or gives
+ * no finite number, the last block's mean stands in and the account counts it: a push must not fail then, because
+ * the estimate was shown, and trying again with other values would show their difference under the same noise.
  */
 export type OwnSmoother = (means: readonly number[]) => number;
 
 /** @param unit what turns a block sum in grid units into a mean in units of the stream */
-export function own(predict: OwnSmoother, unit: number): Smoother {
+export function own(predict: OwnSmoother, unit: number): Smoother & { readonly failures: number } {
   const state = new Float64Array(1 + OWN_BLOCKS);
+  let failures = 0;
+  const attempt = (means: readonly number[]): number => {
+    try {
+      return predict(means) / unit;
+    } catch {
+      return NaN;
+    }
+  };
   return {
     state,
+    get failures() {
+      return failures;
+    },
     next(estimate) {
-      const held = Math.min(remembered(state), OWN_BLOCKS - 1); // the new one makes it 256 at most
+      remember(state, estimate);
+      const held = remembered(state);
       const oldest = state[0]! - held;
-      const means = Array.from({ length: held }, (_, i) => state[1 + ((oldest + i) % OWN_BLOCKS)]! * unit);
-      const mean = predict([...means, estimate * unit]);
-      if (!Number.isFinite(mean))
-        throw new TypeError(`smoother: expected a finite number from your function, got ${mean}`);
-      remember(state, estimate); // only now: a function that throws leaves the stream as it was
-      return mean / unit;
+      const prediction = attempt(
+        Array.from({ length: held }, (_, i) => state[1 + ((oldest + i) % OWN_BLOCKS)]! * unit),
+      );
+      if (Math.abs(prediction) <= MOST) return prediction;
+      failures++;
+      return estimate;
     },
   };
 }

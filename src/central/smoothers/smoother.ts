@@ -2,6 +2,8 @@
 export interface Smoother {
   /** Takes û_t and gives p_(t+1), both block sums in the same unit. */
   next(estimate: number): number;
+  /** How often a caller's own function failed and was stood in for. */
+  readonly failures?: number;
   /** Everything it remembers, for a snapshot; of fixed length. */
   readonly state: Float64Array;
 }
