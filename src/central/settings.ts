@@ -93,6 +93,8 @@ const CANDIDATES = 2 ** 16;
 /** Kernels take up to this many candidates when a caller sets a finer step. */
 const MOST_CANDIDATES = 2 ** 20;
 const MOST_SCALE = 2 ** 40;
+/** As many values as the kernel that chooses θ can stage. */
+const MOST_HOLDOUT = 2 ** 27;
 /** P(|noise| > 100 t) < 2⁻¹⁴⁴: far enough for sums to be called exact. */
 const MARGIN = 100;
 
@@ -164,7 +166,12 @@ function holdout(
   variant: string,
 ): Pick<Settings, "choosing" | "warming" | "idle"> {
   const fixed = threshold !== "noisy-max";
-  const total = checkInteger("holdout", options.holdout ?? (fixed ? 0 : 65536), fixed ? 0 : 1, 2 ** 32);
+  const total = checkInteger(
+    "holdout",
+    options.holdout ?? (fixed ? 0 : 65536),
+    fixed ? 0 : 1,
+    fixed ? 2 ** 32 : MOST_HOLDOUT,
+  );
   const warmStart = options.warmStart ?? variant !== "paper";
   if (typeof warmStart !== "boolean")
     throw new TypeError(`warmStart: expected true or false, got a value of type ${typeof warmStart}`);
@@ -213,8 +220,9 @@ function checkExactRange(settings: Settings): void {
     throw new RangeError(
       `epsilon: expected at most ${64 * levels}, got ${epsilon}; noise that small protects nothing`,
     );
-  if (!(largest * blocksPerForest * blockLength + MARGIN * scale * (fanout + 1) < 2 ** 52))
+  const most = largest * Math.max(blocksPerForest * blockLength, settings.warming);
+  if (!(most + MARGIN * scale * (fanout + 1) < 2 ** 52))
     throw new RangeError(
-      `max: sums up to (max/resolution)·maxRange = ${(largest * blocksPerForest * blockLength).toPrecision(3)} do not stay exact in a double; lower max (${max}) or maxRange (${settings.maxRange}), or take a coarser resolution (${resolution})`,
+      `max: sums up to (max/resolution)·maxRange (or the warm start's share of holdout) = ${most.toPrecision(3)} do not stay exact in a double; lower max (${max}), maxRange (${settings.maxRange}) or holdout, or take a coarser resolution (${resolution})`,
     );
 }

@@ -28,6 +28,7 @@ export class NoisyMax implements ThresholdChooser {
   readonly #core: Core;
   readonly #key: Uint32Array;
   readonly #settings: Settings;
+  readonly #race: Race;
   /** For each value the candidates below it: value > θ_i exactly when bin ≥ i. Two bytes a value at the defaults. */
   readonly #bins: Uint16Array | Uint32Array;
   #count = 0;
@@ -36,6 +37,7 @@ export class NoisyMax implements ThresholdChooser {
     this.#core = core;
     this.#key = key;
     this.#settings = settings;
+    this.#race = raceOf(settings); // fails here, before any value, if scores cannot be exact
     const highest = binOf(settings.max, settings.thresholdStep);
     this.#bins = new (highest < 2 ** 16 ? Uint16Array : Uint32Array)(settings.choosing);
   }
@@ -59,7 +61,7 @@ export class NoisyMax implements ThresholdChooser {
 
   choose(): number {
     const random = subStream(this.#key, Stage.threshold, 0, 0);
-    return this.#core.noisyMax(random, this.#bins, raceOf(this.#settings)) * this.#settings.thresholdStep;
+    return this.#core.noisyMax(random, this.#bins, this.#race) * this.#settings.thresholdStep;
   }
 }
 

@@ -19,7 +19,7 @@ import { resolveSettings, type Settings, type TopsOptions } from "./settings.js"
 import { smootherName } from "./smoothers/index.js";
 import { openSnapshot, sealSnapshot, type SnapshotKey } from "./snapshot.js";
 import type { StateReader, StateWriter } from "./state.js";
-import { NoisyMax, type ThresholdChooser } from "./threshold.js";
+import { NoisyMax } from "./threshold.js";
 import { WarmStart } from "./warmStart.js";
 
 /** Makes a publisher: `push` a value, get its private number. */
@@ -48,7 +48,7 @@ export class Tops implements SealablePublisher {
   readonly #settings: Settings;
   readonly #core: Core;
   readonly #key: Uint32Array;
-  #chooser: ThresholdChooser | undefined;
+  #chooser: NoisyMax | undefined;
   #warmStart: WarmStart | undefined;
   /** Θ in grid units, once known. */
   #theta: number | undefined;
@@ -59,19 +59,13 @@ export class Tops implements SealablePublisher {
 
   /**
    * @param key all randomness of the release; a second release must not use it again
-   * @param chooser how θ is chosen from the hold-out, unless it is a public number
    */
-  constructor(
-    settings: Settings,
-    core: Core,
-    key: Uint32Array,
-    chooser: ThresholdChooser = new NoisyMax(core, key, settings),
-  ) {
+  constructor(settings: Settings, core: Core, key: Uint32Array) {
     this.#settings = settings;
     this.#core = core;
     this.#key = key;
     if (settings.warming > 0) this.#warmStart = new WarmStart();
-    if (settings.threshold === "noisy-max") this.#chooser = chooser;
+    if (settings.threshold === "noisy-max") this.#chooser = new NoisyMax(core, key, settings);
     else this.#theta = Math.floor(settings.threshold / settings.resolution + 0.5);
     if (settings.choosing + settings.warming + settings.idle === 0) this.#begin();
   }
@@ -123,6 +117,8 @@ export class Tops implements SealablePublisher {
     const loaded = new Tops(settings, core, state.words(8));
     loaded.#sequence = sequence;
     loaded.#load(state);
+    if (!state.atEnd)
+      throw new Error("snapshot: expected nothing behind the state; made by another version?");
     return loaded;
   }
 
@@ -148,7 +144,7 @@ export class Tops implements SealablePublisher {
       skipLevels: skipped,
       blockLength,
       maxRange,
-      smoother: smootherName(this.#settings.smoother),
+      smoother: smootherName(this.#settings.smoother) + (this.#release?.smootherTrouble ?? ""),
       noiseScale: theta === null ? null : (levels * theta) / epsilon,
       noise: "discrete Laplace, sampled exactly",
       randomness: this.#settings.unsafeSeed === undefined ? RANDOMNESS.secret : RANDOMNESS.unsafe,
@@ -243,11 +239,11 @@ export class Tops implements SealablePublisher {
       const theta = this.#theta!;
       this.#warmStart!.add(Math.floor(Math.min(inside, theta * resolution) / resolution + 0.5));
     }
-    this.#held++;
-    if (this.#held === choosing && this.#chooser !== undefined) {
+    if (this.#held + 1 === choosing && this.#chooser !== undefined) {
       this.#theta = Math.floor(this.#chooser.choose() / resolution + 0.5);
       this.#chooser = undefined;
     }
+    this.#held++;
     if (this.#held === choosing + warming + idle) this.#begin();
   }
 
