@@ -51,6 +51,11 @@ export const RANDOMNESS = {
   unsafe: "ChaCha20, keyed from a seed: repeatable, NOT PRIVATE",
 } as const;
 
+function protection({ unit, max, epsilon, delta }: Account): string {
+  const factor = String(Number(Math.exp(epsilon).toPrecision(6)));
+  return `Protected: ${unit}. Whoever sees the published stream can hardly tell whether any single value was replaced by another between 0 and ${max}: no output becomes more than e^ε = ${factor} times likelier${delta === 0 ? "" : `, except with probability δ = ${delta}`}.`;
+}
+
 /** The account as a short text that a person can read. */
 export function explainAccount(account: Account): string {
   const number = (value: number) => String(Number(value.toPrecision(6)));
@@ -58,7 +63,7 @@ export function explainAccount(account: Account): string {
     account.private
       ? `This stream is published under ${account.definition} with ε = ${account.epsilon}${account.delta === 0 ? "" : `, δ = ${account.delta}`}.`
       : `This stream is NOT PRIVATE (${account.randomness === RANDOMNESS.unsafe ? "it was made from a seed" : account.noise}).`,
-    `Protected: ${account.unit}. Whoever sees the published stream can hardly tell whether any single value was replaced by another between 0 and ${account.max}: no output becomes more than e^ε = ${number(Math.exp(account.epsilon))} times likelier.`,
+    ...(account.private ? [protection(account)] : []),
     ...account.stages.map(
       ({ stage, mechanism, epsilon, delta, values: [from, to] }) =>
         `  ${stage}: ${mechanism}, ε = ${epsilon}${delta === 0 ? "" : `, δ = ${delta}`}, on values ${from} to ${to === null ? "the end" : to - 1}`,
