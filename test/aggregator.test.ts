@@ -41,6 +41,17 @@ async function ready(
 }
 
 describe("learning", () => {
+  test("an iterable that throws on the way leaves everything as it was", () => {
+    const server = aggregator(OPTIONS);
+    const torn = function* () {
+      yield unpackReport(learnt, 0)!;
+      yield { version: 99 } as unknown as Report;
+      throw new Error("connection lost");
+    };
+    expect(() => server.learn(torn())).toThrow("connection lost");
+    expect([server.learned, server.refused.malformed, server.refused.version]).toEqual([0, 0, 0]);
+  });
+
   test("order, batches, form of the reports and core do not matter", async () => {
     const whole = await (await ready()).server.distribution();
     const [js, parts] = [aggregator({ ...OPTIONS, core: "js" }), aggregator(OPTIONS)];

@@ -29,18 +29,20 @@ export interface Wanted {
   readonly cells: number;
 }
 
-/** Calls `take` with the cell of every report that is as wanted; counts the others in `refused`. */
+/**
+ * Calls `take` with the cell of every report that is as wanted; counts the others in `refused`. All reports are read
+ * before the first is taken: an iterable that throws on the way leaves everything as it was.
+ */
 export function takeReports(
   batch: Batch,
   wanted: Wanted | undefined,
   refused: Refused,
   take: (cell: number) => void,
 ): void {
-  for (const report of unpacked(batch)) {
-    const reason = refusal(report, wanted);
-    if (reason === undefined) take((report as Report).cell);
-    else refused[reason]++;
-  }
+  const verdicts = Array.from(unpacked(batch), (report) => judge(report, wanted));
+  for (const verdict of verdicts)
+    if (typeof verdict === "number") take(verdict);
+    else refused[verdict]++;
 }
 
 function* unpacked(batch: Batch): Generator<unknown> {
@@ -55,14 +57,15 @@ function* unpacked(batch: Batch): Generator<unknown> {
     yield item instanceof Uint8Array ? (item.length === REPORT_BYTES ? unpackReport(item) : undefined) : item;
 }
 
-/** The first thing that is wrong with a report. */
-function refusal(report: unknown, wanted: Wanted | undefined): keyof Refused | undefined {
+/** The report's cell, or the first thing that is wrong with it. Each field is read once. */
+function judge(report: unknown, wanted: Wanted | undefined): number | keyof Refused {
   if (typeof report !== "object" || report === null) return "malformed";
   const { version, phase, grid, cell } = report as Partial<Record<keyof Report, unknown>>;
   if (!Number.isInteger(version) || typeof phase !== "string" || !Number.isInteger(grid)) return "malformed";
   if (version !== VERSION) return "version";
   if (wanted === undefined || phase !== wanted.phase) return "phase";
   if (grid !== wanted.grid) return "grid";
-  if (!Number.isInteger(cell) || (cell as number) < 0 || (cell as number) >= wanted.cells) return "cell";
-  return undefined;
+  return typeof cell === "number" && Number.isInteger(cell) && cell >= 0 && cell < wanted.cells
+    ? cell
+    : "cell";
 }

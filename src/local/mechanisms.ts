@@ -18,7 +18,7 @@ const RELEASE_TOP = 2 ** 20;
 /** Above this ε the Hybrid mechanism mixes Piecewise in (Appendix E.2). */
 const HYBRID_FROM = 0.61;
 
-/** e^−ε is carried with this many fractional bits; two units cover every error of it. */
+/** e^−ε is carried with this many fractional bits; one unit covers its error, which is below 0.51 (fixedPoint.ts). */
 const BITS = 256;
 const ONE = 1n << BigInt(BITS);
 
