@@ -60,7 +60,7 @@ async function namesIn(place: string): Promise<string[]> {
 
 const numbers = (names: string[]): number[] =>
   names
-    .filter((name) => !name.endsWith(DRAFT))
+    .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .sort((a, b) => a - b);
 

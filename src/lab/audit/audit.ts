@@ -44,7 +44,6 @@ const SUBJECTS = {
 
 export type MechanismName = keyof typeof SUBJECTS;
 export const MECHANISM_NAMES = Object.keys(SUBJECTS) as readonly MechanismName[];
-export const breaksOf = (mechanism: MechanismName): readonly Kind[] => SUBJECTS[mechanism].breaks;
 
 export interface AuditOptions {
   readonly mechanism: MechanismName;
