@@ -68,6 +68,9 @@ export class LiveView {
     this.#plot.change({ total, meaning, holdout: state.holdout });
     this.#plot.select(state.from, state.to);
     byId("answer").replaceChildren(emptyAnswer());
+    byId("progress-note").textContent = "";
+    this.#frame = undefined;
+    this.#answered = 0;
     this.#tell({ type: "load", source });
     this.#publish();
     this.#tell({ type: "seek", at: this.#start() });
@@ -128,6 +131,7 @@ export class LiveView {
         else this.#ask();
         return;
       case "answer":
+        this.#answered = message.to;
         byId("answer").replaceChildren(...answerView(message, this.#meaning, byId("answer").clientWidth));
         return;
       case "exported":
@@ -144,17 +148,18 @@ export class LiveView {
       published === 0
         ? `${count(at)} of ${count(total)} values: all held out so far, nothing is published yet`
         : `${count(at)} of ${count(total)} values, ${count(published)} published`;
-    if (from < to && this.#answered < Math.min(to, at) && performance.now() - this.#asked > ASK_AGAIN)
-      this.#ask();
+    // The last frame asks at once: no later one would.
+    const behind = this.#answered < Math.min(to, at) || at < this.#answered;
+    if (from < to && behind && (at >= total || performance.now() - this.#asked > ASK_AGAIN)) this.#ask();
     if (at >= total) this.#describe(this.#store.state);
   }
 
+  /** How far the answer that is shown reaches. */
   #answered = 0;
 
   #ask(): void {
     const { from, to } = this.#store.state;
     this.#asked = performance.now();
-    this.#answered = Math.min(to, this.#frame?.at ?? 0);
     if (from < to) this.#tell({ type: "ask", from, to });
     else byId("answer").replaceChildren(emptyAnswer());
   }
