@@ -13,6 +13,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     maxWorkers: "100%", // the default leaves one core idle, half of a small machine
     slowTestThreshold: 5_000,
+    setupFiles: ["test/plainOutput.ts"],
     ...(report ? { reporters: ["default", "json"], outputFile: { json: report } } : {}),
     projects: [
       { extends: true, test: { name: "source", include: ["test/**/*.test.ts"], exclude: built } },
