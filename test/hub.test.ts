@@ -268,15 +268,71 @@ describe("hub", () => {
     expect([...first, ...rest]).toEqual([...alone.pushMany(values)]);
   });
 
-  test("a stream that is live in one hub is not handed to another", async () => {
+  test("close waits for running calls, seals their streams, and refuses calls that come later", async () => {
+    const inner = memoryStore();
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const store: Store = { ...inner, get: async (name) => (await gate, inner.get(name)) };
+    const streams = hub({ ...options, store, key });
+    const running = streams.pushMany("a", values.subarray(0, 200)); // waits for the store
+    const closing = streams.close();
+    let closed = false;
+    void closing.then(() => (closed = true));
+    await expect(streams.push("b", 1)).rejects.toThrow("hub: closed; make another one on the same store");
+    expect(closed).toBe(false);
+    open();
+    const first = await running;
+    await closing;
+    expect(streams.close()).toBe(closing);
+    expect(streams.live).toBe(0);
+    await expect(streams.range("a", 0, 1)).rejects.toThrow("hub: closed");
+    const rest = await hub({ ...options, store, key }).pushMany("a", values.subarray(200));
+    const alone = tops({ ...options, unsafeSeed: "hub/a" });
+    expect([...first, ...rest]).toEqual([...alone.pushMany(values)]);
+  });
+
+  test("close says which stream could not be stored, after it has sealed the others", async () => {
+    const inner = memoryStore();
+    const store: Store = {
+      ...inner,
+      put: (name, ...rest) =>
+        name === "b" ? Promise.reject(new Error("no room")) : inner.put(name, ...rest),
+    };
+    const streams = hub({ ...options, store, key });
+    for (const name of ["a", "b", "c"]) await streams.push(name, 1);
+    await expect(streams.close()).rejects.toThrow('stream "b": its state could not be stored');
+    const again = hub({ ...options, store, key });
+    for (const name of ["a", "c"]) expect((await again.progress(name)).taken).toBe(1);
+  });
+
+  test("a stream that is live in one hub is not handed to another, begun or stored", async () => {
     const store = memoryStore();
-    const one = hub({ ...options, store, key });
-    await one.push("a", 1);
-    await one.close();
-    await one.push("a", 1); // taken out of the store again
-    await expect(hub({ ...options, store, key }).push("a", 1)).rejects.toThrow(
-      'stream "a" is in use elsewhere',
+    for (const taken of [1, 2]) {
+      const one = hub({ ...options, store, key });
+      const two = hub({ ...options, store, key });
+      await one.push("a", 1);
+      await expect(two.push("a", 1)).rejects.toThrow(
+        'stream "a" is open already, in another hub or by keep; close that one first',
+      );
+      await one.close();
+      expect((await two.progress("a")).taken).toBe(taken);
+      await two.close();
+    }
+  });
+
+  test("a stream that was only asked, or could not be opened, goes back to the store as it was", async () => {
+    const store = memoryStore();
+    const streams = hub({ ...options, store, key, live: 1 });
+    await streams.pushMany("a", values);
+    for (let i = 0; i < 3; i++) {
+      await streams.progress("b");
+      expect((await streams.progress("a")).taken).toBe(400);
+    }
+    await streams.close();
+    await expect(hub({ ...options, store, key: new Uint8Array(32) }).push("a", 1)).rejects.toThrow(
+      /key is another one/,
     );
+    expect((await keep({ ...options, unsafeSeed: "hub/a", name: "a", store, key })).taken).toBe(400);
   });
 
   test("a store that fails is said to who asks for that stream, and the next call tries again", async () => {

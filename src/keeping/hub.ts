@@ -15,7 +15,7 @@ import type { Store } from "./stores/store.js";
 export interface HubOptions extends Omit<TopsOptions, "name"> {
   /** How many streams are live at once; others are sealed. Default 1024. */
   readonly live?: number;
-  /** Where sealed streams are. Default: the memory of this process. */
+  /** Where sealed streams are. Default: the memory of this process, out of reach once the hub is closed. */
   readonly store?: Store;
   /** Seals them. Needed with a store of your own; otherwise made here and forgotten with the process. */
   readonly key?: SnapshotKey;
@@ -45,6 +45,10 @@ export class Hub {
   readonly #live = new Map<string, Live>();
   /** Streams on their way to the store, and those that did not get there. */
   readonly #leaving = new Map<string, Promise<void>>();
+  /** Calls that are running, and what to do when there are none left. */
+  #calls = 0;
+  #whenIdle: (() => void) | undefined;
+  #closed: Promise<void> | undefined;
 
   constructor(options: Omit<TopsOptions, "name">, most: number, store: Store, key: SnapshotKey) {
     this.#options = options;
@@ -89,14 +93,25 @@ export class Hub {
     return this.#use(name, (stream) => stream.account());
   }
 
-  /** Seals every live stream to the store. The hub can be used again afterwards. */
-  async close(): Promise<void> {
+  /**
+   * Ends this hub: waits for the calls that are running, then seals every stream to the store, from which another
+   * hub goes on. Calls that come later are refused. Rejects if a stream could not be stored, after all had their turn.
+   */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#sealAll());
+  }
+
+  async #sealAll(): Promise<void> {
+    if (this.#calls > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
     await this.#shrinkTo(0);
-    await Promise.all(this.#leaving.values());
+    await Promise.all(this.#leaving.values()); // by now only those that could not be stored
   }
 
   async #use<T>(name: string, act: (stream: KeptPublisher) => Promise<T>): Promise<T> {
     checkText("name", name);
+    if (this.#closed !== undefined)
+      throw new Error("hub: closed; make another one on the same store to go on");
+    this.#calls++;
     const entry = this.#live.get(name) ?? { stream: this.#open(name), users: 0 };
     this.#live.delete(name);
     this.#live.set(name, entry); // now the most recently used
@@ -109,6 +124,7 @@ export class Hub {
     } finally {
       entry.users--;
       if (this.#live.size > this.#most) await this.#shrinkTo(this.#most);
+      if (--this.#calls === 0) this.#whenIdle?.();
     }
   }
 

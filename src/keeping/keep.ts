@@ -13,11 +13,14 @@ import type { TopsOptions } from "../central/settings.js";
 import { type SnapshotKey, snapshotKey } from "../central/snapshot.js";
 import { restore, tops } from "../central/tops.js";
 import { checkText } from "../checks.js";
-import type { Store } from "./stores/store.js";
+import type { Store, Stored } from "./stores/store.js";
 
-export interface KeepOptions extends TopsOptions {
+interface NamedOptions extends TopsOptions {
   /** Which stream of the store. */
   readonly name: string;
+}
+
+export interface KeepOptions extends NamedOptions {
   readonly store: Store;
   /** Seals the snapshots; as secret as the data. */
   readonly key: SnapshotKey;
@@ -28,13 +31,22 @@ export async function keep({ store, key, ...options }: KeepOptions): Promise<Kep
   checkText("name", options.name);
   const secret = await snapshotKey(key);
   const found = await store.get(options.name);
-  if (found === undefined) return new KeptPublisher(tops(options), store, secret, options.name);
-  const publisher = await restore(found.bytes, secret, options);
-  if (publisher.sequence !== found.sequence)
+  try {
+    const publisher = found === undefined ? tops(options) : await goOn(found, secret, options);
+    return new KeptPublisher(publisher, store, secret, options.name);
+  } catch (reason) {
+    await store.giveBack?.(options.name);
+    throw reason;
+  }
+}
+
+async function goOn({ sequence, bytes }: Stored, key: SnapshotKey, options: NamedOptions) {
+  const publisher = await restore(bytes, key, options);
+  if (publisher.sequence !== sequence)
     throw new Error(
-      `store: expected snapshot ${found.sequence} of stream ${JSON.stringify(options.name)}, got ${publisher.sequence}; an older one was put back, and continuing it would publish positions again`,
+      `store: expected snapshot ${sequence} of stream ${JSON.stringify(options.name)}, got ${publisher.sequence}; an older one was put back, and continuing it would publish positions again`,
     );
-  return new KeptPublisher(publisher, store, secret, options.name);
+  return publisher;
 }
 
 /**
@@ -103,9 +115,10 @@ export class KeptPublisher {
   /** Stores whatever is not stored yet and ends this object; `keep` opens the stream again. */
   async close(): Promise<void> {
     if (this.#ended !== undefined) return;
-    const stored = this.#stored();
+    const [changed, stored] = [this.#changed, this.#stored()];
     this.#ended = new Error(`stream ${JSON.stringify(this.#name)}: closed; open it again to go on`);
     await stored;
+    if (!changed) await this.#store.giveBack?.(this.#name);
   }
 
   async #take<T>(act: (publisher: SealablePublisher) => T): Promise<T> {

@@ -1,24 +1,40 @@
 import { notNext, type Store, type Stored } from "./store.js";
 
+interface Place {
+  sequence: number;
+  /** Undefined before the first seal. */
+  bytes: Uint8Array | undefined;
+  /** Somebody goes on from it at the moment. */
+  open: boolean;
+}
+
 /** Keeps snapshots in this process, encrypted: smaller than live streams, and gone with it. */
 export function memoryStore(): Store {
-  /** Without bytes: handed out. */
-  const snapshots = new Map<string, { sequence: number; bytes: Uint8Array | undefined }>();
+  const places = new Map<string, Place>();
   return {
     durable: false,
     get(name): Promise<Stored | undefined> {
-      const found = snapshots.get(name);
-      if (found === undefined) return Promise.resolve(undefined);
-      const { sequence, bytes } = found;
-      if (bytes === undefined)
-        return Promise.reject(new Error(`store: stream ${JSON.stringify(name)} is in use elsewhere`));
-      found.bytes = undefined;
-      return Promise.resolve({ sequence, bytes });
+      const place = places.get(name) ?? { sequence: 0, bytes: undefined, open: false };
+      if (place.open)
+        return Promise.reject(
+          new Error(
+            `store: stream ${JSON.stringify(name)} is open already, in another hub or by keep; close that one first`,
+          ),
+        );
+      place.open = true;
+      places.set(name, place);
+      const { sequence, bytes } = place;
+      return Promise.resolve(bytes && { sequence, bytes });
     },
     put(name, sequence, bytes) {
-      if (sequence !== (snapshots.get(name)?.sequence ?? 0) + 1)
-        return Promise.reject(notNext(name, sequence));
-      snapshots.set(name, { sequence, bytes });
+      if (sequence !== (places.get(name)?.sequence ?? 0) + 1) return Promise.reject(notNext(name, sequence));
+      places.set(name, { sequence, bytes, open: false });
+      return Promise.resolve();
+    },
+    giveBack(name) {
+      const place = places.get(name);
+      if (place?.bytes === undefined) places.delete(name);
+      else place.open = false;
       return Promise.resolve();
     },
   };

@@ -7,7 +7,7 @@ export interface Stored {
   readonly bytes: Uint8Array;
 }
 
-/** Three members make a store. */
+/** Three members make a store, and a fourth one that ends with the process. */
 export interface Store {
   /**
    * Whether snapshots outlive the process. If so, nothing is published before the state that published it is
@@ -15,8 +15,8 @@ export interface Store {
    */
   readonly durable: boolean;
   /**
-   * The newest snapshot of a stream; undefined if there never was one. A store that is not durable hands each
-   * snapshot out once, because its taker publishes without storing first.
+   * The newest snapshot of a stream; undefined if there never was one. A store that is not durable hands a stream
+   * to one taker at a time and rejects others, because the taker publishes without storing first.
    */
   get(name: string): Promise<Stored | undefined>;
   /**
@@ -25,6 +25,11 @@ export interface Store {
    * When it resolves, the snapshot is as safe as this store can make it.
    */
   put(name: string, sequence: number, bytes: Uint8Array): Promise<void>;
+  /**
+   * Takes a stream back as it was handed out, because no value was added to it: it could not be opened, or was only
+   * asked. For stores that are not durable; with others nothing was taken away.
+   */
+  giveBack?(name: string): Promise<void>;
 }
 
 /** What `put` rejects with when its snapshot does not follow the newest one. */
