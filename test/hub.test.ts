@@ -154,12 +154,13 @@ test("nothing is said before its state is stored: not numbers, nor answers, nor 
     stream.range(0, 10).then(() => said.push("range")),
     stream.published(0, 10).then(() => said.push("published")),
     stream.account().then(() => said.push("account")),
+    stream.explain().then(() => said.push("explanation")),
   ];
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(said).toEqual([]);
   release();
   await Promise.all(calls);
-  expect(said.sort()).toEqual(["account", "numbers", "published", "range"]);
+  expect(said.sort()).toEqual(["account", "explanation", "numbers", "published", "range"]);
 });
 
 test("a store that fails stops the stream; opened again it goes on, and what was stored but not said can be read", async () => {
@@ -333,6 +334,14 @@ describe("hub", () => {
       /key is another one/,
     );
     expect((await keep({ ...options, unsafeSeed: "hub/a", name: "a", store, key })).taken).toBe(400);
+  });
+
+  test("says what it promises, for machines and for people", async () => {
+    const streams = hub(options);
+    expect((await streams.account("a")).epsilon).toBe(1);
+    expect(await streams.explain("a")).toContain("NOT PRIVATE (it was made from a seed)");
+    const kept = await keep({ ...options, name: "a", store: memoryStore(), key });
+    expect(await kept.explain()).toBe(tops(options).explain());
   });
 
   test("a store that fails is said to who asks for that stream, and the next call tries again", async () => {

@@ -93,6 +93,11 @@ export class Hub {
     return this.#use(name, (stream) => stream.account());
   }
 
+  /** The same as a short text. */
+  explain(name: string): Promise<string> {
+    return this.#use(name, (stream) => stream.explain());
+  }
+
   /**
    * Ends this hub: waits for the calls that are running, then seals every stream to the store, from which another
    * hub goes on. Calls that come later are refused. Rejects if a stream could not be stored, after all had their turn.

@@ -112,6 +112,11 @@ export class KeptPublisher {
     return this.#say((publisher) => publisher.account());
   }
 
+  /** The same as a short text. */
+  explain(): Promise<string> {
+    return this.#say((publisher) => publisher.explain());
+  }
+
   /** Stores whatever is not stored yet and ends this object; `keep` opens the stream again. */
   async close(): Promise<void> {
     if (this.#ended !== undefined) return;
