@@ -3,7 +3,7 @@ import { jsCore } from "../src/core/js/index.js";
 import { leafCount, nodeCount } from "../src/core/layout.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { Arena, loadKernels } from "../src/core/wasm/instance.js";
-import { measure, type Row } from "./harness.js";
+import { measureTogether, type Row } from "./harness.js";
 
 const [b, levels] = [16, 5]; // 16 trees of 65 536 leaves: one forest of 2²⁰
 const leaves = leafCount(b, levels);
@@ -26,24 +26,12 @@ export async function* rows(): AsyncGenerator<Row> {
   const inPlace = () => {
     for (const tree of staged) kernels.makeConsistent(tree, leaves, b, excess);
   };
-  yield await measure({
-    path: "consistency",
-    case: "2²⁰ leaves, already in WASM memory",
-    wasm: inPlace,
-    js,
-    naive,
-    limit,
-  });
-
   const copied = () => trees.map((tree) => wasm.makeConsistent(tree, b, levels));
-  yield await measure({
-    path: "consistency",
-    case: "2²⁰ leaves, copies included",
-    wasm: copied,
-    js,
-    naive,
-    limit,
-  });
+  const common = { path: "consistency", js, naive, limit };
+  yield* await measureTogether([
+    { ...common, case: "2²⁰ leaves, already in WASM memory", wasm: inPlace },
+    { ...common, case: "2²⁰ leaves, copies included", wasm: copied },
+  ]);
 }
 
 /** Eq. 10 upwards, Eq. 11 downwards, every node written: what one would type from the paper, in plain loops. */

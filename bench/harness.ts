@@ -1,4 +1,6 @@
 /** Times one hot path against its opponents in the same process, so that only ratios need to be believed. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Bench } from "tinybench";
 
 /** One line of the benchmark. Times are milliseconds per call; `null` where there is no such contender. */
@@ -47,37 +49,50 @@ export interface Question {
 }
 
 const CONTENDERS = ["wasm", "js", "naive", "limit"] as const;
-type Name = (typeof CONTENDERS)[number];
 
-/** Contenders take turns this often, so that a busy moment of the machine does not hit one of them alone. */
-const ROUNDS = 5;
+/** Turns are short and many, so that a busy moment of the machine hits all contenders, and none for long. */
+const ROUNDS = 15;
 
-/** Milliseconds per contender and round. */
-const TURN = 40;
+/** Milliseconds of a turn. */
+const TURN = 15;
+
+/** Milliseconds before the first turn, in which a contender is compiled for what it does. */
+const WARM_UP = 80;
+
+setFlagsFromString("--expose-gc");
+export const collectGarbage = runInNewContext("gc") as (options?: { type: "minor" }) => void;
+
+/** Measures every contender of one question. */
+export async function measure(question: Question): Promise<Row> {
+  const [answer] = await measureTogether([question]);
+  return answer!;
+}
 
 /**
- * Measures every contender of `question`: warmed up first, then in turns, each round starting with another
- * one. A time is the median over rounds of tinybench's median. Calls far below 10 µs drown in the clock: loop
- * inside the contender and say so in `case`.
+ * Measures questions with common contenders: each of these is timed once, and stands in every row with the same
+ * time. All are warmed up first, then take turns, each round starting with another one, after a garbage
+ * collection. A time is the median over rounds of tinybench's median. Calls far below 10 µs drown in the clock:
+ * loop inside the contender and say so in `case`.
  */
-export async function measure(question: Question): Promise<Row> {
-  process.stderr.write(`${question.path}: ${question.case}\n`);
-  const present = CONTENDERS.filter((name) => question[name] !== undefined);
-  const medians: Record<Name, number[]> = { wasm: [], js: [], naive: [], limit: [] };
-  for (const name of present) await turn(question[name]!, 2 * TURN);
+export async function measureTogether(questions: readonly Question[]): Promise<Row[]> {
+  for (const { path, case: what } of questions) process.stderr.write(`${path}: ${what}\n`);
+  const contenders = new Set(
+    questions
+      .flatMap((question) => CONTENDERS.map((name) => question[name]))
+      .filter((one) => one !== undefined),
+  );
+  const order = [...contenders];
+  const times = new Map(order.map((contender) => [contender, [] as number[]]));
+  for (const contender of order) await turn(contender, WARM_UP);
   for (let round = 0; round < ROUNDS; round++)
-    for (let i = 0; i < present.length; i++) {
-      const name = present[(i + round) % present.length]!;
-      medians[name].push(await turn(question[name]!, TURN));
+    for (let i = 0; i < order.length; i++) {
+      const contender = order[(i + round) % order.length]!;
+      times.get(contender)!.push(await turn(contender, TURN));
     }
-  const { path, case: what } = question;
-  return row(
-    path,
-    what,
-    median(medians.wasm),
-    median(medians.js),
-    median(medians.naive),
-    median(medians.limit),
+  const timeOf = (contender: Contender | undefined) =>
+    contender === undefined ? null : median(times.get(contender)!);
+  return questions.map(({ path, case: what, wasm, js, naive, limit }) =>
+    row(path, what, timeOf(wasm), timeOf(js), timeOf(naive), timeOf(limit)),
   );
 }
 
@@ -96,7 +111,9 @@ export function row(
 
 /** One turn of one contender: the median milliseconds of its calls. */
 async function turn(contender: Contender, time: number): Promise<number> {
-  const bench = new Bench({ time, iterations: 3, warmup: false, throws: true });
+  // Nobody pays for another's garbage. A full collection would throw away compiled code as well.
+  collectGarbage({ type: "minor" });
+  const bench = new Bench({ time, iterations: 1, warmup: false, throws: true });
   if (typeof contender === "function") bench.add("turn", () => contender());
   else bench.add("turn", () => contender.run(), { beforeEach: () => contender.prepare() });
   const [task] = await bench.run();
@@ -105,8 +122,7 @@ async function turn(contender: Contender, time: number): Promise<number> {
   return result.latency.p50;
 }
 
-function median(times: number[]): number | null {
-  if (times.length === 0) return null;
+function median(times: readonly number[]): number {
   const sorted = times.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;

@@ -1,8 +1,6 @@
 /** How many streams fit in one process, and how fast are they? Opponent in bytes: a Map that keeps them live. */
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { hub, tops, type Publisher } from "../src/index.js";
-import { row, type Row } from "./harness.js";
+import { collectGarbage, row, type Row } from "./harness.js";
 
 const KEYS = 100_000;
 const options = { epsilon: 0.5, max: 1000, maxRange: 4096, holdout: 256 };
@@ -10,9 +8,6 @@ const options = { epsilon: 0.5, max: 1000, maxRange: 4096, holdout: 256 };
 const AT_ONCE = 64;
 /** Each stream gets past its hold-out. */
 const values = Float64Array.from({ length: 320 }, (_, i) => (i * 7919) % 1000);
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
 
 /** Bytes held by this process's objects and buffers. */
 function held(): number {

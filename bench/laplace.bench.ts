@@ -6,7 +6,7 @@ import { jsCore } from "../src/core/js/index.js";
 import { Stage, subStream, unsafeKey } from "../src/core/random.js";
 import { makeScale } from "../src/core/scale.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
-import { measure, type Row } from "./harness.js";
+import { measureTogether, type Row } from "./harness.js";
 
 const SAMPLES = 1 << 14;
 
@@ -68,19 +68,15 @@ export async function* rows(): AsyncGenerator<Row> {
   const rejection = new RejectionSampler();
   for (const t of [1, 40, 4096, 40_000]) {
     const scale = makeScale(BigInt(t), 1n);
-    const wasm = () => wasmCore.laplace(subStream(key, Stage.forest, 0, 0), scale, out);
-    yield await measure({
+    const common = {
       path: "laplace",
-      case: `${SAMPLES} samples, scale ${t}, naive: float formula`,
-      wasm,
+      wasm: () => wasmCore.laplace(subStream(key, Stage.forest, 0, 0), scale, out),
       js: () => jsCore.laplace(subStream(key, Stage.forest, 0, 0), scale, out),
-      naive: () => floatLaplace(t, out),
-    });
-    yield await measure({
-      path: "laplace",
-      case: `${SAMPLES} samples, scale ${t}, naive: exact rejection`,
-      wasm,
-      naive: () => rejection.fill(t, out),
-    });
+    };
+    const what = `${SAMPLES} samples, scale ${t}, naive:`;
+    yield* await measureTogether([
+      { ...common, case: `${what} float formula`, naive: () => floatLaplace(t, out) },
+      { ...common, case: `${what} exact rejection`, naive: () => rejection.fill(t, out) },
+    ]);
   }
 }

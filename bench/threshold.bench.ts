@@ -3,7 +3,7 @@ import { jsCore } from "../src/core/js/index.js";
 import { makeRace, penalty, type Race } from "../src/core/race.js";
 import { Stage, subStream, unsafeKey } from "../src/core/random.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
-import { measure, type Row } from "./harness.js";
+import { measureTogether, type Row } from "./harness.js";
 
 type Bins = Uint16Array | Uint32Array;
 
@@ -34,12 +34,14 @@ export async function* rows(): AsyncGenerator<Row> {
     };
     const slope = penalty(race, candidates) / race.countWeight / candidates;
     const what = `B = ${candidates.toLocaleString("en")}, m = ${HOLDOUT.toLocaleString("en")}`;
-    yield await measure({ ...contenders, case: what, naive: () => floatScan(words, candidates, slope, 1) });
-    yield await measure({
-      ...contenders,
-      case: `${what}; naive: exact noise for every θ`,
-      naive: () => exactScan(words, race),
-    });
+    yield* await measureTogether([
+      { ...contenders, case: what, naive: () => floatScan(words, candidates, slope, 1) },
+      {
+        ...contenders,
+        case: `${what}; naive: exact noise for every θ`,
+        naive: () => exactScan(words, race),
+      },
+    ]);
   }
 }
 
