@@ -54,6 +54,28 @@ export function checkOptions(name: string, options: unknown, known: readonly str
       throw new TypeError(`${name}: unknown option "${key}"; expected ${known.join(", ")}`);
 }
 
+/**
+ * Positions [from, to) that were published and are still kept. Like a slice, a range may be empty.
+ * @param call the method that was asked, for the message
+ * @param option what keeps more positions
+ */
+export function checkRange(
+  call: string,
+  from: number,
+  to: number,
+  { length, oldest }: { readonly length: number; readonly oldest: number },
+  option: string,
+): void {
+  const asked = `${call}(${from}, ${to})`;
+  checkInteger(`${asked}: from`, from, 0, Number.MAX_SAFE_INTEGER);
+  checkInteger(`${asked}: to`, to, from, Number.MAX_SAFE_INTEGER);
+  if (to > length) throw new RangeError(`${asked}: only ${length} values published so far`);
+  if (from < oldest && from < to)
+    throw new RangeError(
+      `${asked}: positions before ${oldest} are no longer kept; a larger ${option} would keep more`,
+    );
+}
+
 /** A stream value: private, so the message says nothing about it. */
 export function checkValue(value: number): number {
   if (typeof value !== "number" || !(value - value === 0))

@@ -248,8 +248,12 @@ describe("range", () => {
     );
   });
 
-  test("an empty range is 0, without error", () => {
-    expect(stream.range(1100, 1100)).toMatchObject({ sum: 0, standardError: 0 });
+  test("an empty range sums to 0 without error and has no mean, anywhere and at any time", () => {
+    const empty = { sum: 0, mean: NaN, standardError: 0 };
+    for (const at of [0, 1100, stream.length]) expect(stream.range(at, at)).toMatchObject(empty);
+    expect(stream.range(1100, 1100).interval()).toEqual([0, 0]);
+    expect(tops(small).range(0, 0)).toMatchObject(empty); // before θ is chosen
+    expect(() => stream.range(1537, 1537)).toThrow("only 1536 values published so far");
   });
 
   test("is close to the truth, as close as it says", () => {

@@ -3,9 +3,9 @@ import { normalQuantile } from "../normal.js";
 import type { Spread } from "./variance.js";
 
 export interface RangeAnswer {
-  /** Estimated sum over the range, in units of the stream. */
+  /** Estimated sum over the range, in units of the stream. An empty range sums to 0, without error. */
   readonly sum: number;
-  /** Estimated mean value over the range. */
+  /** Estimated mean value over the range; `NaN` for an empty one, which has no mean. */
   readonly mean: number;
   /**
    * Standard deviation of the noise in `sum`, in closed form from public parameters. It does not cover values

@@ -1,5 +1,5 @@
 /** What comes after the hold-out, whichever way noise is added, and how it is asked for a range. */
-import { checkChoice, checkInteger } from "../checks.js";
+import { checkChoice, checkRange } from "../checks.js";
 import { makeAnswer, type RangeAnswer } from "./answer.js";
 import type { RangeOptions } from "./publisher.js";
 import type { RawAnswer } from "./ranges.js";
@@ -19,15 +19,13 @@ export interface Released {
 }
 
 /** Fails unless [from, to) is published and still kept. Before the release begins there is nothing to ask for. */
-export function checkRange(released: Released | undefined, asked: string, from: number, to: number): void {
-  const { length, oldest } = released ?? { length: 0, oldest: 0 };
-  checkInteger(`${asked}: from`, from, 0, Number.MAX_SAFE_INTEGER);
-  checkInteger(`${asked}: to`, to, from, Number.MAX_SAFE_INTEGER);
-  if (to > length) throw new RangeError(`${asked}: only ${length} values published so far`);
-  if (from < oldest && from < to)
-    throw new RangeError(
-      `${asked}: positions before ${oldest} are no longer kept; ask for a longer history when making the publisher`,
-    );
+export function checkReleased(
+  released: Released | undefined,
+  call: "range" | "published",
+  from: number,
+  to: number,
+): void {
+  checkRange(call, from, to, released ?? { length: 0, oldest: 0 }, "history");
 }
 
 /** Answers `range(from, to, options)`, or says what is wrong with it. */
@@ -38,7 +36,7 @@ export function answerRange(
   options: RangeOptions,
   usual: "best" | "published",
 ): RangeAnswer {
-  checkRange(released, `range(${from}, ${to})`, from, to);
+  checkReleased(released, "range", from, to);
   const kind = checkChoice("answer", options.answer ?? usual, ["best", "published"]);
   if (released === undefined || from === to) return makeAnswer(0, 0, NO_SPREAD, 1);
   const { sum, spread } = released.answer(from, to, kind);

@@ -14,7 +14,7 @@ import { type Account, explainAccount, NOT_PROTECTED, RANDOMNESS, type StageAcco
 import type { RangeAnswer } from "./answer.js";
 import type { RangeOptions, SealablePublisher } from "./publisher.js";
 import { Release } from "./release.js";
-import { answerRange, checkRange } from "./released.js";
+import { answerRange, checkReleased } from "./released.js";
 import { resolveSettings, type Settings, type TopsOptions } from "./settings.js";
 import { smootherName } from "./smoothers/index.js";
 import { openSnapshot, sealSnapshot, type SnapshotKey } from "./snapshot.js";
@@ -104,7 +104,7 @@ export class Tops implements SealablePublisher {
   }
 
   published(from: number, to: number): Float64Array {
-    checkRange(this.#release, `published(${from}, ${to})`, from, to);
+    checkReleased(this.#release, "published", from, to);
     return Float64Array.from({ length: to - from }, (_, i) => this.#release!.publishedAt(from + i));
   }
 

@@ -6,7 +6,7 @@
  *
  * All it ever sees is ε-LDP already: nothing here can spend privacy, and everything here may be published.
  */
-import { checkChoice, checkInteger, checkOptions, checkPositive } from "../checks.js";
+import { checkChoice, checkInteger, checkOptions, checkPositive, checkRange } from "../checks.js";
 import { chooseCore, type CoreChoice } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { makeTransition } from "../core/transition.js";
@@ -193,17 +193,11 @@ export class Aggregator {
     return Float64Array.from(published);
   }
 
-  /** Sum and mean of the values at positions from … to − 1 of the published stream, with error bars. O(1). */
+  /** Sum and mean of the values at positions [from, to) of the published stream, with error bars. O(1). */
   range(from: number, to: number): LocalAnswer {
-    const { count, oldest } = this.#sums;
-    if (!(Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from < to))
-      throw new RangeError(`range: expected whole numbers 0 ≤ from < to, got range(${from}, ${to})`);
-    if (to > count) throw new RangeError(`range(${from}, ${to}): only ${count} values published so far`);
-    if (from < oldest)
-      throw new RangeError(
-        `range(${from}, ${to}): values before ${oldest} are no longer kept; see option keep`,
-      );
-    const { theta, excess, channel } = this.#chosen!;
+    checkRange("range", from, to, { length: this.#sums.count, oldest: this.#sums.oldest }, "keep");
+    if (this.#chosen === undefined || from === to) return makeLocalAnswer(0, 0, 0, 0);
+    const { theta, excess, channel } = this.#chosen;
     const length = to - from;
     const standardError = theta * Math.sqrt(length * worstVariance(channel.mechanism));
     return makeLocalAnswer(this.#sums.between(from, to), length, standardError, excess * length);

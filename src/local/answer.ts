@@ -2,9 +2,12 @@
 import { normalQuantile } from "../normal.js";
 
 export interface LocalAnswer {
-  /** Estimated sum over the range, in units of the stream: unbiased for values clamped to θ. */
+  /**
+   * Estimated sum over the range, in units of the stream: unbiased for values clamped to θ. An empty range sums to 0,
+   * without error.
+   */
   readonly sum: number;
-  /** Estimated mean value over the range. */
+  /** Estimated mean value over the range; `NaN` for an empty one, which has no mean. */
   readonly mean: number;
   /**
    * Standard deviation of the noise in `sum`, from public parameters: for every value the worst that the mechanism
