@@ -89,6 +89,32 @@ describe.each(METHOD_NAMES)("%s", (method) => {
   });
 });
 
+describe("accounts", () => {
+  const said = (method: MethodName, change: Partial<BaselineOptions> = {}) => {
+    const { unsafeSeed, notPrivate, ...rest } = small;
+    const stream = baseline({ ...rest, method, ...change });
+    return { account: stream.account(), text: stream.explain() };
+  };
+
+  test("base reads nothing and says so: no θ but 0, no noise, ε = 0", () => {
+    const { account, text } = said("base");
+    expect(account).toMatchObject({ epsilon: 0, delta: 0, threshold: 0, levels: 0, noiseScale: null });
+    expect(account.stages).toEqual([expect.objectContaining({ stage: "release", epsilon: 0 })]);
+    expect(text).toMatch(/with ε = 0\.\n(.*\n)*θ = 0: every value counts as 0, and zeros are published\.\n/);
+    expect(text).toContain("No value is read");
+    expect(text).not.toMatch(/count as θ|make a block|levels/);
+  });
+
+  test("say what carries noise, whatever the shape", () => {
+    expect(said("flat").text).toContain("Every value has an estimate of its own; one level carries noise.");
+    expect(said("h2").text).toContain("8 levels of fan-out 2 carry noise.");
+    expect(said("unbounded").text).toContain("its scale grows from level to level");
+    expect(said("hhatc16", { maxRange: 4096, skipLevels: 1 }).text).toMatch(
+      /Every 16 values make a block; .* predictions by "recent"\./,
+    );
+  });
+});
+
 describe("without a seed", () => {
   test.each(METHOD_NAMES.filter((method) => method !== "percentile"))("%s is private", (method) => {
     const { unsafeSeed, notPrivate, ...rest } = small;

@@ -113,7 +113,7 @@ describe("evaluate", () => {
       expect(theta.min).toBeGreaterThanOrEqual(0);
     }
     const fixed = evaluate({ ...options, threshold: 30 });
-    expect(fixed.results.map(({ theta }) => theta.median)).toEqual(new Array(6).fill(30));
+    expect(fixed.results.map(({ theta }) => theta.median)).toEqual([30, 30, 30, 30, 0, 0]); // zeros are θ = 0
   });
 
   test("data that is too short is an error, or extended", () => {

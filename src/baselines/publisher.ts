@@ -71,8 +71,8 @@ export class Baseline implements Publisher {
     const { epsilon, max, fanout, levels, skipped, blockLength, maxRange, hierarchy, method } =
       this.#settings;
     const { rule, delta, unsafeSeed } = this.#settings;
-    const theta = this.#theta ?? null;
     const reads = levels > 0;
+    const theta = reads ? (this.#theta ?? null) : 0;
     const open = rule === "percentile";
     const perNode = theta === null || !reads || method === "unbounded" ? null : (levels * theta) / epsilon;
     return {
@@ -85,7 +85,9 @@ export class Baseline implements Publisher {
       private: unsafeSeed === undefined && !open,
       composition: open
         ? "θ is a true percentile of the hold-out, published without noise: no ε holds."
-        : "The stages read disjoint values: parallel composition, ε in all.",
+        : reads
+          ? "The stages read disjoint values: parallel composition, ε in all."
+          : "No value is read, so nothing can be learnt about any: ε = 0.",
       stages: this.#stages(),
       threshold: theta,
       max,

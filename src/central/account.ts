@@ -20,7 +20,7 @@ export interface Account {
   readonly private: boolean;
   readonly composition: string;
   readonly stages: readonly StageAccount[];
-  /** θ, once chosen; public. */
+  /** θ, once chosen; public. 0 where zeros are published, whatever comes. */
   readonly threshold: number | null;
   readonly max: number;
   readonly resolution: number;
@@ -30,7 +30,7 @@ export interface Account {
   readonly blockLength: number;
   readonly maxRange: number;
   readonly smoother: string;
-  /** Scale of the noise on every node, in units of the stream, once θ is chosen. */
+  /** Scale of the noise on every node, in units of the stream, once θ is chosen; null where levels differ in it. */
   readonly noiseScale: number | null;
   readonly noise: string;
   readonly randomness: string;
@@ -56,9 +56,26 @@ function protection({ unit, max, epsilon, delta }: Account): string {
   return `Protected: ${unit}. Whoever sees the published stream can hardly tell whether any single value was replaced by another between 0 and ${max}: no output becomes more than e^ε = ${factor} times likelier${delta === 0 ? "" : `, except with probability δ = ${delta}`}.`;
 }
 
+const number = (value: number): string => String(Number(value.toPrecision(6)));
+
+/** What happens to values: clamped to θ, summed in blocks, covered with noise. */
+function treatment(account: Account): string[] {
+  const { threshold, noise, noiseScale, blockLength, levels, fanout, smoother } = account;
+  if (threshold === 0) return ["θ = 0: every value counts as 0, and zeros are published."];
+  const scale = noiseScale === null ? "its scale grows from level to level" : `scale ${number(noiseScale)}`;
+  const carriers = levels === 1 ? "one level carries" : `${levels} levels of fan-out ${fanout} carry`;
+  return [
+    threshold === null
+      ? "Values above a threshold θ will be clamped to it; θ is not chosen yet."
+      : `Values above θ = ${number(threshold)} count as θ. Noise on every node: ${noise}, ${scale}.`,
+    blockLength === 1
+      ? `Every value has an estimate of its own; ${carriers} noise.`
+      : `Every ${blockLength} values make a block; ${carriers} noise; predictions by "${smoother}".`,
+  ];
+}
+
 /** The account as a short text that a person can read. */
 export function explainAccount(account: Account): string {
-  const number = (value: number) => String(Number(value.toPrecision(6)));
   const lines = [
     account.private
       ? `This stream is published under ${account.definition} with ε = ${account.epsilon}${account.delta === 0 ? "" : `, δ = ${account.delta}`}.`
@@ -69,10 +86,7 @@ export function explainAccount(account: Account): string {
         `  ${stage}: ${mechanism}, ε = ${epsilon}${delta === 0 ? "" : `, δ = ${delta}`}, on values ${from} to ${to === null ? "the end" : to - 1}`,
     ),
     account.composition,
-    account.threshold === null
-      ? "Values above a threshold θ will be clamped to it; θ is not chosen yet."
-      : `Values above θ = ${number(account.threshold)} count as θ. Noise on every node: ${account.noise}, scale ${account.noiseScale === null ? "none" : number(account.noiseScale)}.`,
-    `Every ${account.blockLength} values make a block; ${account.levels} levels of fan-out ${account.fanout} carry noise; predictions by "${account.smoother}".`,
+    ...treatment(account),
     `Randomness: ${account.randomness}. Core: ${account.core.name}${account.core.note === "" ? "" : ` (${account.core.note})`}.`,
     "Not protected:",
     ...account.notProtected.map((line) => `  - ${line}`),
