@@ -10,6 +10,7 @@ import { FIGURES } from "../src/lab/figures/index.js";
 import type { CentralJob } from "../src/lab/figures/job.js";
 import { makeFigures } from "../src/lab/figures/make.js";
 import { meansOf } from "../src/lab/figures/run.js";
+import { Stream } from "../src/lab/figures/stream.js";
 import { longTailedStream } from "./reference/streams.js";
 import { openTags } from "./reference/xml.js";
 
@@ -115,11 +116,12 @@ describe("a θ with an ε of its own", () => {
     variant: "paper",
     answer: "published",
   };
-  const held = values.subarray(0, 256);
+  const stream = new Stream(values, 256);
+  const held = stream.read;
 
   test("a percentile is the value of its rank", () => {
     const sorted = held.slice().sort();
-    expect(thetaBy({ name: "percentile", percentile: 0.9 }, job, held)).toBe(sorted[Math.floor(256 * 0.9)]);
+    expect(thetaBy({ name: "percentile", percentile: 0.9 }, job, stream)).toBe(sorted[Math.floor(256 * 0.9)]);
   });
 
   test("noisy max with hardly any noise is the highest Eq. 6 for the release's ε", () => {
@@ -128,16 +130,16 @@ describe("a θ with an ε of its own", () => {
       const cost = (theta: number) =>
         held.filter((value) => value > theta).length + (slope * theta) / epsilon;
       const best = Array.from({ length: 200 }, (_, i) => i + 1).reduce((a, b) => (cost(b) < cost(a) ? b : a));
-      const theta = thetaBy({ name: "nm-e", epsilon: 60, noise: "laplace" }, { ...job, epsilon }, held);
+      const theta = thetaBy({ name: "nm-e", epsilon: 60, noise: "laplace" }, { ...job, epsilon }, stream);
       expect(cost(theta) - cost(best)).toBeLessThan(1); // e^−60 against one value more
     }
   });
 
   test("θ far above the bound is published, θ = 0 publishes zeros", () => {
     const thetas = Array.from({ length: 12 }, (_, run) => {
-      const answers = runCentral({ ...job, run, rule: { name: "s-p", epsilon: 0.01 } }, values);
+      const answers = runCentral({ ...job, run, rule: { name: "s-p", epsilon: 0.01 } }, stream);
       const sum = answers.sum(0, 1024);
-      const theta = thetaBy({ name: "s-p", epsilon: 0.01 }, { ...job, run }, held);
+      const theta = thetaBy({ name: "s-p", epsilon: 0.01 }, { ...job, run }, stream);
       expect(sum === 0).toBe(theta === 0);
       return theta;
     });

@@ -12,6 +12,11 @@ export class Zeros implements Released {
     return 0;
   }
 
+  pushMany(values: Float64Array): Float64Array {
+    this.length += values.length;
+    return new Float64Array(values.length);
+  }
+
   answer() {
     return { sum: 0, spread: NO_SPREAD };
   }

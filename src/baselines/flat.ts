@@ -32,6 +32,14 @@ export class Flat implements IntegerStream {
     return noisy;
   }
 
+  pushMany(xs: Float64Array): Float64Array {
+    const noisy = this.#noise.takeMany(xs.length);
+    for (let i = 0; i < xs.length; i++) noisy[i]! += xs[i]!;
+    this.#ranges.addMany(noisy, noisy);
+    this.length += xs.length;
+    return noisy;
+  }
+
   answer(from: number, to: number, kind: "best" | "published"): RawAnswer {
     return this.#ranges.answer(from, to, kind, 0);
   }

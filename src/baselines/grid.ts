@@ -5,6 +5,7 @@
  */
 import type { RawAnswer } from "../central/ranges.js";
 import type { Released } from "../central/released.js";
+import { quantise } from "../core/quantise.js";
 
 export interface Grid {
   /** Θ ≥ 1, the largest clamped value in grid units. */
@@ -39,6 +40,8 @@ export interface IntegerStream {
   readonly length: number;
   readonly oldest: number;
   push(x: number): number;
+  /** The same bits as one by one. */
+  pushMany(xs: Float64Array): Float64Array;
   answer(from: number, to: number, kind: "best" | "published"): RawAnswer;
 }
 
@@ -53,9 +56,13 @@ export function onGrid(inner: IntegerStream, { theta, resolution }: Grid): Relea
       return inner.oldest;
     },
     resolution,
-    push(value) {
-      const clamped = value > 0 ? Math.min(value, largest) : 0;
-      return inner.push(Math.floor(clamped / resolution + 0.5)) * resolution;
+    push: (value) => inner.push(quantise(value, largest, resolution)) * resolution,
+    pushMany(values) {
+      const xs = new Float64Array(values.length);
+      for (let i = 0; i < xs.length; i++) xs[i] = quantise(values[i]!, largest, resolution);
+      const published = inner.pushMany(xs);
+      if (resolution !== 1) for (let i = 0; i < published.length; i++) published[i]! *= resolution;
+      return published;
     },
     answer: (from, to, kind) => inner.answer(from, to, kind),
   };

@@ -47,6 +47,8 @@ export class NodeHierarchy {
   /** Per level, over the finished children of the running parent: sums of true and of noisy values. */
   #sums: number[] = [];
   #noisySums: number[] = [];
+  /** Of the noise of a level, once asked for. */
+  readonly #variances: number[] = [];
 
   constructor(core: Core, key: Uint32Array, shape: NodeShape) {
     this.#core = core;
@@ -80,11 +82,57 @@ export class NodeHierarchy {
     return published;
   }
 
+  /** The same numbers as one by one; forest by forest, and in a forest level by level. */
+  pushMany(xs: Float64Array): Float64Array {
+    const published = new Float64Array(xs.length);
+    for (let done = 0; done < xs.length;) {
+      if (this.#filled === this.#shape.forestLength) this.#plant();
+      const end = Math.min(xs.length, done + this.#shape.forestLength - this.#filled);
+      this.#pushWithin(xs.subarray(done, end), published.subarray(done, end));
+      done = end;
+    }
+    return published;
+  }
+
+  /** All numbers are integers below 2⁵³, so the order in which a position's parts are added up does not show. */
+  #pushWithin(xs: Float64Array, published: Float64Array): void {
+    const { fanout, levels } = this.#shape;
+    const rows = this.#forests.at(-1)!;
+    let sums = xs;
+    for (let level = 0, size = 1; level < levels && sums.length > 0; level++, size *= fanout) {
+      const row = (rows[level] ??= { nodes: new Float64Array(16), count: 0 });
+      const noisy = (this.#noise[level] ??= this.#queue(level)).takeMany(sums.length);
+      const parents = new Float64Array(Math.ceil(sums.length / fanout));
+      let finished = 0;
+      let [sum, noisySum] = [this.#sums[level] ?? 0, this.#noisySums[level] ?? 0];
+      let left = fanout - (row.count % fanout); // children that the running parent still waits for
+      let at = (row.count + 1) * size - 1 - this.#filled; // where the node's last value is published
+      for (let i = 0; i < sums.length; i++, at += size) {
+        noisy[i]! += sums[i]!;
+        sum += sums[i]!;
+        noisySum += noisy[i]!;
+        published[at]! += noisy[i]!;
+        if (--left > 0 || level + 1 === levels) continue;
+        published[at]! -= noisySum; // the parent stands for its children from here on
+        parents[finished++] = sum;
+        left = fanout;
+        sum = noisySum = 0;
+      }
+      append(row, noisy);
+      this.#sums[level] = sum;
+      this.#noisySums[level] = noisySum;
+      sums = parents.subarray(0, finished);
+    }
+    this.#filled += xs.length;
+  }
+
   /** A node's sum is complete: gives it its noise, once. */
   #finish(level: number, sum: number): number {
     const noise = (this.#noise[level] ??= this.#queue(level));
     const noisy = sum + noise.take();
-    append((this.#forests.at(-1)![level] ??= { nodes: new Float64Array(16), count: 0 }), noisy);
+    const row = (this.#forests.at(-1)![level] ??= { nodes: new Float64Array(16), count: 0 });
+    if (row.count === row.nodes.length) grow(row, 1);
+    row.nodes[row.count++] = noisy;
     this.#sums[level] = (this.#sums[level] ?? 0) + sum;
     this.#noisySums[level] = (this.#noisySums[level] ?? 0) + noisy;
     return noisy;
@@ -127,7 +175,7 @@ export class NodeHierarchy {
       const [low, high] = [Math.max(0, from - start), Math.min(forestLength, to - start)];
       const rows = this.#forests[forest - this.#dropped]!;
       const visit = (level: number, node: number, sign: number): void => {
-        const noise = laplaceVariance(scaleOf(this.#shape.scale(level)));
+        const noise = (this.#variances[level] ??= laplaceVariance(scaleOf(this.#shape.scale(level))));
         sum += sign * rows[level]!.nodes[node]!;
         variance += noise;
         fourth += noise ** 2;
@@ -167,13 +215,17 @@ export class NodeHierarchy {
   }
 }
 
-function append(row: Row, value: number): void {
-  if (row.count === row.nodes.length) {
-    const longer = new Float64Array(2 * row.count);
-    longer.set(row.nodes);
-    row.nodes = longer;
-  }
-  row.nodes[row.count++] = value;
+function append(row: Row, noisy: Float64Array): void {
+  if (row.count + noisy.length > row.nodes.length) grow(row, noisy.length);
+  row.nodes.set(noisy, row.count);
+  row.count += noisy.length;
+}
+
+/** Room for `more` nodes at least. */
+function grow(row: Row, more: number): void {
+  const longer = new Float64Array(Math.max(2 * row.count, row.count + more));
+  longer.set(row.nodes);
+  row.nodes = longer;
 }
 
 /** t as a double, for standard errors. */

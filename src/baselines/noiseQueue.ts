@@ -20,6 +20,17 @@ export class NoiseQueue {
     this.#scale = scale;
   }
 
+  /** The next `count` numbers, in an array that is the caller's. */
+  takeMany(count: number): Float64Array {
+    const numbers = new Float64Array(count);
+    const waiting = this.#batch.subarray(this.#next, this.#next + count);
+    numbers.set(waiting);
+    this.#next += waiting.length;
+    if (waiting.length < count)
+      this.#core.laplace(this.#random, this.#scale, numbers.subarray(waiting.length));
+    return numbers;
+  }
+
   take(): number {
     if (this.#next === this.#batch.length) {
       this.#batch = new Float64Array(Math.min(MOST, Math.max(8, 2 * this.#batch.length)));

@@ -49,18 +49,16 @@ export class Baseline implements Publisher {
 
   push(value: number): number | undefined {
     checkValue(value);
-    return this.#take(value);
+    if (this.#released !== undefined) return this.#released.push(clamp(value, this.#settings.max));
+    this.#hold(value);
+    return undefined;
   }
 
   pushMany(values: Float64Array | readonly number[]): Float64Array {
     const batch = checkValues(values);
-    const out = new Float64Array(batch.length);
-    let count = 0;
-    for (const value of batch) {
-      const published = this.#take(value);
-      if (published !== undefined) out[count++] = published;
-    }
-    return out.slice(0, count);
+    let next = 0;
+    while (this.#released === undefined && next < batch.length) this.#hold(batch[next++]!);
+    return this.#released?.pushMany(this.#inside(batch.subarray(next))) ?? new Float64Array(0);
   }
 
   range(from: number, to: number, options: RangeOptions = {}): RangeAnswer {
@@ -136,18 +134,25 @@ export class Baseline implements Publisher {
     return [threshold, release];
   }
 
-  #take(value: number): number | undefined {
+  /** A batch with its values clamped to [0, max]; where θ is no larger, clamping to θ does that as well. */
+  #inside(values: Float64Array): Float64Array {
+    const { max } = this.#settings;
+    if (this.#theta! <= max) return values;
+    const inside = new Float64Array(values.length);
+    for (let i = 0; i < values.length; i++) inside[i] = clamp(values[i]!, max);
+    return inside;
+  }
+
+  /** Takes a held-out value: first those that choose θ, then those that are not used. */
+  #hold(value: number): void {
     const { choosing, idle, max } = this.#settings;
-    const inside = value > 0 ? Math.min(value, max) : 0;
-    if (this.#released !== undefined) return this.#released.push(inside);
-    if (this.#held < choosing) this.#chooser!.add(inside);
+    if (this.#held < choosing) this.#chooser!.add(clamp(value, max));
     this.#held++;
     if (this.#held === choosing && this.#chooser !== undefined) {
       this.#theta = this.#chooser.choose();
       this.#chooser = undefined;
     }
     if (this.#held === choosing + idle) this.#begin();
-    return undefined;
   }
 
   #begin(): void {
@@ -156,6 +161,8 @@ export class Baseline implements Publisher {
     this.#released = theta > 0 ? hierarchy.make(this.#core, this.#key, this.#settings, theta) : new Zeros();
   }
 }
+
+const clamp = (value: number, max: number): number => (value > 0 ? Math.min(value, max) : 0);
 
 function makeChooser(settings: BaselineSettings, core: Core, key: Uint32Array): ThresholdChooser {
   const { rule, choosing, percentile, max, epsilon, delta } = settings;

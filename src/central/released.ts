@@ -14,6 +14,8 @@ export interface Released {
   readonly resolution: number;
   /** Takes a finite value and gives the number published for it, both in units of the stream. */
   push(value: number): number;
+  /** The same for a batch of finite values: the same bits as one by one. */
+  pushMany(values: Float64Array): Float64Array;
   /** The sum over published positions [from, to), in grid units. */
   answer(from: number, to: number, kind: "best" | "published"): RawAnswer;
 }

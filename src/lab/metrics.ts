@@ -22,10 +22,12 @@ export function randomRanges(seed: string, r: number, count: number): Range[] {
 export function tile(data: Float64Array, length: number): Float64Array {
   const n = data.length;
   if (n === 0 && length > 0) throw new RangeError("data: expected at least one value, got none");
-  return Float64Array.from({ length }, (_, i) => {
+  const tiled = new Float64Array(length);
+  for (let i = 0; i < length; i++) {
     const k = i % (2 * n);
-    return data[k < n ? k : 2 * n - 1 - k]!;
-  });
+    tiled[i] = data[k < n ? k : 2 * n - 1 - k]!;
+  }
+  return tiled;
 }
 
 /** prefix[k]: sum of the first k values. */

@@ -1,11 +1,13 @@
 /** Runs a job in the central model: ToPS or a system it is compared with. */
-import { type BaselineOptions, baseline, system, type SystemOptions } from "../../baselines/index.js";
+import { baseline, system, type SystemOptions } from "../../baselines/index.js";
+import { rankOf } from "../../baselines/percentiles.js";
 import type { Publisher } from "../../central/publisher.js";
 import { chooseCore } from "../../core/choose.js";
 import { makeRace } from "../../core/race.js";
 import { Stage, subStream } from "../../core/random.js";
 import { unsafeKey } from "../../core/unsafeKey.js";
 import type { CentralJob, Rule } from "./job.js";
+import type { Stream } from "./stream.js";
 
 export interface Answers {
   readonly theta: number;
@@ -15,10 +17,9 @@ export interface Answers {
 /** Eq. 6 is made for the hierarchy of ToPS. */
 const FANOUT = 16;
 
-/** @param values hold-out first */
-export function runCentral(job: CentralJob, values: Float64Array): Answers {
-  const publisher = job.rule === undefined ? system(optionsOf(job)) : withRule(job, job.rule, values);
-  publisher.pushMany(values);
+export function runCentral(job: CentralJob, stream: Stream): Answers {
+  const publisher = job.rule === undefined ? system(optionsOf(job)) : withRule(job, job.rule, stream);
+  publisher.pushMany(stream.values);
   return {
     theta: publisher.account().threshold ?? NaN,
     sum: (from, to) => publisher.range(from, to, { answer: job.answer }).sum,
@@ -44,45 +45,40 @@ function optionsOf(job: CentralJob): SystemOptions {
 }
 
 /** S-PAK's θ may be far above B and S-P's 0: the bound follows the one, and 0 publishes zeros. */
-function withRule(job: CentralJob, rule: Rule, values: Float64Array): Publisher {
-  const read = values.subarray(0, job.holdout > 0 ? job.holdout : job.maxRange);
-  const theta = thetaBy(rule, job, read);
+function withRule(job: CentralJob, rule: Rule, stream: Stream): Publisher {
+  const theta = thetaBy(rule, job, stream);
   if (theta < 1) return system(optionsOf({ ...job, method: "base" }));
   const max = Math.max(job.max, theta);
   const resolution = 2 ** Math.max(0, Math.ceil(Math.log2(max / 2 ** 20)));
   return system({ ...optionsOf({ ...job, max, threshold: theta }), resolution });
 }
 
-export function thetaBy(rule: Rule, job: CentralJob, values: Float64Array): number {
-  if (rule.name === "nm-e") return noisyMax(rule, job, values);
+export function thetaBy(rule: Rule, job: CentralJob, stream: Stream): number {
+  const { read } = stream;
+  if (rule.name === "nm-e") return noisyMax(rule, job, stream);
+  if (rule.name === "percentile") return stream.sorted[rankOf(rule.percentile, read.length) - 1]!;
   const { max, maxRange } = job;
-  const shared = { max, maxRange, holdout: values.length, unsafeSeed: `${seedOf(job)}, θ` };
-  const options: BaselineOptions =
-    rule.name === "percentile"
-      ? { ...shared, method: "percentile", epsilon: 1, percentile: rule.percentile, notPrivate: true }
-      : { ...shared, method: rule.name, epsilon: rule.epsilon };
-  const chooser = baseline(options);
-  chooser.pushMany(values);
+  const chooser = baseline({
+    ...{ max, maxRange, holdout: read.length, unsafeSeed: `${seedOf(job)}, θ` },
+    method: rule.name,
+    epsilon: rule.epsilon,
+  });
+  chooser.pushMany(read);
   return chooser.account().threshold!;
 }
 
 /** Noise of the max for the rule's ε, penalty of a large θ for the release's. */
-function noisyMax(
-  { epsilon, noise }: Rule & { name: "nm-e" },
-  job: CentralJob,
-  values: Float64Array,
-): number {
+function noisyMax({ epsilon, noise }: Rule & { name: "nm-e" }, job: CentralJob, { bins }: Stream): number {
   const race = makeRace({
     candidates: job.max,
     step: 1,
-    holdout: values.length,
+    holdout: bins.length,
     epsilon,
     releaseEpsilon: job.epsilon,
     maxRange: job.maxRange,
     fanout: FANOUT,
     noise,
   });
-  const bins = Uint32Array.from(values, (value) => Math.max(0, Math.ceil(value) - 1));
   const random = subStream(unsafeKey(`${seedOf(job)}, θ`), Stage.threshold, 0, 0);
   return chooseCore("auto").noisyMax(random, bins, race);
 }

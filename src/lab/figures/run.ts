@@ -1,28 +1,23 @@
 /** A job's result: how far random ranges are off, and means over time where they are asked for. */
-import { errorsOver, prefixSums, randomRanges, tile } from "../metrics.js";
+import { errorsOver, randomRanges } from "../metrics.js";
 import { runCentral } from "./central.js";
 import type { Job, JobResult } from "./job.js";
 import { runLocal } from "./local.js";
+import { streamOf } from "./stream.js";
 
 /** @param data the whole data set; data that is too short goes on mirrored */
 export async function runJob(job: Job, data: Float64Array): Promise<JobResult> {
-  const { holdout, maxRange, queries, intervals } = job;
-  const values = streamOf(job, data);
-  const { theta, sum } = job.kind === "central" ? runCentral(job, values) : await runLocal(job, values);
+  const { maxRange, queries, intervals } = job;
+  const stream = streamOf(job, data);
+  const { theta, sum } =
+    job.kind === "central" ? runCentral(job, stream) : await runLocal(job, stream.values);
   const ranges = randomRanges(`${job.seed}, ranges of run ${job.run}`, maxRange, queries);
-  const errors = errorsOver(ranges, prefixSums(values.subarray(holdout)), sum);
+  const errors = errorsOver(ranges, stream.truth, sum);
   return {
     ...errors,
     theta,
     ...(intervals === undefined ? {} : { means: meansOf(sum, maxRange, intervals) }),
   };
-}
-
-function streamOf(job: Job, data: Float64Array): Float64Array {
-  const length = job.holdout + job.maxRange;
-  const values = data.length < length ? tile(data, length) : data.subarray(0, length);
-  const clamp = job.kind === "central" ? job.clamp : undefined;
-  return clamp === undefined ? values : values.map((value) => Math.min(value, clamp));
 }
 
 /** Means of `intervals` equal parts of 0 … length. */
