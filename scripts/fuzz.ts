@@ -1,68 +1,83 @@
 /**
- * Drives both cores with random operations and compares every bit:
+ * Drives both cores with random operations and compares every bit, on all cores of the machine:
  *
- *     npm run fuzz -- --operations 1e7 [--seed S] [--episode I]
+ *     npm run fuzz -- [--operations 1e7] [--seed S] [--episode I] [--workers W]
+ *     npm run fuzz -- --long
  *
- * An operation is one call on both cores. A difference is reported with its seed and episode, which run it again.
+ * Operations come in episodes of 4096 (fuzz/episode.ts), each a function of the seed and its own number. So a run that was
+ * stopped goes on with `--episode I`, and machines share a seed by taking episodes apart. `--long` is 10⁹ operations.
  */
-import { pathToFileURL } from "node:url";
+import { availableParallelism } from "node:os";
+import { isMainThread, parentPort } from "node:worker_threads";
 import { parseArgs } from "node:util";
-import { Dice } from "./fuzz/dice.js";
-import { kernelEpisode } from "./fuzz/kernels.js";
-import { publisherEpisode } from "./fuzz/publisher.js";
+import { runInPool } from "../src/lab/pool.js";
+import { EPISODE, runEpisodes } from "./fuzz/episode.js";
+import { Tally } from "./fuzz/tally.js";
 
-export interface FuzzOptions {
-  /** Stops after the episode that reaches it. */
-  readonly operations: number;
-  /** 32 bits. */
+/** Episodes that a thread does at a time: under a second. */
+const BATCH = 32;
+const LONG = 1e9;
+
+interface Job {
   readonly seed: number;
-  /** The first episode. Default 0. */
-  readonly episode?: number;
-  readonly progress?: (operations: number) => void;
-}
-
-/** @returns operations done */
-export async function fuzz({ operations, seed, episode = 0, progress }: FuzzOptions): Promise<number> {
-  let done = 0;
-  for (; done < operations; episode++) {
-    const dice = new Dice(seed, episode);
-    try {
-      done += dice.chance(0.5) ? await publisherEpisode(dice) : kernelEpisode(dice);
-    } catch (reason) {
-      throw new Error(`fuzz --seed ${seed} --episode ${episode}: ${(reason as Error).message}`, {
-        cause: reason,
-      });
-    }
-    progress?.(done);
-  }
-  return done;
+  readonly first: number;
+  readonly count: number;
 }
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       operations: { type: "string", default: "1e7" },
-      seed: { type: "string" },
+      long: { type: "boolean", default: false },
+      seed: { type: "string", default: String(crypto.getRandomValues(new Uint32Array(1))[0]!) },
       episode: { type: "string", default: "0" },
+      workers: { type: "string", default: String(availableParallelism()) },
     },
   });
-  const seed =
-    values.seed === undefined ? crypto.getRandomValues(new Uint32Array(1))[0]! : Number(values.seed);
-  const operations = Number(values.operations);
-  console.log(`seed ${seed}, ${operations} operations`);
-  const started = performance.now();
-  let shown = started;
-  const done = await fuzz({
-    operations,
-    seed,
-    episode: Number(values.episode),
-    progress(count) {
-      if (performance.now() - shown < 10_000) return;
-      shown = performance.now();
-      console.log(`${count} operations, ${Math.round((shown - started) / 1000)} s`);
-    },
-  });
-  console.log(`${done} operations, ${Math.round((performance.now() - started) / 1000)} s: no bit differs`);
+  const seed = wholeNumber("seed", values.seed, 0);
+  const first = wholeNumber("episode", values.episode, 0);
+  const wanted = values.long ? LONG : wholeNumber("operations", values.operations, 1);
+  const end = first + Math.ceil(wanted / EPISODE);
+  const jobs: Job[] = [];
+  for (let next = first; next < end; next += BATCH)
+    jobs.push({ seed, first: next, count: Math.min(BATCH, end - next) });
+  console.log(`seed ${seed}, episodes ${first} to ${end - 1}, ${(end - first) * EPISODE} operations`);
+  await run(jobs, wholeNumber("workers", values.workers, 1));
 }
 
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) await main();
+/** Tells every ten seconds what is done, and from which episode a run that is stopped now would go on. */
+async function run(jobs: readonly Job[], workers: number): Promise<void> {
+  const tally = new Tally();
+  const finished = new Set<number>();
+  const started = performance.now();
+  const seconds = () => Math.round((performance.now() - started) / 1000);
+  let [behind, episodes, told] = [0, 0, started];
+  const script = new URL(import.meta.url);
+  await runInPool(jobs, { workers, script, workerData: null }, (counts: Tally["counts"], index) => {
+    tally.merge(counts);
+    finished.add(index);
+    episodes += jobs[index]!.count;
+    while (finished.delete(behind)) behind++;
+    if (performance.now() - told < 10_000 || behind === jobs.length) return;
+    told = performance.now();
+    const { seed, first } = jobs[behind]!;
+    console.log(
+      `${episodes * EPISODE} operations, ${seconds()} s; to go on: --seed ${seed} --episode ${first}`,
+    );
+  });
+  for (const [name, count] of Object.entries(tally.counts).sort()) console.log(`  ${name}: ${count}`);
+  console.log(`${episodes * EPISODE} operations, ${seconds()} s: no bit differs`);
+}
+
+function wholeNumber(name: string, text: string, least: number): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < least)
+    throw new RangeError(`--${name}: expected a whole number from ${least} on, got ${text}`);
+  return value;
+}
+
+if (isMainThread) await main();
+else
+  parentPort!.on("message", ({ seed, first, count }: Job) => {
+    void runEpisodes(seed, first, count).then((counts) => parentPort!.postMessage(counts));
+  });

@@ -1,4 +1,4 @@
-/** One episode with the kernels: random arguments, both cores, every output and the place in the keystream compared. */
+/** The kernels, one at a time: random arguments, both cores, every output and the place in the keystream compared. */
 import { chooseCore } from "../../src/core/choose.js";
 import { expCoin, ratioCoin } from "../../src/core/coin.js";
 import type { Core } from "../../src/core/core.js";
@@ -10,31 +10,33 @@ import { makeTransition } from "../../src/core/transition.js";
 import { hybrid, squareWave } from "../../src/local/mechanisms.js";
 import { outcome, same } from "./compare.js";
 import type { Dice } from "./dice.js";
+import type { Tally } from "./tally.js";
 
-const CALLS = 100;
 const wasm = chooseCore("wasm");
 const js = chooseCore("js");
 
 type Call = (core: Core, random: Random) => unknown;
 
-/** @returns how many calls were made and compared */
-export function kernelEpisode(dice: Dice): number {
-  const [name, makeCall] = dice.pick(Object.entries(KERNELS));
-  const next = makeCall(dice);
-  for (let i = 1; i <= CALLS; i++) {
-    const key = Uint32Array.from({ length: 8 }, () => dice.word());
+/** Makes exactly `calls` calls of one kernel and compares each. */
+export function driveKernel(dice: Dice, calls: number, tally: Tally): void {
+  const name = dice.pick(NAMES);
+  const next = KERNELS[name]!(dice);
+  const key = Uint32Array.from({ length: 8 }, () => dice.word());
+  for (let i = 1; i <= calls; i++) {
+    const random = subStream(key, Stage.baseline, 1, i);
     const position = dice.pick([0, dice.below(100), 2 ** 36 - 1 - dice.below(40), dice.below(2 ** 32)]);
     const call = next();
-    const [a, b] = [wasm, js].map((core) => {
-      const random = { ...subStream(key, Stage.baseline, 1, 2), position };
-      const result = outcome(() => call(core, random));
-      // At the end of a sub-stream both refuse, and each says how far it had read ahead.
-      const came = typeof result === "string" ? result.split(", got")[0] : result;
-      return { came, position: random.position };
-    });
-    if (!same(a, b)) throw new Error(`${name}, call ${i}: cores differ`);
+    const [a, b] = [called(wasm, call, { ...random, position }), called(js, call, { ...random, position })];
+    if (!same(a, b)) throw new Error(`kernel ${name}, call ${i}: cores differ`);
   }
-  return CALLS;
+  tally.add(`kernel ${name}`, calls);
+}
+
+/** What came of a call, and how far it read. */
+function called(core: Core, call: Call, random: Random): unknown {
+  const came = outcome(() => call(core, random));
+  // At the end of a sub-stream both refuse, and each says how far it had read ahead.
+  return [typeof came === "string" ? came.split(", got")[0] : came, random.position];
 }
 
 /** Each takes dice for what is costly to set up, and gives a maker of calls. */
@@ -160,6 +162,8 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
     };
   },
 };
+
+const NAMES = Object.keys(KERNELS);
 
 function filled<T>(out: T, fill: (out: T) => void): T {
   fill(out);

@@ -1,0 +1,72 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { tops } from "../../src/index.js";
+import { jsCore } from "../../src/core/js/index.js";
+import type { Core } from "../../src/core/core.js";
+import { outcome, same } from "../../scripts/fuzz/compare.js";
+import { EPISODE, runEpisodes } from "../../scripts/fuzz/episode.js";
+
+describe("the comparison sees", () => {
+  test("one bit of a double, and the sign of a zero", () => {
+    expect(same(1, 1 + Number.EPSILON)).toBe(false);
+    expect(same(Float64Array.of(0), Float64Array.of(-0))).toBe(false);
+    expect(same({ sum: 0 }, { sum: -0 })).toBe(false);
+    expect(same({ sum: [1, 2] }, { sum: [1, 2] })).toBe(true);
+    expect(same(new Float64Array(2), new Float64Array(3))).toBe(false);
+  });
+
+  test("another error, and another seed", () => {
+    expect(outcome(() => tops({ epsilon: 0, max: 1 }))).not.toBe(outcome(() => tops({ epsilon: 1, max: 0 })));
+    const publish = (unsafeSeed: string) =>
+      tops({ epsilon: 1, max: 10, threshold: 10, maxRange: 16, unsafeSeed }).pushMany([1, 2, 3]);
+    expect(same(publish("a"), publish("a"))).toBe(true);
+    expect(same(publish("a"), publish("b"))).toBe(false);
+  });
+});
+
+describe("a core that is wrong by one bit, once in twenty calls, is caught", () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  /** Flips the lowest bit of the last number that a call wrote or gave back. */
+  const SPOILERS: {
+    [Method in Exclude<keyof Core, "name">]: (
+      args: Parameters<Core[Method]>,
+      result: ReturnType<Core[Method]>,
+    ) => unknown;
+  } = {
+    keystream: ([, out], result) => (spoil(out), result),
+    uniformBelow: ([, , out], result) => (spoil(out), result),
+    toss: ([, , out], result) => (spoil(out), result),
+    geometric: ([, , out], result) => (spoil(out), result),
+    laplace: ([, , out], result) => (spoil(out), result),
+    makeConsistent: (_, corrections) => spoil(corrections),
+    growTree: (_, tree) => (spoil(tree.noise), tree),
+    blockSums: (_, partial) => partial + 1,
+    estimateLeaves: ([, , , , out], result) => (spoil(out), result),
+    publishBlocks: ([, , , , out], result) => (spoil(out), result),
+    emSteps: ([, , , , predicted], result) => (spoil(predicted), result),
+    noisyMax: (_, best) => best + 1,
+    fillReports: ([, , , , out], result) => (spoil(out), result),
+  };
+
+  test.each(Object.keys(SPOILERS) as (keyof typeof SPOILERS)[])("%s", async (method) => {
+    const honest: (...args: never[]) => unknown = jsCore[method].bind(jsCore);
+    const spoiler = SPOILERS[method] as (...both: never[]) => unknown;
+    let calls = 0;
+    const wrong = (...args: never[]) => {
+      const result = honest(...args);
+      return ++calls % 20 === 0 ? spoiler(args as never, result as never) : result;
+    };
+    vi.spyOn(jsCore, method).mockImplementation(wrong as never);
+    const found = await runEpisodes(1, 0, 300).catch((reason: Error) => reason.message);
+    expect(found).toMatch(
+      new RegExp(`differ.*; again: npm run fuzz -- --seed 1 --episode \\d+ --operations ${EPISODE}$`, "s"),
+    );
+  });
+});
+
+function spoil<T extends Float64Array | Uint32Array | Uint8Array>(out: T): T {
+  const bytes = new Uint8Array(out.buffer, out.byteOffset, out.byteLength);
+  const last = bytes.length - out.BYTES_PER_ELEMENT; // little-endian: the lowest byte of the last number
+  if (last >= 0) bytes[last]! ^= 1;
+  return out;
+}

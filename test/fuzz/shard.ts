@@ -1,0 +1,47 @@
+/** Ten million operations in every run of the tests, in four files that run beside each other; `npm run fuzz` makes more. */
+import { expect, test } from "vitest";
+import { EPISODE, runEpisodes } from "../../scripts/fuzz/episode.js";
+
+const OPERATIONS = 10_000_000;
+const SHARDS = 4;
+const EPISODES = Math.ceil(OPERATIONS / EPISODE / SHARDS);
+const SEED = 20261116;
+
+/** What every shard must have driven, or it drove less than it says. */
+const DRIVEN = [
+  ...[
+    "push",
+    "pushMany",
+    "range",
+    "published",
+    "bad input",
+    "seal and restore",
+    "options refused",
+    "account",
+  ],
+  ...["hold-out crossed", "forest crossed", "forest forgotten", "variant default", "variant paper"],
+  ...["recent", "mean", "median", "moving", "exponential", "own"].map((name) => `smoother ${name}`),
+  ...[0, 1, 2, 3].map((levels) => `skipLevels ${levels}`),
+  ...["report", "reportMany", "take reports", "distribution", "threshold", "local range"],
+  ...[
+    "keystream",
+    "uniformBelow",
+    "toss",
+    "samples",
+    "trees",
+    "noisyMax",
+    "reports",
+    "emSteps",
+    "ingest",
+  ].map((name) => `kernel ${name}`),
+];
+
+/** @param index 0 … 3 */
+export function shard(index: number): void {
+  const first = index * EPISODES;
+  const title = `seed ${SEED}, episodes ${first} to ${first + EPISODES - 1}: ${EPISODES * EPISODE} operations, the same bits on both cores`;
+  test(title, async () => {
+    const counts = await runEpisodes(SEED, first, EPISODES);
+    expect(DRIVEN.filter((name) => !counts[name])).toEqual([]);
+  });
+}
