@@ -223,6 +223,23 @@ describe("reports that are none", () => {
     });
   });
 
+  test("are refused for the same reason among bytes end to end", () => {
+    const packable = BAD.flatMap(([, report]): Uint8Array[] => {
+      if (report instanceof Uint8Array) return report.length === 8 ? [report] : [];
+      const { cell } = (report ?? {}) as Partial<Report>;
+      return Number.isInteger(cell) && cell! >= 0 ? [packReport(report as Report)] : [];
+    });
+    expect(packable).toHaveLength(5);
+    const batch = [packReport(good), ...packable.flatMap((bytes) => [bytes, packReport(good)])];
+    const [apart, together] = [aggregator(OPTIONS), aggregator(OPTIONS)];
+    expect(apart.learn(batch)).toBe(6);
+    expect(together.learn(Uint8Array.from(batch.flatMap((bytes) => [...bytes])))).toBe(6);
+    expect(together.refused).toEqual(apart.refused);
+    const early = packReport(device("release", "r", 50).report(1));
+    for (const server of [apart, together]) server.release(server === apart ? [early] : early);
+    expect(together.refused).toEqual(apart.refused);
+  });
+
   test("they change neither θ nor what is published", async () => {
     const { theta } = await ready();
     const server = aggregator(OPTIONS);

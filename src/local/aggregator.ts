@@ -16,7 +16,7 @@ import { type LocalAnswer, makeLocalAnswer } from "./answer.js";
 import { type Estimate, estimate, type Watching } from "./estimate.js";
 import { type Batch, noRefusals, type Refused, takeReports } from "./intake.js";
 import { BINS, checkLocalEpsilon } from "./mechanisms.js";
-import { cellProbabilities, estimateOf, worstVariance } from "./moments.js";
+import { cellProbabilities, estimator, worstVariance } from "./moments.js";
 import { type Channel, makeChannel } from "./reporter.js";
 import { RecentSums } from "./sums.js";
 import {
@@ -120,16 +120,13 @@ export class Aggregator {
   learn(batch: Batch): number {
     const { mechanism, grid } = this.#learning;
     const binCells = (mechanism.top + mechanism.width + 1) / BINS;
-    const before = this.#learned;
-    takeReports(batch, { phase: "learn", grid, cells: mechanism.cells }, this.#refused, (cell) => {
-      if (this.#learned === this.#settings.holdout) {
-        this.#refused.late++;
-        return;
-      }
-      this.#counts[Math.floor(cell / binCells)]!++;
-      this.#learned++;
-    });
-    return this.#learned - before;
+    const wanted = { phase: "learn", grid, cells: mechanism.cells } as const;
+    const cells = takeReports(batch, wanted, this.#refused);
+    const taken = Math.min(cells.length, this.#settings.holdout - this.#learned);
+    for (let i = 0; i < taken; i++) this.#counts[Math.floor(cells[i]! / binCells)]!++;
+    this.#refused.late += cells.length - taken;
+    this.#learned += taken;
+    return taken;
   }
 
   /** The distribution of the values, from the learn-reports so far. Lets other work run while it computes. */
@@ -178,19 +175,19 @@ export class Aggregator {
    * gap. Wrong by far one by one, right in sum.
    */
   release(batch: Batch): Float64Array {
-    const published: number[] = [];
     const chosen = this.#chosen;
     const wanted = chosen && {
       phase: "release" as const,
       grid: chosen.channel.grid,
       cells: chosen.channel.mechanism.cells,
     };
-    takeReports(batch, wanted, this.#refused, (cell) => {
-      const value = estimateOf(chosen!.channel.mechanism, cell) * chosen!.theta;
-      this.#sums.push(value);
-      published.push(value);
-    });
-    return Float64Array.from(published);
+    const cells = takeReports(batch, wanted, this.#refused);
+    if (chosen === undefined) return new Float64Array(0); // all were refused
+    const valueOf = estimator(chosen.channel.mechanism);
+    const published = new Float64Array(cells.length);
+    for (let i = 0; i < cells.length; i++)
+      this.#sums.push((published[i] = valueOf(cells[i]!) * chosen.theta));
+    return published;
   }
 
   /** Sum and mean of the values at positions [from, to) of the published stream, with error bars. O(1). */

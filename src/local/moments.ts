@@ -37,18 +37,23 @@ function compute({ top, width, ends: [inside, windowed, kept] }: Mechanism): Con
   };
 }
 
-/** Whether a cell is one of the two of Stochastic Rounding. */
-const isRounded = ({ cells, ends }: Mechanism, cell: number): boolean => ends[1] < WHOLE && cell >= cells - 2;
-
 /**
  * The unbiased estimate from one report: affine in the cell, E[estimate | x] = x/N.
  * Window: a cell's distance from the middle of the grid has mean slope·(x − N/2).
  */
 export function estimateOf(mechanism: Mechanism, cell: number): number {
-  const { top, width, cells } = mechanism;
+  return estimator(mechanism)(cell);
+}
+
+/** The same for many reports of one mechanism. */
+export function estimator(mechanism: Mechanism): (cell: number) => number {
+  const { top, width, cells, ends } = mechanism;
   const { slope, contrast } = constants(mechanism);
-  if (isRounded(mechanism, cell)) return 0.5 + (cell - (cells - 1.5)) / contrast;
-  return 0.5 + (cell - (top + width - 1) / 2) / (slope * top);
+  const rounded = ends[1] < WHOLE ? cells - 2 : cells; // the last two cells are those of Stochastic Rounding
+  return (cell) =>
+    cell >= rounded
+      ? 0.5 + (cell - (cells - 1.5)) / contrast
+      : 0.5 + (cell - (top + width - 1) / 2) / (slope * top);
 }
 
 /** Variance of the estimate from one report of the value `share`. Both kinds are unbiased, so their variances mix. */

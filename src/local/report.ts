@@ -32,7 +32,8 @@ export function gridOf(phase: Phase, epsilon: number, bound: number): number {
   return hash >>> 0;
 }
 
-const header = (version: number, phase: Phase): number => (version << 4) | PHASES.indexOf(phase);
+/** The first byte of a packed report. */
+export const header = (version: number, phase: Phase): number => (version << 4) | PHASES.indexOf(phase);
 
 /** Writes a report at bytes[at…at + 7]. */
 export function packReport(report: Report, bytes = new Uint8Array(REPORT_BYTES), at = 0): Uint8Array {
@@ -40,6 +41,17 @@ export function packReport(report: Report, bytes = new Uint8Array(REPORT_BYTES),
   view.setUint32(0, ((report.cell << 8) | header(report.version, report.phase)) >>> 0, true);
   view.setUint32(4, report.grid, true);
   return bytes;
+}
+
+/** Reports of one phase and grid, end to end. */
+export function packReports(phase: Phase, grid: number, cells: Uint32Array): Uint8Array {
+  const view = new DataView(new ArrayBuffer(REPORT_BYTES * cells.length));
+  const head = header(VERSION, phase);
+  for (let i = 0; i < cells.length; i++) {
+    view.setUint32(REPORT_BYTES * i, ((cells[i]! << 8) | head) >>> 0, true);
+    view.setUint32(REPORT_BYTES * i + 4, grid, true);
+  }
+  return new Uint8Array(view.buffer);
 }
 
 /** The report at bytes[at…at + 7], or `undefined` if its phase is none. */

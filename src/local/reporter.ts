@@ -12,7 +12,7 @@ import { drawReport, quantised, reports as jsReports } from "../core/js/reports.
 import type { Mechanism, Quantiser } from "../core/mechanism.js";
 import { type Random, secretKey, Stage, subStream } from "../core/random.js";
 import { checkLocalEpsilon, hybrid, squareWave } from "./mechanisms.js";
-import { gridOf, packReport, type Phase, PHASES, type Report, REPORT_BYTES, VERSION } from "./report.js";
+import { gridOf, packReports, type Phase, PHASES, type Report, VERSION } from "./report.js";
 
 export interface ReporterOptions {
   /** ε of every report, from 10⁻⁶ to 24; the whole privacy cost of the value reported. */
@@ -88,9 +88,7 @@ export class Reporter {
     this.#reader.finish();
     this.#core.fillReports(this.#random, mechanism, quantiser, checked, cells);
     this.#reader = new WordReader(this.#random);
-    const bytes = new Uint8Array(REPORT_BYTES * cells.length);
-    cells.forEach((cell, i) => packReport(this.#wrap(cell), bytes, REPORT_BYTES * i));
-    return bytes;
+    return packReports(this.phase, this.#channel.grid, cells);
   }
 
   #wrap(cell: number): Report {
