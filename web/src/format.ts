@@ -3,13 +3,12 @@ import type { Meaning } from "./data/example.js";
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const precise = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
-const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
 
 export const count = (n: number): string => whole.format(n);
 
-/** Four digits, or all those before the point up to nine. */
+/** Four digits, or all those before the point up to twelve. */
 export const amount = (x: number): string => {
-  if (Math.abs(x) >= 1e9) return minus(short.format(x));
+  if (Math.abs(x) >= 1e12) return minus(powers(x));
   return minus(Math.abs(x) >= 1000 ? whole.format(x) : precise.format(x));
 };
 

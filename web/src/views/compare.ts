@@ -211,7 +211,7 @@ export class CompareView {
       "Time, s",
     ];
     const body = this.#sorted().map(({ method, epsilon, mse, error, mae, theta, seconds }) => {
-      const cells = [powers(mse), powers(error), amount(mae), amount(theta), amount(seconds)];
+      const cells = [powers(mse), powers(error), amount(mae), amount(theta), seconds.toFixed(3)];
       return h(
         "tr",
         {},
