@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { acceleratedEstimate } from "../src/local/accelerate.js";
-import { estimate, logLikelihood, type Steps } from "../src/local/estimate.js";
+import { estimate, gainOf, logLikelihood, type Steps } from "../src/local/estimate.js";
 import { continuousMatrix, emUpdate, smoothed, times, wave } from "./reference/squareWave.js";
 import vector16 from "./vectors/sw_em_16bins.json" with { type: "json" };
 import vector64 from "./vectors/sw_em_64bins.json" with { type: "json" };
@@ -44,6 +44,30 @@ describe.each([vector16, vector64])("$bins bins, ε = $epsilon", (vector) => {
         const reached = logLikelihood(Float64Array.from(counts), Float64Array.from(times(matrix, f)));
         expect(reached).toBeCloseTo(vector[`${name}_loglik_after_${k}`], 6);
       }
+    }
+  });
+
+  test("the gain is never overstated, and exact wherever it could end anything", () => {
+    const observed = Float64Array.from(counts);
+    for (const update of [(f: number[]) => f, identityLast]) {
+      let f: number[] = new Array<number>(bins).fill(1 / bins);
+      let bounded = 0;
+      for (let k = 1; k <= 400; k++) {
+        const next = update(emUpdate(matrix, counts, f));
+        const [before, now] = [f, next].map((g) => Float64Array.from(times(matrix, g))) as [
+          Float64Array,
+          Float64Array,
+        ];
+        const gain = logLikelihood(observed, now) - logLikelihood(observed, before);
+        const found = gainOf(observed, now, before);
+        expect(found).toBeLessThanOrEqual(gain);
+        if (found < gain) {
+          bounded++;
+          expect(found).toBeGreaterThan(1e-3);
+        }
+        f = next;
+      }
+      expect(bounded).toBeGreaterThan(10);
     }
   });
 

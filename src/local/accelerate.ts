@@ -33,7 +33,7 @@ export async function acceleratedEstimate(
     // Only a jump that gains over the plain updates is taken, so the likelihood never falls.
     const better = logLikelihood(counts, jumpPredicted) >= second;
     estimates.set(better ? jump.subarray(n) : row(3), 0);
-    await pause({ updates, logLikelihood: second, shares: row(2).slice() });
+    await pause(() => ({ updates, logLikelihood: second, shares: row(2).slice() }));
   }
 }
 

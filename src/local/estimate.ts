@@ -28,6 +28,11 @@ export interface Watching {
 /** Log-likelihood gained by one update below which it stops, from the third update on. */
 const LEAST_GAIN = 1e-3;
 const MOST_UPDATES = 10_000;
+/**
+ * More than two log-likelihoods and the bound are off by rounding, per report: sums of 1024 terms, each term at most
+ * |ln p| < 32 a report (p > e^(−ε)/2¹¹, ε ≤ 24), at 2⁻⁵³ of the sum a term: 3·1024·32·2⁻⁵³ ≈ 10⁻¹¹.
+ */
+const ROUNDING = 2e-11;
 /** Updates per call of a core: the tables are staged once for all of them. */
 const BATCH = 16;
 /** Milliseconds after which other work gets a turn. */
@@ -40,6 +45,21 @@ export function logLikelihood(counts: Float64Array, predicted: Float64Array): nu
   return sum;
 }
 
+/**
+ * Log-likelihood gained by an update, or a lower bound on it where that is enough to go on: ln x ≥ 1 − 1/x, so it is at
+ * least Σ counts·(1 − before/now). The bound is close, and logarithms are needed for the last updates only.
+ */
+export function gainOf(counts: Float64Array, now: Float64Array, before: Float64Array): number {
+  let least = 0;
+  let reports = 0;
+  for (let i = 0; i < counts.length; i++) {
+    least += counts[i]! * (1 - before[i]! / now[i]!);
+    reports += counts[i]!;
+  }
+  if (least > LEAST_GAIN + ROUNDING * reports) return least;
+  return logLikelihood(counts, now) - logLikelihood(counts, before);
+}
+
 /** The rule that says stop after `updates` updates, if one does; |f − last|₁ < 1/m ends what m reports cannot show. */
 export function stopRule(
   updates: number,
@@ -49,10 +69,15 @@ export function stopRule(
   reports: number,
 ): Estimate["stopped"] | undefined {
   if (updates > 2 && Math.abs(gain) < LEAST_GAIN) return "likelihood";
-  let change = 0;
-  for (let j = 0; j < estimate.length; j++) change += Math.abs(estimate[j]! - last[j]!);
-  if (change <= 1 / reports) return "change";
+  if (!changes(estimate, last, 1 / reports)) return "change";
   return updates >= MOST_UPDATES ? "limit" : undefined;
+}
+
+/** |a − b|₁ > least; mostly the first few terms are enough to know. */
+function changes(a: Float64Array, b: Float64Array, least: number): boolean {
+  let change = 0;
+  for (let j = 0; j < a.length; j++) if ((change += Math.abs(a[j]! - b[j]!)) > least) return true;
+  return false;
 }
 
 /** Plain EM (or EMS: the steps decide). An estimate's likelihood is known when the next update reads it. */
@@ -66,31 +91,40 @@ export async function estimate(
   const estimates = new Float64Array((BATCH + 1) * n).fill(1 / n, 0, n);
   const predicted = new Float64Array(BATCH * n);
   const pause = pauses(watching);
-  let before = new Float64Array(n);
-  let likelihood = -Infinity;
+  let before = { shares: new Float64Array(n), predicted: new Float64Array(n) };
   for (let updates = 0; ;) {
     steps(estimates, predicted);
     for (let row = 0; row < BATCH; row++, updates++) {
-      const now = estimates.subarray(row * n, (row + 1) * n);
-      const reached = logLikelihood(counts, predicted.subarray(row * n, (row + 1) * n));
-      const stopped = updates > 0 && stopRule(updates, reached - likelihood, now, before, reports);
-      if (stopped) return { shares: now.slice(), updates, logLikelihood: reached, stopped };
-      likelihood = reached;
+      const part = [row * n, (row + 1) * n] as const;
+      const now = { shares: estimates.subarray(...part), predicted: predicted.subarray(...part) };
+      if (updates > 0) {
+        const gain = gainOf(counts, now.predicted, before.predicted);
+        const stopped = stopRule(updates, gain, now.shares, before.shares, reports);
+        if (stopped) return { ...progress(counts, updates, now), stopped };
+      }
       before = now;
     }
-    before = before.slice();
+    before = { shares: before.shares.slice(), predicted: before.predicted.slice() };
     estimates.copyWithin(0, BATCH * n);
-    await pause({ updates, logLikelihood: likelihood, shares: before });
+    await pause(() => progress(counts, updates, before));
   }
 }
 
+function progress(
+  counts: Float64Array,
+  updates: number,
+  now: { shares: Float64Array; predicted: Float64Array },
+) {
+  return { updates, logLikelihood: logLikelihood(counts, now.predicted), shares: now.shares.slice() };
+}
+
 /** Reports progress and lets other work run, at most once per {@link TURN}; throws what the signal says. */
-export function pauses({ onProgress, signal }: Watching): (progress: Progress) => Promise<void> {
+export function pauses({ onProgress, signal }: Watching): (now: () => Progress) => Promise<void> {
   signal?.throwIfAborted();
   let last = performance.now();
-  return async (progress) => {
+  return async (now) => {
     if (performance.now() - last < TURN) return;
-    onProgress?.(progress);
+    onProgress?.(now());
     await new Promise((resume) => setTimeout(resume));
     signal?.throwIfAborted();
     last = performance.now();
