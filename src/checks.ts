@@ -78,9 +78,12 @@ export function checkRange(
 
 /** A stream value: private, so the message says nothing about it. */
 export function checkValue(value: number): number {
-  if (typeof value !== "number" || !(value - value === 0))
-    throw new TypeError("value: expected a finite number");
-  return value;
+  return Number.isFinite(value) ? value : refuseValue();
+}
+
+/** Throws for a stream value that is no finite number. */
+export function refuseValue(): never {
+  throw new TypeError("value: expected a finite number");
 }
 
 /** A batch of stream values, all finite: the position is public, the value is not. */

@@ -50,9 +50,8 @@ export class Perturber {
     if (block < this.#first || block >= this.#end) this.#growFor(block);
     const leaf = block - this.#first;
     const noisy = sum + this.#tree.noise[leaf]!;
-    return this.#shape.levels === 1
-      ? noisy
-      : noisy + this.#tree.corrections[Math.floor(leaf / this.#shape.fanout)]!;
+    const { levels, fanout } = this.#shape;
+    return levels === 1 ? noisy : noisy + this.#tree.corrections[(leaf / fanout) | 0]!; // | 0: a division of integers
   }
 
   /** Turns the true sums of consecutive blocks into their estimates, in place. */
@@ -83,7 +82,8 @@ export class Perturber {
     for (let i = 0; i < tree.corrections.length; i++)
       tree.corrections[i] = Math.floor(tree.corrections[i]! * this.#fraction + 0.5) / this.#fraction;
     this.#tree = tree;
-    this.#first = start + top * leaves;
-    this.#end = Math.min(this.#first + leaves, start + blocksPerForest);
+    // floor() makes small integers of what powers made doubles: `estimate` indexes by them.
+    this.#first = Math.floor(start + top * leaves);
+    this.#end = Math.floor(Math.min(this.#first + leaves, start + blocksPerForest));
   }
 }

@@ -35,6 +35,8 @@ export class RangeIndex {
   readonly #nodeVariance: number;
   readonly #chapters: Chapter[] = [];
   #dropped = 0;
+  /** The last chapter; before the first block, one that is in no list and has no room. */
+  #running = emptyChapter(0);
 
   /** @param scale t of the noise on every node */
   constructor(shape: RangeShape, scale: number) {
@@ -44,16 +46,18 @@ export class RangeIndex {
 
   /** Takes a finished block. */
   add(estimate: number, perValue: number): void {
-    const chapter = this.#chapterWithRoom(1);
-    chapter.perValue[chapter.blocks] = perValue;
-    chapter.prefix[chapter.blocks + 1] = chapter.prefix[chapter.blocks]! + estimate;
-    chapter.blocks++;
+    if (this.#running.blocks === this.#running.perValue.length) this.#makeRoom(1);
+    const chapter = this.#running;
+    const k = chapter.blocks++;
+    chapter.perValue[k] = perValue;
+    chapter.prefix[k + 1] = chapter.prefix[k]! + estimate;
   }
 
   /** Takes finished blocks in order; `perValues` may be longer. */
   addMany(estimates: Float64Array, perValues: Float64Array): void {
     for (let done = 0; done < estimates.length;) {
-      const chapter = this.#chapterWithRoom(estimates.length - done);
+      if (this.#running.blocks === this.#running.perValue.length) this.#makeRoom(estimates.length - done);
+      const chapter = this.#running;
       const { prefix, perValue, blocks } = chapter;
       const count = Math.min(estimates.length - done, perValue.length - blocks);
       perValue.set(perValues.subarray(done, done + count), blocks);
@@ -64,22 +68,26 @@ export class RangeIndex {
     }
   }
 
-  /** The running forest's chapter, or a new one; with room for `wanted` blocks as far as the forest goes. */
-  #chapterWithRoom(wanted: number): Chapter {
-    const { blocksPerForest, history } = this.#shape;
-    let chapter = this.#chapters[this.#chapters.length - 1];
-    if (chapter === undefined || chapter.blocks === blocksPerForest) {
-      const before = chapter === undefined ? 0 : chapter.before + chapter.prefix[chapter.blocks]!;
-      chapter = { before, prefix: new Float64Array(1), perValue: new Float64Array(0), blocks: 0 };
-      this.#chapters.push(chapter);
-      if (this.#chapters.length > history) {
-        this.#chapters.shift();
-        this.#dropped++;
-      }
+  /** Makes room for a block or more where there is none, `wanted` of them as far as the forest goes. */
+  #makeRoom(wanted: number): void {
+    const { blocksPerForest } = this.#shape;
+    if (this.#chapters.length === 0 || this.#running.blocks === blocksPerForest) this.#beginChapter();
+    const { blocks, perValue } = this.#running;
+    if (blocks === perValue.length)
+      grow(this.#running, Math.min(blocksPerForest, Math.max(16, 2 * blocks, blocks + wanted)));
+  }
+
+  /** A new forest's chapter, in the arrays of the one that is dropped for it, if there is one. */
+  #beginChapter(): void {
+    const { before, prefix, blocks } = this.#running;
+    this.#running = emptyChapter(before + prefix[blocks]!);
+    if (this.#chapters.length === this.#shape.history) {
+      const old = this.#chapters.shift()!;
+      this.#running.prefix = old.prefix;
+      this.#running.perValue = old.perValue;
+      this.#dropped++;
     }
-    if (chapter.blocks === chapter.perValue.length)
-      grow(chapter, Math.min(blocksPerForest, Math.max(16, 2 * chapter.blocks, chapter.blocks + wanted)));
-    return chapter;
+    this.#chapters.push(this.#running);
   }
 
   /** What a position published, in grid units. */
@@ -126,7 +134,8 @@ export class RangeIndex {
       const blocks = estimates.length;
       const prefix = new Float64Array(blocks + 1);
       for (let k = 0; k < blocks; k++) prefix[k + 1] = prefix[k]! + estimates[k]!;
-      this.#chapters.push({ before, prefix, perValue, blocks });
+      this.#running = { before, prefix, perValue, blocks };
+      this.#chapters.push(this.#running);
       last = estimates[blocks - 1]!;
     }
   }
@@ -234,6 +243,10 @@ export class RangeIndex {
 /** The k-th block of a forest was predicted after the estimate before it. */
 function guessAfter(estimates: Float64Array, last: number, guess: (estimate: number) => number) {
   return (k: number): number => guess(k === 0 ? last : estimates[k - 1]!);
+}
+
+function emptyChapter(before: number): Chapter {
+  return { before, prefix: new Float64Array(1), perValue: new Float64Array(0), blocks: 0 };
 }
 
 function grow(chapter: Chapter, blocks: number): void {

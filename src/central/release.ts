@@ -24,25 +24,28 @@ function fractionBits(settings: Settings, theta: number): number {
   return Math.max(0, Math.min(20, 51 - Math.ceil(Math.log2(largest))));
 }
 
-/** Places in {@link Release}'s hot numbers: the running block's sum, what its positions publish, θ and g. */
-const Hot = { sum: 0, steady: 1, theta: 2, resolution: 3 } as const;
+/** Compilers know a constant of this module, and look an import up with every push. */
+const toGrid = quantise;
 
 export class Release implements Released {
   readonly #core: Core;
-  readonly #blockLength: number;
-  readonly #fraction: number;
   readonly #perturber: Perturber;
   readonly #smoother: Smoother;
   readonly #ranges: RangeIndex;
+  // Fields that every push touches hold a number of their kind from the start. Engines then keep doubles in place,
+  // and all streams of a process share one hidden class, whole or fractional as their parameters may be.
+  readonly #blockLength: number = 1;
+  readonly #resolution: number = NaN;
+  readonly #theta: number = NaN;
+  readonly #fraction: number = NaN;
+  /** Finished blocks. */
   #block = 0;
-  /** The running block: how many values it has, their integer sum, and the prediction per value. */
-  #filled = 0;
-  /**
-   * What every push touches, by {@link Hot}. As fields, doubles would be boxed: the sum allocated with every value,
-   * and all four checked for their kind once streams with whole and with fractional parameters share a process.
-   */
-  readonly #hot = new Float64Array(4);
-  #perValue = 0;
+  /** The running block: how many values it still takes, the integer sum of those it has, and what is predicted. */
+  #left = 1;
+  #sum = NaN;
+  #perValue = NaN;
+  /** What all but the last position of the running block publish. */
+  #steady = NaN;
 
   /**
    * @param theta Θ in grid units, ≥ 1
@@ -50,9 +53,11 @@ export class Release implements Released {
    */
   constructor(core: Core, key: Uint32Array, settings: Settings, theta: number, firstMean: number) {
     this.#core = core;
-    this.#hot[Hot.resolution] = settings.resolution;
-    this.#hot[Hot.theta] = theta * settings.resolution;
-    this.#blockLength = settings.blockLength;
+    this.#resolution = settings.resolution;
+    this.#theta = theta * settings.resolution;
+    this.#blockLength = Math.floor(settings.blockLength); // a small integer: engines take any power for a double
+    this.#left = this.#blockLength;
+    this.#sum = 0;
     const bits = fractionBits(settings, theta);
     this.#fraction = 2 ** bits;
     this.#perturber = new Perturber(core, key, settings, theta, bits);
@@ -66,12 +71,16 @@ export class Release implements Released {
     return this.#block * this.#blockLength + this.#filled;
   }
 
+  get #filled(): number {
+    return this.#blockLength - this.#left;
+  }
+
   get oldest(): number {
     return this.#ranges.oldest;
   }
 
   get resolution(): number {
-    return this.#hot[Hot.resolution]!;
+    return this.#resolution;
   }
 
   answer(from: number, to: number, kind: "best" | "published"): RawAnswer {
@@ -91,21 +100,23 @@ export class Release implements Released {
 
   /** @param value finite */
   push(value: number): number {
-    const hot = this.#hot;
-    const sum = hot[Hot.sum]! + quantise(value, hot[Hot.theta]!, hot[Hot.resolution]!);
-    if (this.#filled + 1 < this.#blockLength) {
-      hot[Hot.sum] = sum;
-      this.#filled++;
-      return hot[Hot.steady]!;
-    }
+    const sum = this.#sum + toGrid(value, this.#theta, this.#resolution);
+    const left = this.#left - 1;
+    if (left === 0) return this.#finishBlock(sum);
+    this.#left = left;
+    this.#sum = sum;
+    return this.#steady;
+  }
+
+  /** The last position of a block publishes what its estimate leaves. */
+  #finishBlock(sum: number): number {
     const estimate = this.#perturber.estimate(this.#block, sum);
-    const next = this.#predict(estimate);
     const last = this.#lastValue(estimate, this.#perValue);
     this.#ranges.add(estimate, this.#perValue);
+    if (this.#blockLength > 1) this.#setPrediction(this.#predict(estimate));
     this.#block++;
-    if (this.#blockLength > 1) this.#setPrediction(next);
-    this.#filled = 0;
-    this.#hot[Hot.sum] = 0;
+    this.#left = this.#blockLength;
+    this.#sum = 0;
     return last;
   }
 
@@ -116,11 +127,11 @@ export class Release implements Released {
     const estimates = new Float64Array(complete);
     const sum = this.#core.blockSums(
       values,
-      this.#hot[Hot.theta]!,
+      this.#theta,
       this.resolution,
       n,
       this.#filled,
-      this.#hot[Hot.sum]!,
+      this.#sum,
       estimates,
     );
     this.#perturber.estimateMany(this.#block, estimates);
@@ -134,8 +145,8 @@ export class Release implements Released {
     this.#ranges.addMany(estimates, predictions);
     this.#block += complete;
     this.#setPrediction(predictions[complete]!);
-    this.#filled = (this.#filled + values.length) % n;
-    this.#hot[Hot.sum] = sum;
+    this.#left = n - ((this.#filled + values.length) % n);
+    this.#sum = sum;
     return out;
   }
 
@@ -147,7 +158,7 @@ export class Release implements Released {
   save(writer: StateWriter): void {
     writer.count(this.#block);
     writer.count(this.#filled);
-    writer.count(this.#hot[Hot.sum]!);
+    writer.count(this.#sum);
     writer.double(this.#perValue);
     this.#ranges.save(writer, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
     writer.guessed(this.#smoother.state, (i) => this.#remembered(i));
@@ -155,8 +166,8 @@ export class Release implements Released {
 
   load(reader: StateReader): void {
     this.#block = reader.count();
-    this.#filled = reader.count();
-    this.#hot[Hot.sum] = reader.count();
+    this.#left = this.#blockLength - reader.count();
+    this.#sum = reader.count();
     this.#setPrediction(reader.double());
     this.#ranges.load(reader, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
     this.#smoother.state.set(reader.guessed((i) => this.#remembered(i)));
@@ -175,9 +186,9 @@ export class Release implements Released {
     return (estimate - (this.#blockLength - 1) * perValue) * this.resolution;
   }
 
-  /** The next block's prediction per value; a block of one value has no position for it. */
+  /** The next block's prediction per value. */
   #predict(estimate: number): number {
-    return this.#blockLength === 1 ? 0 : this.#round(this.#smoother.next(estimate) / this.#blockLength);
+    return this.#round(this.#smoother.next(estimate) / this.#blockLength);
   }
 
   /** Predictions of the running block and of those after each estimate. */
@@ -191,7 +202,7 @@ export class Release implements Released {
 
   #setPrediction(perValue: number): void {
     this.#perValue = perValue;
-    this.#hot[Hot.steady] = perValue * this.resolution;
+    this.#steady = perValue * this.resolution;
   }
 
   #round(perValue: number): number {

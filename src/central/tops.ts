@@ -6,7 +6,7 @@
  * The first `holdout` values choose θ (and give a first prediction) and are never released. Threshold, warm start
  * and perturber read disjoint values, so their ε compose in parallel: ε in all (docs/privacy.md).
  */
-import { checkValue, checkValues } from "../checks.js";
+import { checkValues, refuseValue } from "../checks.js";
 import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { secretKey, unsafeKey } from "../core/random.js";
@@ -83,7 +83,7 @@ export class Tops implements SealablePublisher {
   }
 
   push(value: number): number | undefined {
-    checkValue(value);
+    if (!Number.isFinite(value)) refuseValue();
     if (this.#release !== undefined) return this.#release.push(value);
     this.#hold(value);
     return undefined;
