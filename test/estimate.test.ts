@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { acceleratedEstimate } from "../src/local/accelerate.js";
 import { estimate, gainOf, logLikelihood, type Steps } from "../src/local/estimate.js";
 import { continuousMatrix, emUpdate, smoothed, times, wave } from "./reference/squareWave.js";
@@ -117,10 +117,15 @@ test.each(Object.values(matrices))(
 
 describe("watching", () => {
   const counts = Float64Array.from(vector64.report_histogram);
+  const dense = denseSteps(continuousMatrix(wave(1), 64), vector64.report_histogram);
+  let clock = 0;
+  /** Sixteen updates that take longer than other work should wait, by a clock that nothing else moves. */
   const slow: Steps = (estimates, predicted) => {
-    for (const end = performance.now() + 15; performance.now() < end;);
-    denseSteps(continuousMatrix(wave(1), 64), vector64.report_histogram)(estimates, predicted);
+    clock += 15;
+    dense(estimates, predicted);
   };
+  beforeEach(() => void vi.spyOn(performance, "now").mockImplementation(() => clock));
+  afterEach(() => vi.restoreAllMocks());
 
   test("progress is told, and rises", async () => {
     const seen: number[] = [];
@@ -130,9 +135,16 @@ describe("watching", () => {
         expect(shares.reduce((a, b) => a + b)).toBeCloseTo(1, 12);
       },
     });
+    expect(seen.length).toBe(Math.floor(done.updates / 16));
     expect(seen.length).toBeGreaterThan(2);
     for (let i = 1; i < seen.length; i++) expect(seen[i]!).toBeGreaterThan(seen[i - 1]!);
     expect(done.logLikelihood).toBeGreaterThan(seen.at(-1)!);
+  });
+
+  test("steps that take no time are not interrupted", async () => {
+    const onProgress = vi.fn();
+    await estimate(dense, counts, { onProgress });
+    expect(onProgress).not.toHaveBeenCalled();
   });
 
   test("an aborted run rejects with the reason, before the first step or later", async () => {

@@ -136,14 +136,15 @@ describe("a θ with an ε of its own", () => {
   });
 
   test("θ far above the bound is published, θ = 0 publishes zeros", () => {
-    const thetas = Array.from({ length: 12 }, (_, run) => {
+    const thetas = Array.from({ length: 24 }, (_, run) => {
       const answers = runCentral({ ...job, run, rule: { name: "s-p", epsilon: 0.01 } }, stream);
       const sum = answers.sum(0, 1024);
       const theta = thetaBy({ name: "s-p", epsilon: 0.01 }, { ...job, run }, stream);
       expect(sum === 0).toBe(theta === 0);
       return theta;
     });
-    expect(Math.min(...thetas)).toBe(0); // one false alarm in 2¹² seeds, and this seed is fixed
+    // S-P adds symmetric noise, here many times the bound: half of all θ are 0. 24 on one side have odds of 2⁻²⁴.
+    expect(Math.min(...thetas)).toBe(0);
     expect(Math.max(...thetas)).toBeGreaterThan(200);
   });
 });

@@ -118,7 +118,8 @@ test("every node of every forest has noise of its own", () => {
   );
   const [first, second] = [noise.slice(0, 14), noise.slice(14, 28)];
   expect(second).not.toEqual(first);
-  expect(new Set(noise).size).toBeGreaterThan(10);
+  // 28 draws of scale 7 have 18.6 ± 1.9 different values; 7 or fewer once in 10⁸ seeds. One noise for all would have one.
+  expect(new Set(noise).size).toBeGreaterThan(7);
 });
 
 test("old forests are dropped", () => {

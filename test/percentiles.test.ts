@@ -48,7 +48,8 @@ describe("draws", () => {
   const percentile = exact.choose();
 
   test("S-P is above the percentile in half of them, S-PAK in all but 0.6 %", () => {
-    // 400 draws: S-P within 100 of 200 (ten standard deviations), S-PAK misses at most 20 (mean 2.4; P < 10⁻¹²).
+    // 400 draws: S-P within 100 of 200 (ten standard deviations), S-PAK misses at most 20 (mean 2.4; P < 10⁻¹²). Either in
+    // place of the other would be caught.
     const runs = Array.from({ length: 400 }, (_, run) => run);
     const above = (shifted: boolean) => runs.filter((run) => draw(run, shifted) >= percentile).length;
     expect(Math.abs(above(false) - 200)).toBeLessThan(100);

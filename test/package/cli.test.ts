@@ -277,7 +277,7 @@ describe("brume ldp simulate", () => {
     expect(code).toBe(0);
     expect(out).toContain("6000 devices reported");
     const [, truth, estimate, bar] = /^ +3000 +(\S+) +(\S+) +(\S+)$/m.exec(out)!.map(Number);
-    // The seed is fixed; a wrong estimator would be off by far more.
+    // A bar is 1.96 standard deviations or more: noise passes three once in 10⁸ seeds, a wrong estimator always.
     expect(Math.abs(estimate! - truth!)).toBeLessThan(3 * bar!);
   });
 
