@@ -30,11 +30,20 @@ export const UNITS: Readonly<Record<DatasetName, string>> = {
   POS: "items",
 };
 
-/** The same row for any stream: the p-percentile is the value of rank ⌈p·n⌉. */
+/** The same row for any stream of whole numbers from 0 to max: the p-percentile is the value of rank ⌈p·n⌉. */
 export function characteristics(values: Float64Array, max: number): Characteristics {
-  const sorted = values.slice().sort();
-  const n = sorted.length;
-  const rank = (p: number) => sorted[Math.max(1, Math.ceil(p * n)) - 1]!;
-  const sum = values.reduce((total, value) => total + value, 0);
-  return { n, max, p85: rank(0.85), p95: rank(0.95), p995: rank(0.995), p100: rank(1), mean: sum / n };
+  const n = values.length;
+  const counts = new Uint32Array(max + 1);
+  let sum = 0;
+  for (const value of values) {
+    counts[value]!++;
+    sum += value;
+  }
+  const percentile = (p: number) => {
+    let value = 0;
+    for (let below = counts[0]!; below < Math.ceil(p * n); below += counts[++value]!);
+    return value;
+  };
+  const [p85, p95, p995, p100] = [0.85, 0.95, 0.995, 1].map(percentile) as [number, number, number, number];
+  return { n, max, p85, p95, p995, p100, mean: sum / n };
 }

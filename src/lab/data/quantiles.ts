@@ -15,16 +15,30 @@ const STRATA = 2 ** 17;
 /** @param least smallest value: 0 for counts, 1 for baskets, which are never empty */
 export function quantileFunction(row: Characteristics, least: number): (u: number) => number {
   const tail = tailOf(row);
-  const made = (k: number) => (u: number) =>
-    Math.round(u > BODY ? tail(u) : least + (row.p85 - least) * (u / BODY) ** k);
+  const height = row.p85 - least;
+  const inBody = Math.floor(BODY * STRATA + 0.5);
+  let tailSum = 0;
+  for (let i = inBody; i < STRATA; i++) tailSum += Math.round(tail((i + 0.5) / STRATA));
+  const meanWith = (k: number) => (inBody * least + bodySum(k, height, inBody) + tailSum) / STRATA;
   // The mean falls as k grows: halve the interval of ln k until it is 2⁻³⁰ of its length.
   let [low, high] = [Math.log(0.01), Math.log(100)];
   for (let step = 0; step < 30; step++) {
     const middle = (low + high) / 2;
-    if (meanOf(made(Math.exp(middle))) > row.mean) low = middle;
+    if (meanWith(Math.exp(middle)) > row.mean) low = middle;
     else high = middle;
   }
-  return made(Math.exp((low + high) / 2));
+  const k = Math.exp((low + high) / 2);
+  return (u) => Math.round(u > BODY ? tail(u) : least + height * (u / BODY) ** k);
+}
+
+/** What Q adds to `least` over the body's strata: for each unit, the strata that reach it, u ≥ 0.85·((unit − ½)/height)^(1/k). */
+function bodySum(k: number, height: number, inBody: number): number {
+  let sum = 0;
+  for (let unit = 1; unit <= height; unit++) {
+    const from = BODY * ((unit - 0.5) / height) ** (1 / k);
+    sum += inBody - Math.ceil(from * STRATA - 0.5);
+  }
+  return sum;
 }
 
 function tailOf({ n, p85, p95, p995, p100 }: Characteristics): (u: number) => number {
@@ -41,10 +55,4 @@ function tailOf({ n, p85, p95, p995, p100 }: Characteristics): (u: number) => nu
     const [to, high] = anchors[i + 1]!;
     return low * (high / low) ** (Math.log(from / left) / Math.log(from / to));
   };
-}
-
-function meanOf(quantile: (u: number) => number): number {
-  let sum = 0;
-  for (let i = 0; i < STRATA; i++) sum += quantile((i + 0.5) / STRATA);
-  return sum / STRATA;
 }
