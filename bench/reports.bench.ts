@@ -24,30 +24,42 @@ function uniforms(): () => number {
 }
 
 /** Textbook Stochastic Rounding on [−1, 1]; inexact, as doubles are. */
-function naiveRounding(v: number, uniform: () => number): number {
-  const e = Math.exp(EPSILON);
+function naiveRounding(epsilon: number, uniform: () => number): (v: number) => number {
+  const e = Math.exp(epsilon);
   const magnitude = (e + 1) / (e - 1);
-  return uniform() < 0.5 + v / (2 * magnitude) ? magnitude : -magnitude;
+  return (v) => (uniform() < 0.5 + v / (2 * magnitude) ? magnitude : -magnitude);
+}
+
+/** Textbook Piecewise on [−1, 1]. */
+function naivePiecewise(epsilon: number, uniform: () => number): (v: number) => number {
+  const h = Math.exp(epsilon / 2);
+  const s = (h + 1) / (h - 1);
+  return (v) => {
+    const left = ((s + 1) / 2) * v - (s - 1) / 2;
+    const right = left + s - 1;
+    if (uniform() < h / (h + 1)) return left + uniform() * (right - left);
+    const place = uniform() * (s + 1);
+    return place < left + s ? place - s : place - s + (right - left);
+  };
 }
 
 /** Textbook Hybrid on [−1, 1]. */
-function naiveHybrid(v: number, uniform: () => number): number {
-  const h = Math.exp(EPSILON / 2);
-  if (uniform() >= 1 - 1 / h) return naiveRounding(v, uniform);
-  const s = (h + 1) / (h - 1);
-  const left = ((s + 1) / 2) * v - (s - 1) / 2;
-  const right = left + s - 1;
-  if (uniform() < h / (h + 1)) return left + uniform() * (right - left);
-  const place = uniform() * (s + 1);
-  return place < left + s ? place - s : place - s + (right - left);
+function naiveHybrid(epsilon: number, uniform: () => number): (v: number) => number {
+  const alpha = 1 - Math.exp(-epsilon / 2);
+  const [rounding, piecewise] = [naiveRounding(epsilon, uniform), naivePiecewise(epsilon, uniform)];
+  return (v) => (uniform() < alpha ? piecewise(v) : rounding(v));
 }
 
 /** Textbook Square Wave on [0, 1]. */
-function naiveWave(v: number, uniform: () => number, w: number): number {
-  const e = Math.exp(EPSILON);
-  if (uniform() < (w * e) / (w * e + 1)) return v + (uniform() - 0.5) * w;
-  const place = uniform();
-  return place < v ? place - w / 2 : place + w / 2;
+function naiveWave(epsilon: number, uniform: () => number): (v: number) => number {
+  const w = squareWaveWidth(epsilon);
+  const e = Math.exp(epsilon);
+  const near = (w * e) / (w * e + 1);
+  return (v) => {
+    if (uniform() < near) return v + (uniform() - 0.5) * w;
+    const place = uniform();
+    return place < v ? place - w / 2 : place + w / 2;
+  };
 }
 
 export async function* rows(): AsyncGenerator<Row> {
@@ -56,18 +68,16 @@ export async function* rows(): AsyncGenerator<Row> {
   const values = Float64Array.from({ length: COUNT }, (_, i) => (i * 7919) % MAX);
   const cells = new Uint32Array(COUNT);
   const naive = new Float64Array(COUNT);
-  const uniform = uniforms();
-  const width = squareWaveWidth(EPSILON);
   const draw = (core: typeof jsCore, mechanism: Mechanism, quantiser: Quantiser) => () =>
     core.fillReports(subStream(key, Stage.reports, 0, 0), mechanism, quantiser, values, cells);
+  const signed = (value: number) => (2 * value) / MAX - 1;
+  const [rounding, mixed, wave] = [naiveRounding, naiveHybrid, naiveWave].map((make) =>
+    make(EPSILON, uniforms()),
+  );
   const cases: [string, Mechanism, (value: number) => number][] = [
-    ["Hybrid", hybrid(EPSILON), (value) => naiveHybrid((2 * value) / MAX - 1, uniform)],
-    [
-      "Stochastic Rounding",
-      stochasticRounding(EPSILON),
-      (value) => naiveRounding((2 * value) / MAX - 1, uniform),
-    ],
-    ["Square Wave", squareWave(EPSILON), (value) => naiveWave(value / MAX, uniform, width)],
+    ["Hybrid", hybrid(EPSILON), (value) => mixed!(signed(value))],
+    ["Stochastic Rounding", stochasticRounding(EPSILON), (value) => rounding!(signed(value))],
+    ["Square Wave", squareWave(EPSILON), (value) => wave!(value / MAX)],
   ];
   for (const [name, mechanism, textbook] of cases) {
     const quantiser = { scale: mechanism.top / MAX, shift: 0.5 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { makeMechanism, type Mechanism } from "../src/core/mechanism.js";
+import { makeMechanism, type Mechanism, type Weights } from "../src/core/mechanism.js";
 import {
   hybrid,
   piecewise,
@@ -72,11 +72,14 @@ describe("local differential privacy, by counting what the code draws", () => {
 
   test("the bound is tight: one part in 10³⁰ more is caught", () => {
     const mechanism = hybrid(1, 32);
-    const [inside, windowed, kept] = mechanism.ends;
-    const leak = (share: bigint) => share + share / 10n ** 30n;
-    const { width } = mechanism;
-    expect(isPrivate(makeMechanism(1, 32, width, [leak(inside), windowed, kept]), [0, 32], 1)).toBe(false);
-    expect(isPrivate(makeMechanism(1, 32, width, [inside, windowed, leak(kept)]), [0, 32], 1)).toBe(false);
+    const [inside, outside, kept, flipped] = mechanism.weights;
+    const more = (share: bigint) => share + share / 10n ** 30n;
+    const less = (share: bigint) => share - share / 10n ** 30n;
+    const leaks = (...weights: Weights) =>
+      !isPrivate(makeMechanism(1, 32, mechanism.width, weights), [0, 32], 1);
+    expect(leaks(inside, outside, kept, flipped)).toBe(false);
+    expect(leaks(inside, less(outside), kept, flipped)).toBe(true);
+    expect(leaks(less(more(inside)), outside, less(kept), less(less(flipped)))).toBe(true);
   });
 
   test("the probabilities of a grid sum to 1", () => {
@@ -120,10 +123,9 @@ describe("moments", () => {
       expect(Number((one << 100n) / unit) / 2 ** 100).toBeCloseTo(prob_plus, 6); // v to the nearest of 2²⁰
     }
     expect((4 * worstVariance(hybrid(vector.epsilon))) / vector.hm_worst_case_variance).toBeCloseTo(1, 5);
-    expect(Number((hybrid(vector.epsilon).ends[1] << 60n) >> 192n) / 2 ** 60).toBeCloseTo(
-      vector.hm_alpha,
-      12,
-    );
+    const { weights, width, top, total } = hybrid(vector.epsilon);
+    const windowed = BigInt(width) * weights[0] + BigInt(top) * weights[1];
+    expect(Number((windowed << 60n) / total) / 2 ** 60).toBeCloseTo(vector.hm_alpha, 12);
   });
 
   test.each(Object.values(unbiased))(

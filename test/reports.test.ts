@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { jsCore } from "../src/core/js/index.js";
-import { makeMechanism, type Mechanism, WHOLE } from "../src/core/mechanism.js";
+import { Field, makeMechanism, type Mechanism, WHOLE } from "../src/core/mechanism.js";
 import { Stage, subStream, unsafeKey } from "../src/core/random.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { hybrid, piecewise, squareWave, stochasticRounding } from "../src/local/mechanisms.js";
 import { estimateOf, varianceOf } from "../src/local/moments.js";
-import { cellShares, sharesOf } from "./reference/mechanisms.js";
+import { cellShares, isDecided, placeOf, PlainReporter, sharesOf } from "./reference/mechanisms.js";
 
 const wasmCore = makeWasmCore();
 const cores = [wasmCore, jsCore];
@@ -27,6 +27,83 @@ const SHIPPED = {
   "Hybrid, ε = 10": hybrid(10),
 };
 
+function wordsOf(name: string, count: number): Uint32Array {
+  const words = new Uint32Array(count);
+  jsCore.keystream(subStream(unsafeKey(name), Stage.reports, 0, 0), words);
+  return words;
+}
+
+/** The first six words of a keystream as one number. */
+const numberOf = (name: string): bigint =>
+  wordsOf(name, 6).reduce((value, word) => (value << 32n) | BigInt(word), 0n);
+
+/** A third of the words lead nowhere, and a place of sector 1 is too short for a word to decide on any. */
+const SPARSE = makeMechanism(1, 2 ** 20, 1000, [WHOLE / 3000n, WHOLE >> 26n, WHOLE >> 23n, WHOLE >> 23n]);
+
+describe("against the definition in src/core/mechanism.ts", () => {
+  test.each(Object.entries({ ...SHIPPED, SPARSE }))(
+    "%s: the same reports from the same words",
+    (_, mechanism) => {
+      const inputs = Float64Array.from({ length: 20_000 }, (_, i) => (i * 7919) % (mechanism.top + 1));
+      const plain = new PlainReporter(wordsOf("plain", 60_000), mechanism);
+      const want = Uint32Array.from(inputs, (x) => plain.report(x));
+      for (const core of cores) {
+        const random = subStream(unsafeKey("plain"), Stage.reports, 0, 0);
+        const out = new Uint32Array(inputs.length);
+        core.fillReports(random, mechanism, { scale: 1, shift: 0 }, inputs, out);
+        expect(out).toEqual(want);
+        expect(random.position).toBe(plain.used);
+      }
+      expect(plain.used).toBeGreaterThan(inputs.length); // some needed more than a word
+    },
+  );
+
+  const place = (mechanism: Mechanism, word: number, rest: bigint) =>
+    placeOf(mechanism, (BigInt(word) << 160n) | rest);
+  /** Whether a word said to decide does: the lowest and the highest number that begin with it have the same place. */
+  const decides = (mechanism: Mechanism, word: number) =>
+    !isDecided(mechanism, word) ||
+    JSON.stringify(place(mechanism, word, 0n)) === JSON.stringify(place(mechanism, word, (1n << 160n) - 1n));
+
+  /** Words drawn at random, and the ends of places and sectors with their neighbours. */
+  function edges(mechanism: Mechanism): number[] {
+    const { starts, weights, width, top } = mechanism;
+    const ends = [0, 1, 2, 3].flatMap((sector) => {
+      const places = sector === 0 ? width : top;
+      const chosen = [
+        0,
+        1,
+        2,
+        places - 1,
+        places,
+        ...wordsOf("edges", 500).map((word) => word % (places + 1)),
+      ];
+      return chosen.map((j) => Number((starts[sector]! + BigInt(j) * weights[sector]!) >> 160n));
+    });
+    return [...ends.flatMap((word) => [word - 1, word, word + 1]), ...wordsOf("words", 5000)].filter(
+      (word) => word >= 0 && word < 2 ** 32,
+    );
+  }
+
+  test.each(Object.entries({ ...SHIPPED, SPARSE }))("%s: a word said to decide does", (_, mechanism) => {
+    expect(edges(mechanism).filter((word) => !decides(mechanism, word))).toEqual([]);
+  });
+
+  test("no margin, or M rounded down: words that do not decide are seen", () => {
+    const changed = (change: (words: Uint32Array) => void): Mechanism => {
+      const words = SHIPPED.Hybrid.words.slice();
+      change(words);
+      return { ...SHIPPED.Hybrid, words };
+    };
+    for (const hasty of [
+      changed((words) => (words[Field.slack] = 0)),
+      changed((words) => words[Field.factors]!--),
+      changed((words) => words[Field.factors + 3]!--),
+    ])
+      expect(edges(hasty).filter((word) => !decides(hasty, word)).length).toBeGreaterThan(0);
+  });
+});
+
 test.each(Object.entries(SHIPPED))(
   "%s: both cores draw the same reports from the same words",
   (_, mechanism) => {
@@ -47,25 +124,32 @@ test.each(Object.entries(SHIPPED))(
 );
 
 describe.each(cores)("$name core", (core) => {
-  test("a tie in the first word is decided by the next five", () => {
-    // Coins whose first word is the word that comes: the first report reads 6 words for the sector and 1 for the place.
-    const words = new Uint32Array(7);
-    core.keystream(subStream(unsafeKey("tie"), Stage.reports, 0, 0), words);
-    const number = words.subarray(0, 6).reduce((value, word) => (value << 32n) | BigInt(word), 0n);
-    const sectorAt = (end: bigint) => {
-      const mechanism = makeMechanism(1, 2 ** 20, 2 ** 10, [end, WHOLE, WHOLE]);
-      const random = subStream(unsafeKey("tie"), Stage.reports, 0, 0);
-      const out = new Uint32Array(1);
-      core.fillReports(random, mechanism, { scale: 1, shift: 0 }, Float64Array.of(2 ** 19), out);
-      expect(random.position).toBe(7);
-      return out[0]! >= 2 ** 19 && out[0]! < 2 ** 19 + 2 ** 10;
-    };
-    expect(sectorAt(number + 1n)).toBe(true); // number < end: in the window
-    expect(sectorAt(number)).toBe(false);
+  /** What the first report of value 2¹⁹ is, and how many words it takes. */
+  function first(mechanism: Mechanism, name: string): { cell: number; position: number } {
+    const random = subStream(unsafeKey(name), Stage.reports, 0, 0);
+    const out = new Uint32Array(1);
+    core.fillReports(random, mechanism, { scale: 1, shift: 0 }, Float64Array.of(2 ** 19), out);
+    return { cell: out[0]!, position: random.position };
+  }
+
+  test("where the first word leaves two places, the next five decide, to the last bit", () => {
+    const u = numberOf("tie 3"); // below 2¹⁹¹
+    const places = (weight: bigint) => makeMechanism(1, 2 ** 20, 2, [weight, 0n, 0n, 0n]);
+    expect(first(places(u + 1n), "tie 3")).toEqual({ cell: 2 ** 19, position: 6 }); // the second place begins behind u
+    expect(first(places(u), "tie 3")).toEqual({ cell: 2 ** 19 + 1, position: 6 }); // at u
+    expect(first(places(u - 1n), "tie 3").cell).toBe(2 ** 19 + 1);
+  });
+
+  test("the last place ends behind its last bit: beyond, the next report's words are taken", () => {
+    const u = numberOf("tie 3");
+    const one = (weight: bigint) => makeMechanism(1, 2 ** 20, 1, [weight, (WHOLE - weight) >> 20n, 0n, 0n]);
+    expect(first(one(u + 1n), "tie 3")).toEqual({ cell: 2 ** 19, position: 6 });
+    expect(first(one(u), "tie 3").position).toBeGreaterThan(6);
+    expect(first(one(u), "tie 3").cell).toBe(new PlainReporter(wordsOf("tie 3", 99), one(u)).report(2 ** 19));
   });
 
   test("quantising clamps and never leaves 0 … N", () => {
-    const mechanism = makeMechanism(1, 100, 1, [WHOLE, WHOLE, WHOLE]); // always the cell itself
+    const mechanism = makeMechanism(1, 100, 1, [WHOLE, 0n, 0n, 0n]); // always the cell itself
     const values = Float64Array.of(-5, -0, 0, 5e-324, 0.49, 0.5, 99.6, 100, 101, 2 ** 53 + 1, 1e308);
     const out = new Uint32Array(values.length);
     core.fillReports(
@@ -108,8 +192,11 @@ describe("reports have the probabilities they claim", () => {
   });
 
   test("a window 3 % likelier is seen", () => {
-    const { ends, width } = make.hybrid;
-    const off = makeMechanism(1, 16, width, [(ends[0] * 103n) / 100n, ends[1], ends[2]]);
+    const { weights, width } = make.hybrid;
+    const [inside, outside, kept, flipped] = weights;
+    const more = (inside * 3n) / 100n;
+    const less = (more * BigInt(width)) / 16n; // what the window gains, the 16 places outside lose
+    const off = makeMechanism(1, 16, width, [inside + more, outside - less - 1n, kept, flipped]);
     expect(fits(off, make.hybrid, 5, 200_000, "off")).toBe(false);
   });
 });

@@ -1,10 +1,9 @@
 /**
- * The local mechanisms, discrete and exact (Appendix E): every probability is a 192-bit number rounded so that no report is
- * more than e^ε times as likely under one input as under another. Constants come from BigInt arithmetic, so a phone and a
+ * The local mechanisms, discrete and exact (Appendix E): every probability is in proportion to an integer, rounded so that no
+ * report is more than e^ε times as likely under one input as under another. Constants come from BigInt arithmetic, so a phone and a
  * server agree on the grid to the last cell.
  *
- * Window mechanism: inputs 0 … N, outputs 0 … N+W−1, weight e^ε on the W cells from x on and 1 on the N others. So the
- * window as a whole has probability W/(W + N·e^−ε); with e^−ε rounded up and the quotient down, the ratio stays below e^ε.
+ * Window mechanism: inputs 0 … N, outputs 0 … N+W−1, weight e^ε on the W cells from x on and 1 on the N others.
  */
 import { exactRational, expFixed } from "../core/fixedPoint.js";
 import { makeMechanism, type Mechanism, WHOLE } from "../core/mechanism.js";
@@ -40,10 +39,14 @@ function expOf(epsilon: number, divisor = 1n): bigint {
   return expFixed(numerator, denominator * divisor, BITS);
 }
 
-/** The largest share of 2¹⁹² with share/(2¹⁹² − share) ≤ e^ε·favoured/others. */
-function favouredShare(epsilon: number, favoured: number, others: number): bigint {
-  const weight = BigInt(favoured) * ONE;
-  return (WHOLE * weight) / (weight + BigInt(others) * (expOf(epsilon) + 1n));
+/**
+ * The weights of a favoured place and of another, as large as `budget` has room for so many of both. e^−ε rounded up and
+ * both quotients down: favoured ≤ e^ε·other for the exact rational that ε stands for, and the sum within the budget.
+ */
+function weightsOf(epsilon: number, favoured: number, others: number, budget: bigint): [bigint, bigint] {
+  const least = expOf(epsilon) + 1n;
+  const other = (budget * least) / (BigInt(favoured) * ONE + BigInt(others) * least);
+  return [(other * ONE) / least, other];
 }
 
 /** round(numerator/denominator) for positive numbers. */
@@ -74,20 +77,20 @@ export function squareWave(epsilon: number, bins = BINS, cells = BINS): Mechanis
   checkLocalEpsilon("epsilon", epsilon);
   const top = bins * cells - 1;
   const width = cells * Math.max(1, nearest(bestWindow(epsilon) * BigInt(bins), ONE));
-  return makeMechanism(epsilon, top, width, [favouredShare(epsilon, width, top), WHOLE, WHOLE]);
+  return makeMechanism(epsilon, top, width, [...weightsOf(epsilon, width, top, WHOLE), 0n, 0n]);
 }
 
 /** Stochastic Rounding: x to 0 or N with odds N−x : x, then randomised response. */
 export function stochasticRounding(epsilon: number, top = RELEASE_TOP): Mechanism {
   checkLocalEpsilon("epsilon", epsilon);
-  return makeMechanism(epsilon, top, 0, [0n, 0n, favouredShare(epsilon, 1, 1)]);
+  return makeMechanism(epsilon, top, 0, [0n, 0n, ...weightsOf(epsilon, top, top, WHOLE)]);
 }
 
 /** Piecewise: W/N = e^(−ε/2), rounded to whole cells. */
 export function piecewise(epsilon: number, top = RELEASE_TOP): Mechanism {
   checkLocalEpsilon("epsilon", epsilon);
   const width = windowOf(epsilon, top);
-  return makeMechanism(epsilon, top, width, [favouredShare(epsilon, width, top), WHOLE, WHOLE]);
+  return makeMechanism(epsilon, top, width, [...weightsOf(epsilon, width, top, WHOLE), 0n, 0n]);
 }
 
 const windowOf = (epsilon: number, top: number): number =>
@@ -101,7 +104,8 @@ export function hybrid(epsilon: number, top = RELEASE_TOP): Mechanism {
   if (checkLocalEpsilon("epsilon", epsilon) <= HYBRID_FROM) return stochasticRounding(epsilon, top);
   const width = windowOf(epsilon, top);
   const alpha = (WHOLE * (ONE - expOf(epsilon, 2n))) / ONE;
-  const inside = (alpha * favouredShare(epsilon, width, top)) / WHOLE;
-  const kept = ((WHOLE - alpha) * favouredShare(epsilon, 1, 1)) / WHOLE;
-  return makeMechanism(epsilon, top, width, [inside, alpha, alpha + kept]);
+  return makeMechanism(epsilon, top, width, [
+    ...weightsOf(epsilon, width, top, alpha),
+    ...weightsOf(epsilon, top, top, WHOLE - alpha),
+  ]);
 }

@@ -2,7 +2,7 @@
  * What a report says about its value: an unbiased estimate, and how far it strays. Computed from the rounded probabilities
  * that the device uses, not from e^ε. Values and estimates are shares of the domain: 0 is input 0, 1 is input N.
  */
-import { type Mechanism, WHOLE } from "../core/mechanism.js";
+import type { Mechanism } from "../core/mechanism.js";
 
 /** numerator/denominator as the nearest double, whatever their size. */
 export function quotient(numerator: bigint, denominator: bigint): number {
@@ -26,14 +26,15 @@ function constants(mechanism: Mechanism): Constants {
   return found;
 }
 
-function compute({ top, width, ends: [inside, windowed, kept] }: Mechanism): Constants {
-  const [n, w] = [BigInt(top), BigInt(width)];
-  const rounded = WHOLE - windowed;
+function compute(mechanism: Mechanism): Constants {
+  const [inside, outside, kept, flipped] = mechanism.weights;
+  const [n, w] = [BigInt(mechanism.top), BigInt(mechanism.width)];
+  const windowed = w * inside + n * outside;
   return {
-    windowed: quotient(windowed, WHOLE),
-    inside: windowed > 0n ? quotient(inside, windowed) : 0,
-    slope: windowed > 0n ? quotient(inside * n - (windowed - inside) * w, windowed * n) : 0,
-    contrast: rounded > 0n ? quotient(2n * (kept - windowed) - rounded, rounded) : 0,
+    windowed: quotient(windowed, mechanism.total),
+    inside: windowed > 0n ? quotient(w * inside, windowed) : 0,
+    slope: windowed > 0n ? quotient(w * (inside - outside), windowed) : 0,
+    contrast: kept > 0n ? quotient(kept - flipped, kept + flipped) : 0,
   };
 }
 
@@ -47,9 +48,9 @@ export function estimateOf(mechanism: Mechanism, cell: number): number {
 
 /** The same for many reports of one mechanism. */
 export function estimator(mechanism: Mechanism): (cell: number) => number {
-  const { top, width, cells, ends } = mechanism;
+  const { top, width, cells, weights } = mechanism;
   const { slope, contrast } = constants(mechanism);
-  const rounded = ends[1] < WHOLE ? cells - 2 : cells; // the last two cells are those of Stochastic Rounding
+  const rounded = weights[2] > 0n ? cells - 2 : cells; // the last two cells are those of Stochastic Rounding
   return (cell) =>
     cell >= rounded
       ? 0.5 + (cell - (cells - 1.5)) / contrast
@@ -90,7 +91,6 @@ export function worstVariance(mechanism: Mechanism): number {
 }
 
 /** Probability of one cell inside the window and outside of it, for a mechanism with a window alone. */
-export function cellProbabilities({ top, width, ends }: Mechanism): { inside: number; outside: number } {
-  const inside = quotient(ends[0], WHOLE * BigInt(width));
-  return { inside, outside: quotient(WHOLE - ends[0], WHOLE * BigInt(top)) };
+export function cellProbabilities({ weights, total }: Mechanism): { inside: number; outside: number } {
+  return { inside: quotient(weights[0], total), outside: quotient(weights[1], total) };
 }

@@ -1,52 +1,45 @@
 /** Local reports: twin of assembly/reports.ts. */
 import type { Reports } from "../core.js";
-import type { Mechanism, Quantiser } from "../mechanism.js";
+import { Field, type Mechanism, type Quantiser } from "../mechanism.js";
 import { WordReader } from "./reader.js";
-
-/** The sector that a uniform number of 192 bits falls into: one word, or all six after a tie. */
-function drawSector(reader: WordReader, coins: Uint32Array): number {
-  const word = reader.next();
-  const [first, second, third] = [coins[0]!, coins[8]!, coins[16]!];
-  if (word !== first && word !== second && word !== third)
-    return word < second ? (word < first ? 0 : 1) : word < third ? 2 : 3;
-  const number = Uint32Array.of(
-    word,
-    reader.next(),
-    reader.next(),
-    reader.next(),
-    reader.next(),
-    reader.next(),
-  );
-  return [0, 8, 16].filter((coin) => !isBelow(number, coins, coin)).length;
-}
-
-function isBelow(number: Uint32Array, coins: Uint32Array, coin: number): boolean {
-  for (let i = 0; i < 6; i++) if (number[i] !== coins[coin + i]) return number[i]! < coins[coin + i]!;
-  return coins[coin + 6] === 1;
-}
-
-/** Uniform on 0 … n − 1, n ≤ 2²¹, so that word·n is exact. */
-function belowOnce(reader: WordReader, n: number): number {
-  for (;;) {
-    const product = reader.next() * n;
-    const u = Math.floor(product / 2 ** 32);
-    const low = product - u * 2 ** 32;
-    if (low >= n || low >= 2 ** 32 % n) return u;
-  }
-}
 
 export const quantised = (value: number, { scale, shift }: Quantiser, top: number): number =>
   Math.min(Math.floor(Math.max(value, 0) * scale + shift), top);
 
+/** The cell that place j of a sector gives to input x. */
+function cellOf({ width, cells }: Mechanism, sector: number, j: number, x: number): number {
+  if (sector === 0) return x + j;
+  const under = j < x;
+  if (sector === 1) return under ? j : j + width;
+  return cells - (under === (sector === 2) ? 1 : 2);
+}
+
+/** The place in a sector by all six words; the number of its places where u lies behind them. */
+function exactPlace(reader: WordReader, mechanism: Mechanism, sector: number, word: number): number {
+  let u = BigInt(word);
+  for (let i = 1; i < 6; i++) u = (u << 32n) | BigInt(reader.next());
+  return Number((u - mechanism.starts[sector]!) / mechanism.weights[sector]!);
+}
+
 /** The report of input x. */
 export function drawReport(reader: WordReader, mechanism: Mechanism, x: number): number {
-  const { top, width, cells, coins } = mechanism;
-  const sector = drawSector(reader, coins);
-  const u = belowOnce(reader, sector === 0 ? width : top);
-  if (sector === 0) return x + u;
-  const under = u < x;
-  if (sector === 1) return under ? u : u + width;
-  return cells - (under === (sector === 2) ? 1 : 2);
+  const { words, top, width } = mechanism;
+  for (;;) {
+    const word = reader.next();
+    let sector = 0;
+    while (sector < 4 && word >= words[Field.firsts + sector + 1]!) sector++;
+    if (sector === 4) continue;
+    const distance = word + 1 - words[Field.firsts + sector]!;
+    const factor = words[Field.factors + sector]!;
+    // ⌊distance·factor/2⁸⌋, below 2⁵³: the factor's halves keep both products exact.
+    const product = distance * (factor >>> 16) * 256 + Math.floor((distance * (factor & 65535)) / 256);
+    let place = Math.floor(product / 2 ** 32);
+    if (product - place * 2 ** 32 < (factor >>> 8) + words[Field.slack]!) {
+      place = exactPlace(reader, mechanism, sector, word);
+      if (place >= (sector === 0 ? width : top)) continue;
+    }
+    return cellOf(mechanism, sector, place, x);
+  }
 }
 
 export const reports: Reports = {

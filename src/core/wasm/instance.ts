@@ -31,14 +31,11 @@ export interface Kernels {
   publishBlocks(shares: number, lasts: number, n: number, missing: number, count: number, out: number): void;
   fillReports(
     random: number,
+    mechanism: number,
     values: number,
     count: number,
     scale: number,
     shift: number,
-    top: number,
-    width: number,
-    cells: number,
-    coins: number,
     out: number,
   ): void;
   emSteps(

@@ -8,10 +8,9 @@ const CHUNK = 8192;
 
 export function reports(kernels: Kernels): Reports {
   return {
-    fillReports(random, { top, width, cells, coins }, { scale, shift }, values, out) {
+    fillReports(random, mechanism, { scale, shift }, values, out) {
       const arena = new Arena(kernels);
-      const coinsAt = arena.take(coins.byteLength + 32);
-      arena.write(coinsAt, coins);
+      const mechanismAt = arena.put(mechanism.words);
       const bytes = 8 * Math.min(CHUNK, values.length);
       const valuesAt = arena.take(bytes);
       const outAt = arena.take(bytes / 2);
@@ -20,18 +19,7 @@ export function reports(kernels: Kernels): Reports {
           for (let done = 0; done < values.length; done += CHUNK) {
             const part = values.subarray(done, done + CHUNK);
             arena.write(valuesAt, part);
-            kernels.fillReports(
-              block,
-              valuesAt,
-              part.length,
-              scale,
-              shift,
-              top,
-              width,
-              cells,
-              coinsAt,
-              outAt,
-            );
+            kernels.fillReports(block, mechanismAt, valuesAt, part.length, scale, shift, outAt);
             arena.read(outAt, out.subarray(done, done + CHUNK));
           }
         });
