@@ -22,6 +22,12 @@ function notFinite(v: v128): v128 {
   return f64x2.sub(v, v);
 }
 
+// @ts-ignore: decorator
+@inline
+function sumOfLanes(v: v128): f64 {
+  return f64x2.extract_lane(v, 0) + f64x2.extract_lane(v, 1);
+}
+
 /**
  * Adds values to running block sums.
  * @param n values to a block, of which the running one has `filled` already, with sum `partial`
@@ -65,7 +71,23 @@ function blockSumsBy(
       bad = v128.or(bad, notFinite(v));
       v128.store(sums, quantise(v, theta, g, inverse));
     }
-  for (let missing = n - filled; values < end; missing = n) {
+  const block = (<usize>n) << 3;
+  for (let missing = n - filled; ; missing = n) {
+    if (missing == n && n % 4 == 0)
+      for (; values + block <= end; sums += 8, sum = 0) {
+        // Whole blocks of whole fours: nothing to check but where they end.
+        let even = f64x2.splat(0),
+          odd = f64x2.splat(0);
+        for (const stop = values + block; values < stop; values += 32) {
+          const v = v128.load(values),
+            w = v128.load(values, 16);
+          bad = v128.or(bad, v128.or(notFinite(v), notFinite(w)));
+          even = f64x2.add(even, quantise(v, theta, g, inverse));
+          odd = f64x2.add(odd, quantise(w, theta, g, inverse));
+        }
+        store<f64>(sums, sum + sumOfLanes(f64x2.add(even, odd)));
+      }
+    if (values >= end) break;
     const left = <i32>((end - values) >> 3);
     const stop = values + ((<usize>min(missing, left)) << 3);
     let even = f64x2.splat(0),
@@ -89,8 +111,7 @@ function blockSumsBy(
       odd = f64x2.add(odd, quantise(v, theta, g, inverse));
       values += 8;
     }
-    const lanes = f64x2.add(even, odd);
-    sum += f64x2.extract_lane(lanes, 0) + f64x2.extract_lane(lanes, 1);
+    sum += sumOfLanes(f64x2.add(even, odd));
     if (left < missing) break;
     store<f64>(sums, sum);
     sums += 8;

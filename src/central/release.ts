@@ -136,12 +136,9 @@ export class Release implements Released {
     );
     this.#perturber.estimateMany(this.#block, estimates);
     const predictions = this.#predictMany(estimates);
-    const shares = new Float64Array(complete + 1);
     const lasts = new Float64Array(complete);
-    for (let i = 0; i <= complete; i++) shares[i] = predictions[i]! * this.resolution;
     for (let i = 0; i < complete; i++) lasts[i] = this.#lastValue(estimates[i]!, predictions[i]!);
-    const out = new Float64Array(values.length);
-    this.#core.publishBlocks(shares, lasts, n, this.#filled, out);
+    const out = n === 1 ? lasts : this.#publish(predictions, lasts, values.length);
     this.#ranges.addMany(estimates, predictions);
     this.#block += complete;
     this.#setPrediction(predictions[complete]!);
@@ -198,6 +195,15 @@ export class Release implements Released {
     if (this.#blockLength > 1)
       for (let i = 0; i < estimates.length; i++) predictions[i + 1] = this.#predict(estimates[i]!);
     return predictions;
+  }
+
+  /** What the next `count` positions publish: a block's prediction at all but its last. */
+  #publish(predictions: Float64Array, lasts: Float64Array, count: number): Float64Array {
+    const shares = new Float64Array(predictions.length);
+    for (let i = 0; i < shares.length; i++) shares[i] = predictions[i]! * this.resolution;
+    const out = new Float64Array(count);
+    this.#core.publishBlocks(shares, lasts, this.#blockLength, this.#filled, out);
+    return out;
   }
 
   #setPrediction(perValue: number): void {
