@@ -71,14 +71,13 @@ function blockSumsBy(
       bad = v128.or(bad, notFinite(v));
       v128.store(sums, quantise(v, theta, g, inverse));
     }
-  const block = (<usize>n) << 3;
   for (let missing = n - filled; ; missing = n) {
     if (missing == n && n % 4 == 0)
-      for (; values + block <= end; sums += 8, sum = 0) {
+      for (; n <= <i32>((end - values) >> 3); sums += 8, sum = 0) {
         // Whole blocks of whole fours: nothing to check but where they end.
         let even = f64x2.splat(0),
           odd = f64x2.splat(0);
-        for (const stop = values + block; values < stop; values += 32) {
+        for (const stop = values + ((<usize>n) << 3); values < stop; values += 32) {
           const v = v128.load(values),
             w = v128.load(values, 16);
           bad = v128.or(bad, v128.or(notFinite(v), notFinite(w)));

@@ -16,11 +16,11 @@ interface Setting {
   readonly fanout: number;
 }
 
-/** Block sizes around every special case: single values, odd, shorter and longer than a staged chunk. */
+/** Block sizes around every special case: single values, odd, shorter and longer than a staged chunk, and than memory. */
 const setting: fc.Arbitrary<Setting> = fc.record({
   theta: fc.constantFrom(1, 7, 255.5, 1000, 2 ** 40),
   resolution: fc.constantFrom(1, 2 ** -8, 4, 0.1, 3),
-  n: fc.constantFrom(1, 2, 3, 4, 7, 16, 63, 64, 256, 4096, 10_000),
+  n: fc.constantFrom(1, 2, 3, 4, 7, 16, 63, 64, 256, 4096, 10_000, 2 ** 30),
   fanout: fc.constantFrom(2, 3, 16, 64),
 });
 
