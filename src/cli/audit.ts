@@ -1,7 +1,7 @@
 /** brume audit: attacks a mechanism and says how much of its ε the attack has shown. */
 import { type Audit, audit as runAudit, type AuditOptions, MECHANISM_NAMES } from "../lab/audit/audit.js";
 import { parseBreak } from "../lab/audit/breaks.js";
-import { type Arguments, type Command, UsageError } from "./command.js";
+import { type Arguments, type Command, given, UsageError } from "./command.js";
 import { Progress } from "./progress.js";
 
 export const audit: Command = {
@@ -29,17 +29,14 @@ export const audit: Command = {
 };
 
 function auditOptions(args: Arguments): AuditOptions {
-  const name = args.text("mechanism");
-  const mechanism = MECHANISM_NAMES.find((known) => known === name);
+  const mechanism = args.choice("mechanism", MECHANISM_NAMES);
   if (mechanism === undefined)
-    throw new UsageError(
-      `--mechanism: ${name === undefined ? "missing; " : ""}expected ${MECHANISM_NAMES.join(", ")}${name === undefined ? "" : `, got "${name}"`}`,
-    );
-  const [samples, fault] = [args.number("samples"), args.text("break")];
+    throw new UsageError(`--mechanism: missing; expected ${MECHANISM_NAMES.join(", ")}`);
+  const fault = args.text("break");
   return {
     mechanism,
     epsilon: args.required("epsilon"),
-    ...(samples === undefined ? {} : { samples }),
+    ...given({ samples: args.number("samples") }),
     break: fault === undefined ? undefined : parseBreak(fault),
     unsafeSeed: args.text("unsafe-seed"),
   };

@@ -75,6 +75,15 @@ export class Arguments {
     return value;
   }
 
+  /** One of a few words. */
+  choice<T extends string>(name: string, choices: readonly T[]): T | undefined {
+    const text = this.text(name);
+    const found = choices.find((word) => word === text);
+    if (text !== undefined && found === undefined)
+      throw new UsageError(`--${name}: expected ${choices.join(", ")}, got "${text}"`);
+    return found;
+  }
+
   numbers(name: string): number[] | undefined {
     return this.text(name)
       ?.split(",")
@@ -84,6 +93,13 @@ export class Arguments {
         return Number(part);
       });
   }
+}
+
+/** The options that were given: those left out keep the library's defaults. */
+export function given<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as ReturnType<
+    typeof given<T>
+  >;
 }
 
 export function helpOf(command: Command): string {

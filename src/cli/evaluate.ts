@@ -1,8 +1,9 @@
 /** brume evaluate: how far the answers of any system are off, on data you know. */
 import { SYSTEM_NAMES, type EvaluateOptions, type Evaluation, type SystemName } from "../lab/evaluate.js";
 import { evaluateInWorkers } from "../lab/workers.js";
-import { type Arguments, type Command, UsageError } from "./command.js";
-import { formatOf, readNumbers } from "./input.js";
+import { type Arguments, type Command, given, UsageError } from "./command.js";
+import { readNumbers } from "./input.js";
+import { INPUT_FLAGS, inputOf } from "./inputOptions.js";
 import { Progress } from "./progress.js";
 import { table } from "./table.js";
 import { skipLevelsOf, smootherOf } from "./topsOptions.js";
@@ -13,8 +14,7 @@ export const evaluate: Command = {
   summary: `Measures the error of random range queries on data you know, for ToPS and the systems it is compared with:\n${SYSTEM_NAMES.join(", ")}.`,
   options: {
     data: { value: "FILE", help: "numbers: plain, CSV or NDJSON, gzip or not (required)" },
-    column: { value: "NAME", help: "the column to read (CSV, NDJSON)" },
-    format: { value: "F", help: "plain, csv, ndjson or fimi (by the file's name, else plain)" },
+    ...INPUT_FLAGS,
     max: { value: "B", help: "public upper bound of a value (required)" },
     epsilon: { value: "E,E,…", help: "privacy budgets (required)" },
     methods: { value: "M,M,…", help: "systems to run (tops)" },
@@ -46,32 +46,28 @@ export const evaluate: Command = {
 async function readData(args: Arguments): Promise<Pick<EvaluateOptions, "data">> {
   const path = args.text("data");
   if (path === undefined) throw new UsageError("--data: missing; expected a file");
-  return { data: await readNumbers(path, formatOf(path, args.text("format")), args.text("column")) };
+  return { data: await readNumbers(...inputOf(args, path)) };
 }
 
 function evaluateOptions(args: Arguments): Omit<EvaluateOptions, "data"> {
   const epsilons = args.numbers("epsilon");
   if (epsilons === undefined)
     throw new UsageError("--epsilon: missing; expected numbers with commas between");
-  const answer = args.text("answer");
-  if (answer !== undefined && answer !== "best" && answer !== "published")
-    throw new UsageError(`--answer: expected best or published, got "${answer}"`);
-  const given = {
+  const options = {
     repeat: args.number("repeat"),
     queries: args.number("queries"),
     holdout: args.number("holdout"),
     maxRange: args.number("max-range"),
     tile: args.has("tile"),
     threshold: args.number("threshold"),
-    answer,
+    answer: args.choice("answer", ["best", "published"]),
     skipLevels: skipLevelsOf(args),
     smoother: smootherOf(args.text("smoother")),
     variant: args.has("paper") ? ("paper" as const) : undefined,
     seed: args.text("unsafe-seed"),
   };
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const methods = (args.text("methods") ?? "tops").split(",").map((name) => systemOf(name.trim()));
-  return { max: args.required("max"), epsilons, methods, ...set };
+  return { max: args.required("max"), epsilons, methods, ...given(options) };
 }
 
 function systemOf(name: string): SystemName {

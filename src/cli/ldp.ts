@@ -2,7 +2,8 @@
 import { aggregator, chooseCore, reporter, unsafeKey } from "../index.js";
 import { type Arguments, type Command, UsageError } from "./command.js";
 import { exampleStream } from "./example.js";
-import { formatOf, readNumbers } from "./input.js";
+import { readNumbers } from "./input.js";
+import { INPUT_FLAGS, inputOf } from "./inputOptions.js";
 import { Progress } from "./progress.js";
 import { table } from "./table.js";
 
@@ -15,8 +16,7 @@ export const ldp: Command = {
     epsilon: { value: "E", help: "privacy budget of every report (1)" },
     max: { value: "B", help: "public upper bound of a value (500; required with --data)" },
     data: { value: "FILE", help: "one device per number: plain, CSV or NDJSON, gzip or not" },
-    column: { value: "NAME", help: "the column to read (CSV, NDJSON)" },
-    format: { value: "F", help: "plain, csv, ndjson or fimi (by the file's name, else plain)" },
+    ...INPUT_FLAGS,
     devices: { value: "N", help: "at most so many devices (1000000)" },
     holdout: { value: "M", help: "devices that teach the threshold (65536)" },
     "unsafe-seed": { value: "S", help: "repeatable and NOT PRIVATE: for tests and papers" },
@@ -78,6 +78,6 @@ export const ldp: Command = {
 async function devices(args: Arguments, most: number): Promise<{ values: Float64Array; max: number }> {
   const path = args.text("data");
   if (path === undefined) return { values: exampleStream(most), max: args.number("max") ?? 500 };
-  const values = await readNumbers(path, formatOf(path, args.text("format")), args.text("column"));
+  const values = await readNumbers(...inputOf(args, path));
   return { values: values.subarray(0, most), max: args.required("max") };
 }

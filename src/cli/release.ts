@@ -3,7 +3,8 @@ import { statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tops } from "../index.js";
 import type { Command } from "./command.js";
-import { formatOf, openNumbers } from "./input.js";
+import { openNumbers } from "./input.js";
+import { INPUT_FLAGS, inputOf } from "./inputOptions.js";
 import { openSink } from "./output.js";
 import { Progress } from "./progress.js";
 import { TOPS_FLAGS, topsOptions } from "./topsOptions.js";
@@ -15,8 +16,7 @@ export const release: Command = {
     "Publishes a stream under event-level ε-differential privacy: one number per value after the hold-out.\nReads one number per line, or a column of CSV or NDJSON, gzip or not, from a file or standard input.",
   options: {
     ...TOPS_FLAGS,
-    column: { value: "NAME", help: "the column to read (CSV: name or number from 1; NDJSON: name)" },
-    format: { value: "F", help: "plain, csv, ndjson or fimi (by the file's name, else plain)" },
+    ...INPUT_FLAGS,
     out: { value: "FILE", help: "write here instead of standard output; appears when it is whole" },
     account: { value: "FILE", help: "write the machine-readable privacy statement here" },
   },
@@ -24,7 +24,7 @@ export const release: Command = {
   async run(args) {
     const path = args.operands[0] ?? "-";
     const stream = tops(topsOptions(args));
-    const source = openNumbers(path, formatOf(path, args.text("format")), args.text("column"));
+    const source = openNumbers(...inputOf(args, path));
     const sink = openSink(args.text("out"));
     const progress = new Progress("values");
     const size = path === "-" ? undefined : statSync(path, { throwIfNoEntry: false })?.size;

@@ -1,6 +1,6 @@
 /** The options of `tops` on the command line, shared by the commands that make a publisher. */
 import type { OwnSmoother, SmootherChoice, TopsOptions } from "../index.js";
-import { type Arguments, type Option, UsageError } from "./command.js";
+import { type Arguments, given, type Option, UsageError } from "./command.js";
 
 export const TOPS_FLAGS: Readonly<Record<string, Option>> = {
   epsilon: { value: "E", help: "privacy budget ε of the whole release (required)" },
@@ -16,7 +16,7 @@ export const TOPS_FLAGS: Readonly<Record<string, Option>> = {
 };
 
 export function topsOptions(args: Arguments): TopsOptions {
-  const given = {
+  const options = {
     holdout: args.number("holdout"),
     maxRange: args.number("max-range"),
     resolution: args.number("resolution"),
@@ -26,8 +26,7 @@ export function topsOptions(args: Arguments): TopsOptions {
     unsafeSeed: args.text("unsafe-seed"),
     variant: args.has("paper") ? ("paper" as const) : undefined,
   };
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return { epsilon: args.required("epsilon"), max: args.required("max"), ...set };
+  return { epsilon: args.required("epsilon"), max: args.required("max"), ...given(options) };
 }
 
 export function skipLevelsOf(args: Arguments): "auto" | "paper" | number | undefined {

@@ -3,7 +3,7 @@
  * many. It comes closer to the maximum of the likelihood than plain EM when that stops, so it gives *another*, rougher
  * estimate: an option, never the default.
  */
-import { type Estimate, logLikelihood, pauses, type Steps, stopRule, type Watching } from "./estimate.js";
+import { begin, type Estimate, logLikelihood, type Steps, type Watching } from "./estimate.js";
 
 /** Like `estimate`; `updates` counts EM updates done, of which a jump takes four or five. */
 export async function acceleratedEstimate(
@@ -12,19 +12,17 @@ export async function acceleratedEstimate(
   watching: Watching = {},
 ): Promise<Estimate> {
   const n = counts.length;
-  const reports = counts.reduce((a, b) => a + b, 0);
-  const estimates = new Float64Array(4 * n).fill(1 / n, 0, n);
+  const { estimates, stop, pause } = begin(counts, 4, watching);
   const predicted = new Float64Array(3 * n);
   const jump = new Float64Array(2 * n);
   const jumpPredicted = new Float64Array(n);
   const row = (k: number) => estimates.subarray(k * n, (k + 1) * n);
-  const pause = pauses(watching);
   let last = -Infinity;
   for (let updates = 0; ;) {
     steps(estimates, predicted);
     updates += 3;
     const second = logLikelihood(counts, predicted.subarray(2 * n));
-    const stopped = stopRule(updates, second - last, row(2), row(0), reports);
+    const stopped = stop(updates, second - last, row(2), row(0));
     if (stopped) return { shares: row(2).slice(), updates, logLikelihood: second, stopped };
     last = second;
     extrapolate(row(0), row(1), row(2), jump.subarray(0, n));

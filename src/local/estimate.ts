@@ -60,8 +60,20 @@ export function gainOf(counts: Float64Array, now: Float64Array, before: Float64A
   return logLikelihood(counts, now) - logLikelihood(counts, before);
 }
 
+/** What every way of iterating begins with: room for `rows` estimates, the first one uniform, and what happens between. */
+export function begin(counts: Float64Array, rows: number, watching: Watching) {
+  const n = counts.length;
+  const reports = counts.reduce((a, b) => a + b, 0);
+  return {
+    estimates: new Float64Array(rows * n).fill(1 / n, 0, n),
+    stop: (updates: number, gain: number, estimate: Float64Array, last: Float64Array) =>
+      stopRule(updates, gain, estimate, last, reports),
+    pause: pauses(watching),
+  };
+}
+
 /** The rule that says stop after `updates` updates, if one does; |f − last|₁ < 1/m ends what m reports cannot show. */
-export function stopRule(
+function stopRule(
   updates: number,
   gain: number,
   estimate: Float64Array,
@@ -87,10 +99,8 @@ export async function estimate(
   watching: Watching = {},
 ): Promise<Estimate> {
   const n = counts.length;
-  const reports = counts.reduce((a, b) => a + b, 0);
-  const estimates = new Float64Array((BATCH + 1) * n).fill(1 / n, 0, n);
+  const { estimates, stop, pause } = begin(counts, BATCH + 1, watching);
   const predicted = new Float64Array(BATCH * n);
-  const pause = pauses(watching);
   let before = { shares: new Float64Array(n), predicted: new Float64Array(n) };
   for (let updates = 0; ;) {
     steps(estimates, predicted);
@@ -99,7 +109,7 @@ export async function estimate(
       const now = { shares: estimates.subarray(...part), predicted: predicted.subarray(...part) };
       if (updates > 0) {
         const gain = gainOf(counts, now.predicted, before.predicted);
-        const stopped = stopRule(updates, gain, now.shares, before.shares, reports);
+        const stopped = stop(updates, gain, now.shares, before.shares);
         if (stopped) return { ...progress(counts, updates, now), stopped };
       }
       before = now;
@@ -119,7 +129,7 @@ function progress(
 }
 
 /** Reports progress and lets other work run, at most once per {@link TURN}; throws what the signal says. */
-export function pauses({ onProgress, signal }: Watching): (now: () => Progress) => Promise<void> {
+function pauses({ onProgress, signal }: Watching): (now: () => Progress) => Promise<void> {
   signal?.throwIfAborted();
   let last = performance.now();
   return async (now) => {

@@ -8,7 +8,7 @@ export const count = (n: number): string => whole.format(n);
 
 /** Four digits, or all those before the point up to twelve. */
 export const amount = (x: number): string => {
-  if (Math.abs(x) >= 1e12) return minus(powers(x));
+  if (Math.abs(x) >= 1e12) return powers(x);
   return minus(Math.abs(x) >= 1000 ? whole.format(x) : precise.format(x));
 };
 
@@ -16,7 +16,7 @@ export const amount = (x: number): string => {
 export function powers(x: number): string {
   const [digits, power] = x.toExponential(2).split("e") as [string, string];
   const raised = [...String(Number(power))].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]!));
-  return x === 0 ? "0" : `${digits}\u00a0×\u00a010${raised.join("")}`;
+  return x === 0 ? "0" : minus(`${digits}\u00a0×\u00a010${raised.join("")}`);
 }
 
 export const withUnit = (x: number, unit: string): string => `${amount(x)}\u00a0${unit}`;

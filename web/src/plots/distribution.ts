@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import { amount } from "../format.js";
 import type { Histogram } from "../workers/protocol.js";
-import { FONT, onThemeChange, theme } from "./theme.js";
+import { axisOf, FONT, onThemeChange, theme } from "./theme.js";
 
 export class DistributionPlot {
   readonly #container: HTMLElement;
@@ -36,12 +36,7 @@ export class DistributionPlot {
     if (this.#histogram === undefined) return;
     this.#plot?.destroy();
     const colours = theme();
-    const axis = {
-      stroke: colours.quiet,
-      font: FONT,
-      ticks: { show: false },
-      grid: { stroke: colours.grid, width: 1 },
-    };
+    const axis = axisOf(colours);
     const stepped = uPlot.paths.stepped!({ align: -1 });
     this.#plot = new uPlot(
       {

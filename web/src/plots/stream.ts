@@ -1,9 +1,9 @@
 /** Truth and private stream on one plot, with the hold-out shaded and a range that can be dragged. */
 import uPlot from "uplot";
 import type { Meaning } from "../data/example.js";
-import { amount, count } from "../format.js";
+import { amount, count, powers } from "../format.js";
 import { columnEnds } from "./columns.js";
-import { FONT, onThemeChange, theme } from "./theme.js";
+import { axisOf, FONT, onThemeChange, theme } from "./theme.js";
 
 export interface Lines {
   readonly truth: Float64Array;
@@ -83,12 +83,7 @@ export class StreamPlot {
   #make(): uPlot {
     const { meaning, total, onHover } = this.#options;
     const colours = theme();
-    const axis = {
-      stroke: colours.quiet,
-      font: FONT,
-      ticks: { show: false },
-      grid: { stroke: colours.grid, width: 1 },
-    };
+    const axis = axisOf(colours);
     const plot = new uPlot(
       {
         ...this.#size(),
@@ -110,7 +105,7 @@ export class StreamPlot {
             label: meaning.unit,
             labelFont: FONT,
             labelSize: 20,
-            values: (_, splits) => splits.map((split) => amount(split)),
+            values: (_, splits) => splits.map((split) => (Math.abs(split) < 1e7 ? amount : powers)(split)),
           },
         ],
         bands: [{ series: [1, 2], fill: colours.soft }],

@@ -26,6 +26,14 @@ export function theme(): Theme {
   };
 }
 
+/** What all axes share: a quiet grid, no ticks. */
+export const axisOf = ({ quiet, grid }: Theme) => ({
+  stroke: quiet,
+  font: FONT,
+  ticks: { show: false },
+  grid: { stroke: grid, width: 1 },
+});
+
 /** Calls back whenever the system turns light or dark. */
 export function onThemeChange(listener: () => void): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", listener);
