@@ -7,7 +7,7 @@ import { Progress } from "./progress.js";
 export const audit: Command = {
   name: "audit",
   operands: "",
-  summary: `Attacks a mechanism by running it on neighbouring inputs, and bounds its ε from below:\n${MECHANISM_NAMES.join(", ")}.`,
+  summary: `Attacks a mechanism by running it on neighbouring inputs, and bounds its ε from below.\nMechanisms: ${MECHANISM_NAMES.join(", ")}.`,
   options: {
     mechanism: { value: "M", help: "what to attack (required)" },
     epsilon: { value: "E", help: "the ε it claims (required)" },

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 
 /** Exit code 2: the command was called wrongly. */
 export class UsageError extends Error {}
-/** Exit code 1: the data could not be read. */
+/** Exit code 1: the data could not be read, or the result not written. */
 export class DataError extends Error {}
 
 export interface Option {
@@ -18,6 +18,7 @@ export interface Command {
   readonly name: string;
   /** Positional arguments, as shown in the help. */
   readonly operands: string;
+  /** The first line stands in the list of commands. */
   readonly summary: string;
   readonly options: Readonly<Record<string, Option>>;
   readonly example: string;
@@ -30,21 +31,29 @@ export class Arguments {
   readonly #values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
   constructor(command: Command, argv: readonly string[]) {
+    const known: Readonly<Record<string, Option>> = { ...command.options, help: { help: "" } };
     const options = Object.fromEntries(
-      Object.entries<Option>({ ...command.options, help: { help: "" } }).map(
-        ([name, { value, repeatable = false }]) => [
-          name,
-          { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: repeatable },
-        ],
-      ),
+      Object.entries(known).map(([name, { value, repeatable = false }]) => [
+        name,
+        { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: repeatable },
+      ]),
     );
-    try {
-      const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
-      this.operands = positionals;
-      this.#values = values;
-    } catch (reason) {
-      throw new UsageError((reason as Error).message);
-    }
+    // Not strict: Node would take "--epsilon -1" for a mistake of another kind; the words are ours.
+    const parsed = parseArgs({
+      args: [...argv],
+      options,
+      strict: false,
+      allowPositionals: true,
+      tokens: true,
+    });
+    for (const token of parsed.tokens) if (token.kind === "option") checkOption(token, known);
+    this.operands = parsed.positionals;
+    this.#values = parsed.values;
+    const most = command.operands === "" ? 0 : command.operands.split(" ").length;
+    if (this.operands.length > most)
+      throw new UsageError(
+        `expected ${most === 0 ? "options only" : command.operands}, got "${this.operands[most]}" as well`,
+      );
   }
 
   has(name: string): boolean {
@@ -95,6 +104,22 @@ export class Arguments {
   }
 }
 
+function checkOption({ name, rawName, value }: OptionToken, known: Readonly<Record<string, Option>>): void {
+  if (!Object.hasOwn(known, name)) throw new UsageError(`unknown option ${rawName}`);
+  const wanted = known[name]!.value;
+  if (wanted !== undefined && (value === undefined || value.startsWith("--")))
+    throw new UsageError(`${rawName}: expected ${wanted} behind it, got ${value ?? "nothing"}`);
+  if (wanted === undefined && value !== undefined)
+    throw new UsageError(`${rawName}: a switch, expected nothing behind it, got "${value}"`);
+}
+
+/** As Node parses an option: `rawName` is how it was written. */
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+}
+
 /** The options that were given: those left out keep the library's defaults. */
 export function given<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as ReturnType<
@@ -107,13 +132,14 @@ export function helpOf(command: Command): string {
     ([name, { value, help }]) => [`  --${name}${value === undefined ? "" : ` ${value}`}`, help] as const,
   );
   const width = Math.max(...names.map(([left]) => left.length)) + 2;
+  const call = ["brume", command.name, command.operands, names.length === 0 ? "" : "[options]"];
   return [
-    `brume ${command.name}${command.operands === "" ? "" : ` ${command.operands}`} [options]`,
+    call.filter((word) => word !== "").join(" "),
     "",
     command.summary,
     "",
     ...names.map(([left, help]) => left.padEnd(width) + help),
-    "",
+    ...(names.length === 0 ? [] : [""]),
     "Example:",
     `  ${command.example}`,
   ].join("\n");

@@ -11,7 +11,7 @@ import { skipLevelsOf, smootherOf } from "./topsOptions.js";
 export const evaluate: Command = {
   name: "evaluate",
   operands: "",
-  summary: `Measures the error of random range queries on data you know, for ToPS and the systems it is compared with:\n${SYSTEM_NAMES.join(", ")}.`,
+  summary: `Measures the error of random range queries on data you know, for ToPS and the systems it is compared with.\nSystems: ${SYSTEM_NAMES.join(", ")}.`,
   options: {
     data: { value: "FILE", help: "numbers: plain, CSV or NDJSON, gzip or not (required)" },
     ...INPUT_FLAGS,

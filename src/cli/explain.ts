@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { type Account, explainAccount } from "../central/account.js";
 import { type Command, DataError, UsageError } from "./command.js";
+import { inWords } from "./systemErrors.js";
 
 export const explain: Command = {
   name: "explain",
@@ -14,7 +15,7 @@ export const explain: Command = {
     if (path === undefined)
       throw new UsageError("FILE.json: missing; expected an account written by brume release --account");
     const text = await readFile(path, "utf8").catch((reason: unknown) => {
-      throw new DataError(`${path}: cannot be read`, { cause: reason });
+      throw new DataError(`${path}: ${inWords(reason)}`, { cause: reason });
     });
     process.stdout.write(`${explainAccount(accountOf(text, path))}\n`);
   },

@@ -1,9 +1,10 @@
 /** Numbers from a file or standard input: plain lines, a column of CSV or NDJSON, sizes of transactions, gzip or not. */
 import { createReadStream } from "node:fs";
-import { Readable } from "node:stream";
+import { pipeline, Readable, type Transform } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { type CsvError, parse as csvParser } from "csv-parse";
 import { DataError, UsageError } from "./command.js";
+import { inWords, isSystemError } from "./systemErrors.js";
 
 /** "fimi": a transaction a line, items with blanks between, as in the Frequent Itemset Mining repository; its size is the number. */
 export const FORMATS = ["plain", "csv", "ndjson", "fimi"] as const;
@@ -14,6 +15,8 @@ export interface Source {
   readonly chunks: AsyncIterable<Float64Array>;
   /** Bytes read from the file so far: for progress. */
   bytesRead(): number;
+  /** Reads no further. */
+  close(): void;
 }
 
 /** By name unless said: .csv, .ndjson or .jsonl, .dat for fimi, else plain; .gz in front of nothing changes that. */
@@ -45,6 +48,7 @@ export function openNumbers(path: string, format: Format, column: string | undef
         ? csvNumbers(text(), column)
         : lineNumbers(text(), format === "plain" ? plain : format === "fimi" ? basket : fieldOf(column!)),
     bytesRead: () => bytes,
+    close: () => raw.destroy(),
   };
 }
 
@@ -75,14 +79,20 @@ async function* unzipped(raw: Readable, path: string): AsyncGenerator<Buffer> {
       yield first.value;
       for (let next = await source.next(); next.done !== true; next = await source.next()) yield next.value;
     })();
-    if (first.value[0] === 0x1f && first.value[1] === 0x8b) yield* Readable.from(rest).pipe(createGunzip());
+    if (first.value[0] === 0x1f && first.value[1] === 0x8b) yield* through(rest, createGunzip());
     else yield* rest;
   } catch (reason) {
     const { code } = reason as NodeJS.ErrnoException;
-    if (code === "ENOENT") throw new DataError(`${path}: no such file`, { cause: reason });
     if (code?.startsWith("Z_")) throw new DataError(`${path}: damaged gzip (${code})`, { cause: reason });
+    if (isSystemError(reason)) throw new DataError(`${path}: ${inWords(reason)}`, { cause: reason });
     throw reason;
   }
+}
+
+/** A source through a transform; what goes wrong in either is thrown where the result is read. */
+function through<T extends Transform>(source: AsyncIterable<Buffer>, transform: T): T {
+  pipeline(Readable.from(source), transform, () => undefined);
+  return transform;
 }
 
 /** Gives a line's number, or a reason without the value. */
@@ -111,7 +121,8 @@ const fieldOf =
   };
 
 function numberOf(text: string): number | string {
-  const value = text.trim() === "" ? NaN : Number(text);
+  if (text.trim() === "") return "expected a finite number, got nothing";
+  const value = Number(text);
   return Number.isFinite(value) ? value : "expected a finite number";
 }
 
@@ -141,7 +152,7 @@ async function* csvNumbers(
   text: AsyncIterable<Buffer>,
   column: string | undefined,
 ): AsyncGenerator<Float64Array> {
-  const parser = Readable.from(text).pipe(csvParser({ info: true, bom: true, skip_empty_lines: true }));
+  const parser = through(text, csvParser({ info: true, bom: true, skip_empty_lines: true }));
   let index: number | undefined;
   let chunk: number[] = [];
   try {

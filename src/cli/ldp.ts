@@ -11,7 +11,7 @@ export const ldp: Command = {
   name: "ldp",
   operands: "simulate",
   summary:
-    "Simulates ToPL: every value is a device's, perturbed before it leaves; the server learns θ from the first\nreports and answers ranges from the rest. Without --data it runs on a built-in example.",
+    "Simulates ToPL: every value belongs to a device that perturbs it before it leaves.\nThe server learns θ from the first reports and answers ranges from the rest. Without --data it runs on a built-in\nexample.",
   options: {
     epsilon: { value: "E", help: "privacy budget of every report (1)" },
     max: { value: "B", help: "public upper bound of a value (500; required with --data)" },
@@ -23,7 +23,7 @@ export const ldp: Command = {
   },
   example: "brume ldp simulate --epsilon 1 --data fares.txt --max 30000",
   async run(args) {
-    if (args.operands[0] !== "simulate") throw new UsageError("ldp: expected brume ldp simulate");
+    if (args.operands[0] !== "simulate") throw new UsageError("expected brume ldp simulate");
     const epsilon = args.number("epsilon") ?? 1;
     const holdout = args.number("holdout") ?? 65_536;
     const { values, max } = await devices(args, args.number("devices") ?? 1_000_000);

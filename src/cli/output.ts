@@ -1,8 +1,10 @@
 /** Where results go: standard output as they come, or a file that appears only when it is whole. */
 import { once } from "node:events";
-import { createWriteStream, type WriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { type FileHandle, open, rename, stat } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
+import { type Arguments, DataError } from "./command.js";
+import { inWords } from "./systemErrors.js";
 
 export interface Sink {
   write(text: string): Promise<void>;
@@ -12,47 +14,85 @@ export interface Sink {
   discard(): Promise<void>;
 }
 
-export function openSink(path: string | undefined): Sink {
-  return path === undefined ? new StandardOutput() : new WholeFile(path);
+/** The file that an option names, or else what stands in for it; what cannot be written fails now, not at the end. */
+export async function openSink(args: Arguments, option: string, otherwise: Sink): Promise<Sink> {
+  const path = args.text(option);
+  return path === undefined ? otherwise : WholeFile.open(path, option);
 }
 
-class StandardOutput implements Sink {
-  async write(text: string): Promise<void> {
+export const standardOutput: Sink = {
+  async write(text) {
     if (!process.stdout.write(text)) await once(process.stdout, "drain");
-  }
-  async done(): Promise<void> {}
-  async discard(): Promise<void> {}
-}
+  },
+  done: () => Promise.resolve(),
+  discard: () => Promise.resolve(),
+};
+
+export const nowhere: Sink = {
+  write: () => Promise.resolve(),
+  done: () => Promise.resolve(),
+  discard: () => Promise.resolve(),
+};
 
 /** Written under another name in the same folder, then renamed. */
 class WholeFile implements Sink {
   readonly #path: string;
+  readonly #option: string;
   readonly #temporary: string;
-  readonly #stream: WriteStream;
-  readonly #failed: Promise<never>;
+  #file: FileHandle | undefined;
+  /** For an exit nobody waits for: the reader of standard output has gone. */
+  readonly #sweep = () => rmSync(this.#temporary, { force: true });
 
-  constructor(path: string) {
+  private constructor(path: string, option: string) {
     this.#path = path;
+    this.#option = option;
     this.#temporary = `${path}.${randomUUID()}.part`;
-    this.#stream = createWriteStream(this.#temporary, { flags: "wx", mode: 0o600 });
-    this.#failed = once(this.#stream, "error").then(([reason]) => {
-      throw reason as Error;
+  }
+
+  static async open(path: string, option: string): Promise<WholeFile> {
+    const file = new WholeFile(path, option);
+    const there = await stat(path).catch(() => undefined);
+    if (there?.isDirectory()) throw file.#failure({ code: "EISDIR" });
+    process.once("exit", file.#sweep);
+    await file.#try(async () => (file.#file = await open(file.#temporary, "wx", 0o600)));
+    return file;
+  }
+
+  write(text: string): Promise<void> {
+    return this.#try(() => this.#file!.appendFile(text));
+  }
+
+  done(): Promise<void> {
+    return this.#try(async () => {
+      await this.#close();
+      await rename(this.#temporary, this.#path);
+      process.off("exit", this.#sweep);
     });
-    this.#failed.catch(() => undefined); // reported by the next write
-  }
-
-  async write(text: string): Promise<void> {
-    if (!this.#stream.write(text)) await Promise.race([once(this.#stream, "drain"), this.#failed]);
-  }
-
-  async done(): Promise<void> {
-    this.#stream.end();
-    await Promise.race([once(this.#stream, "close"), this.#failed]);
-    await rename(this.#temporary, this.#path);
   }
 
   async discard(): Promise<void> {
-    this.#stream.destroy();
-    await rm(this.#temporary, { force: true });
+    await this.#close();
+    this.#sweep();
+    process.off("exit", this.#sweep);
+  }
+
+  async #close(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close();
+  }
+
+  async #try(act: () => Promise<unknown>): Promise<void> {
+    try {
+      await act();
+    } catch (reason) {
+      throw this.#failure(reason);
+    }
+  }
+
+  #failure(reason: unknown): Error {
+    return new DataError(`--${this.#option}: ${this.#path} cannot be written: ${inWords(reason)}`, {
+      cause: reason,
+    });
   }
 }

@@ -1,4 +1,5 @@
 /** brume paper: the figures of the paper once more, with our defaults beside its variant. */
+import { mkdir } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { DATASET_NAMES, type DatasetName } from "../lab/data/datasets.js";
@@ -15,7 +16,7 @@ const FARE_COLUMN = "fare_amount";
 export const paper: Command = {
   name: "paper",
   operands: "",
-  summary: `Measures the figures of the paper and writes them as JSON, CSV and SVG, with one report:\n${FIGURES.map(({ id }) => id).join(", ")}. What was done before, with the same parameters, is not done again.`,
+  summary: `Measures the figures of the paper and writes them as JSON, CSV and SVG, with one report.\nFigures: ${FIGURES.map(({ id }) => id).join(", ")}. What was done before, with the same parameters, is not done again.`,
   options: {
     figure: { value: "F,F,…", help: "which of them (all)" },
     full: { help: "as in the paper: 10 budgets, 100 runs a point; hours instead of minutes" },
@@ -34,6 +35,7 @@ export const paper: Command = {
     const files = filesOf(args.texts("data"));
     const base = args.has("full") ? FULL : QUICK;
     const settings = { ...base, seed: args.text("unsafe-seed") ?? base.seed };
+    await mkdir(folder, { recursive: true }); // fails now if it can, not after an hour
     const datasets: Dataset[] = [];
     for (const name of DATASET_NAMES) datasets.push(await load(name, files.get(name)));
     const progress = new Progress("runs");

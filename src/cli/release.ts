@@ -1,11 +1,11 @@
 /** brume release: numbers in, private numbers out, as they come. */
 import { statSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { tops } from "../index.js";
-import type { Command } from "./command.js";
-import { openNumbers } from "./input.js";
+import { type SealablePublisher, tops } from "../index.js";
+import { type Command, DataError } from "./command.js";
+import { openNumbers, type Source } from "./input.js";
 import { INPUT_FLAGS, inputOf } from "./inputOptions.js";
-import { openSink } from "./output.js";
+import { onInterrupt } from "./interrupt.js";
+import { nowhere, openSink, type Sink, standardOutput } from "./output.js";
 import { Progress } from "./progress.js";
 import { TOPS_FLAGS, topsOptions } from "./topsOptions.js";
 
@@ -25,30 +25,55 @@ export const release: Command = {
     const path = args.operands[0] ?? "-";
     const stream = tops(topsOptions(args));
     const source = openNumbers(...inputOf(args, path));
-    const sink = openSink(args.text("out"));
-    const progress = new Progress("values");
-    const size = path === "-" ? undefined : statSync(path, { throwIfNoEntry: false })?.size;
-    let taken = 0;
+    const interrupt = onInterrupt(() => source.close()); // a live stream has no other end
+    let [out, account] = [standardOutput, nowhere];
     try {
-      for await (const chunk of source.chunks) {
-        const published = stream.pushMany(chunk);
-        taken += chunk.length;
-        if (published.length > 0) await sink.write(`${published.join("\n")}\n`);
-        progress.show(taken, size === undefined ? undefined : source.bytesRead() / size);
-      }
-      await sink.done();
+      out = await openSink(args, "out", standardOutput);
+      account = await openSink(args, "account", nowhere);
+      await publish(stream, source, sizeOf(path), out).catch((reason: unknown) => {
+        if (interrupt.reason === undefined) throw reason; // a source that was closed fails, too
+      });
+      if (interrupt.reason !== undefined && out !== standardOutput) throw interrupt.reason;
+      if (stream.taken === 0 && interrupt.reason === undefined)
+        throw new DataError(`${path}: expected at least one number, got none`);
+      await account.write(`${JSON.stringify(stream.account(), null, 2)}\n`);
+      await account.done();
+      await out.done();
     } catch (reason) {
-      await sink.discard();
+      await out.discard();
+      await account.discard();
       throw reason;
     } finally {
-      progress.clear();
+      interrupt.ignore();
     }
-    const account = args.text("account");
-    if (account !== undefined) await writeFile(account, `${JSON.stringify(stream.account(), null, 2)}\n`);
     process.stderr.write(`${stream.explain()}\n`);
     if (stream.length === 0)
       process.stderr.write(
-        `Nothing was published: all ${taken} values went into the hold-out; give a smaller --holdout.\n`,
+        `Nothing was published: all ${stream.taken} values went into the hold-out; give a smaller --holdout.\n`,
       );
+    if (interrupt.reason !== undefined) throw interrupt.reason;
   },
 };
+
+/** Publishes what comes, as it comes. */
+async function publish(
+  stream: SealablePublisher,
+  source: Source,
+  size: number | undefined,
+  out: Sink,
+): Promise<void> {
+  const progress = new Progress("values");
+  try {
+    for await (const chunk of source.chunks) {
+      const published = stream.pushMany(chunk);
+      if (published.length > 0) await out.write(`${published.join("\n")}\n`);
+      progress.show(stream.taken, size === undefined ? undefined : source.bytesRead() / size);
+    }
+  } finally {
+    progress.clear();
+  }
+}
+
+function sizeOf(path: string): number | undefined {
+  return path === "-" ? undefined : statSync(path, { throwIfNoEntry: false })?.size;
+}

@@ -2,6 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { tops } from "../../src/index.js";
@@ -146,23 +147,84 @@ describe("brume release", () => {
     expect(readdirSync(folder).filter((name) => name.startsWith("half"))).toEqual([]);
   });
 
-  test("damaged gzip and a missing file are data errors", async () => {
-    const damaged = gzipSync(lines).subarray(0, 60);
-    expect(await brume(["release", file("bad.gz", damaged), ...flags])).toMatchObject({
+  test.each([
+    ["damaged gzip", file("bad.gz", gzipSync(lines).subarray(0, 60)), "damaged gzip (Z_BUF_ERROR)"],
+    [
+      "damaged gzip of CSV",
+      file("bad.csv.gz", gzipSync(lines).subarray(0, 60)),
+      "damaged gzip (Z_BUF_ERROR)",
+    ],
+    ["no such file", join(folder, "none.txt"), "no such file or folder"],
+    ["no such CSV file", join(folder, "none.csv"), "no such file or folder"],
+    ["a folder", folder, "it is a folder"],
+    ["an empty file", file("empty.txt", ""), "expected at least one number, got none"],
+  ])("what cannot be read is one line, exit code 1: %s", async (_, path, message) => {
+    expect(await brume(["release", path, ...flags])).toEqual({
       code: 1,
-      err: expect.stringContaining("damaged gzip") as string,
+      out: "",
+      err: `brume release: ${path}: ${message}\n`,
     });
-    expect(await brume(["release", join(folder, "none.txt"), ...flags])).toMatchObject({
+  });
+
+  test.each([
+    ["--out", join(folder, "none/x.txt"), "no such file or folder"],
+    ["--account", join(folder, "none/x.json"), "no such file or folder"],
+    ["--out", folder, "it is a folder"],
+  ])("what cannot be written is known before the first number: %s %s", async (option, path, message) => {
+    const whole = option === "--out" ? [] : ["--out", join(folder, "half.txt")];
+    expect(await brume(["release", "-", ...flags, ...whole, option, path], lines)).toEqual({
       code: 1,
-      err: expect.stringContaining("no such file") as string,
+      out: "",
+      err: `brume release: ${option}: ${path} cannot be written: ${message}\n`,
     });
+    expect(readdirSync(folder).filter((name) => name.startsWith("half"))).toEqual([]);
+  });
+
+  test("a reader that stops early is no error, and leaves no half file", async () => {
+    const long = file("long.txt", lines.repeat(500));
+    const account = join(folder, "half.json");
+    const child = spawn(process.execPath, [MAIN, "release", long, ...flags, "--account", account]);
+    let err = "";
+    child.stderr.on("data", (data: Buffer) => (err += data.toString()));
+    child.stdout.once("data", () => child.stdout.destroy());
+    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
+    expect(err).toBe("");
+    expect(readdirSync(folder).filter((name) => name.startsWith("half"))).toEqual([]);
+  });
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("%s ends a live stream with its account, and leaves no half file", async (signal, code) => {
+    const interrupted = async (args: string[], output: "stdout" | "stderr") => {
+      const child = spawn(process.execPath, [MAIN, "release", "-", ...flags, ...args]);
+      let err = "";
+      child.stderr.on("data", (data: Buffer) => (err += data.toString()));
+      child.stdin.write(lines);
+      if (output === "stdout") await new Promise((resolve) => child.stdout.once("data", resolve));
+      else while (!readdirSync(folder).some((name) => name.startsWith("half"))) await setTimeout(10);
+      child.kill(signal);
+      expect(await new Promise((resolve) => child.once("close", resolve))).toBe(code);
+      return err;
+    };
+    expect(await interrupted([], "stdout")).toContain("NOT PRIVATE");
+    expect(await interrupted(["--out", join(folder, "half.txt")], "stderr")).toBe("");
+    expect(readdirSync(folder).filter((name) => name.startsWith("half"))).toEqual([]);
   });
 
   test.each([
     [["release", "--max", "5"], "--epsilon: missing; expected a number"],
     [["release", "--epsilon", "x", "--max", "5"], '--epsilon: expected a number, got "x"'],
-    [["release", "--epsilon", "0", "--max", "5"], "epsilon: expected a finite number above 0, got 0"],
-    [["release", "--epsilom", "1"], "--epsilom"],
+    [["release", "--epsilon", "0", "--max", "5"], "--epsilon: expected a finite number above 0, got 0"],
+    [["release", "--epsilon", "-1", "--max", "5"], "--epsilon: expected a finite number above 0, got -1"],
+    [["release", "--epsilon", "--max", "5"], "--epsilon: expected E behind it, got --max"],
+    [["release", "--epsilon"], "--epsilon: expected E behind it, got nothing"],
+    [["plan", "--epsilon", "1", "--max", "9", "--max-range", "3"], "--max-range: expected a whole number"],
+    [["plan", "--epsilon", "1", "--max", "9", "--json=3"], "--json: a switch, expected nothing behind it"],
+    [["release", "--epsilom", "1"], "unknown option --epsilom"],
+    [["release", "a.txt", "b.txt"], 'expected [FILE|-], got "b.txt" as well'],
+    [["plan", "a.txt"], 'expected options only, got "a.txt" as well'],
+    [["ldp"], "expected brume ldp simulate"],
     [["release", "--epsilon", "1", "--max", "5", "--smoother", "newest"], "--smoother: expected recent"],
     [
       ["release", "--epsilon", "1", "--max", "5", "--format", "xml"],
@@ -187,6 +249,7 @@ describe("help and plan", () => {
   test("every command has help with an example", async () => {
     const { out } = await brume(["--help"]);
     const names = [...out.matchAll(/^ {2}brume (\w+)/gm)].map(([, name]) => name!);
+    for (const [line] of out.matchAll(/^ {2}brume .*/gm)) expect(line).toMatch(/\.$/); // whole sentences
     expect(names).toContain("release");
     for (const name of names) expect((await brume([name, "--help"])).out).toMatch(/Example:\n {2}.*brume/);
   });
