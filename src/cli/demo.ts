@@ -29,7 +29,7 @@ export const demo: Command = {
     const columns = Math.floor(LENGTH / blockLength / 3);
     const per = Math.floor(LENGTH / columns);
     const means = Array.from({ length: columns }, (_, i) => [
-      meanOf(truth, i * per, (i + 1) * per),
+      sumOf(truth.subarray(i * per, (i + 1) * per)) / per,
       stream.range(i * per, (i + 1) * per).mean,
     ]);
     console.log(
@@ -55,7 +55,7 @@ export const demo: Command = {
           ] as const
         ).map(([from, to]) => {
           const answer = stream.range(from, to);
-          const sum = meanOf(truth, from, to) * (to - from);
+          const sum = sumOf(truth.subarray(from, to));
           const [low, high] = answer.interval(0.95);
           return [
             span(from, to),
@@ -67,7 +67,12 @@ export const demo: Command = {
         }),
       ),
     );
-    console.log(`\n${stream.explain()}`);
+    const theta = stream.account().threshold!;
+    const hidden = truth.reduce((sum, value) => sum + Math.max(0, value - theta), 0) / sumOf(truth);
+    console.log(
+      `\n± is what the noise may add or take. Besides, values above θ = ${theta} count as θ, which hides ${(100 * hidden).toFixed(2)} % of everything.\n`,
+    );
+    console.log(stream.explain());
   },
 };
 
@@ -80,6 +85,6 @@ const span = (from: number, to: number): string =>
         ? "everything"
         : "first week";
 
-function meanOf(values: Float64Array, from: number, to: number): number {
-  return values.subarray(from, to).reduce((a, b) => a + b, 0) / (to - from);
+function sumOf(values: Float64Array): number {
+  return values.reduce((a, b) => a + b, 0);
 }
