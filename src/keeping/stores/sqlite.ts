@@ -13,7 +13,7 @@ export interface SqliteStatement {
 }
 
 /**
- * @param database the path of a file, opened with Node's own SQLite (from Node 22.5 on), or a database you opened
+ * @param database the path of a file, opened with Node's own SQLite (from Node 22.13 on), or a database you opened
  *   with node:sqlite, better-sqlite3 or libsql
  */
 export async function sqliteStore(database: string | SqliteDatabase): Promise<Store> {
@@ -53,7 +53,7 @@ async function openWithNode(path: string): Promise<SqliteDatabase> {
     sqlite = (await import(module)) as typeof sqlite;
   } catch (cause) {
     throw new Error(
-      `sqliteStore: Node ${process.versions.node} has no SQLite of its own (22.5 and later have); pass a database opened with better-sqlite3 or libsql instead of a path`,
+      `sqliteStore: Node ${process.versions.node} has no SQLite of its own (22.13 and later have); pass a database opened with better-sqlite3 or libsql instead of a path`,
       { cause },
     );
   }
