@@ -87,14 +87,19 @@ describe("files", () => {
 
   test("taxi records become cents within [0, max]", async () => {
     const csv = 'VendorID,fare_amount,note\n1,7.5,"a, b"\n2,-3,x\n1,12.35,y\n2,900,z\n';
-    const { values, origin, id } = fromNumbers("Fare", await read("taxi.csv", csv, "fare_amount"), true);
+    const { values, origin, id } = fromNumbers(
+      "Fare",
+      "taxi.csv",
+      await read("taxi.csv", csv, "fare_amount"),
+      true,
+    );
     expect([...values]).toEqual([750, 0, 1235, 30000]);
-    expect(origin).toBe("file");
-    expect(id).not.toBe(fromNumbers("Fare", Float64Array.of(750, 0, 1235, 29999), false).id);
+    expect(origin).toBe("taxi.csv");
+    expect(id).not.toBe(fromNumbers("Fare", "taxi.csv", Float64Array.of(750, 0, 1235, 29999)).id);
   });
 
   test("one number a line", async () => {
     const numbers = await read("dns.txt.gz", gzipSync("5\n0\n2001\n"));
-    expect([...fromNumbers("DNS", numbers, false).values]).toEqual([5, 0, 2000]);
+    expect([...fromNumbers("DNS", "dns.txt.gz", numbers).values]).toEqual([5, 0, 2000]);
   });
 });

@@ -9,6 +9,7 @@ import type { Lab } from "../src/lab/figures/figure.js";
 import { FIGURES } from "../src/lab/figures/index.js";
 import type { CentralJob } from "../src/lab/figures/job.js";
 import { makeFigures } from "../src/lab/figures/make.js";
+import { aboutData, claim, type Claim } from "../src/lab/figures/readings.js";
 import { meansOf } from "../src/lab/figures/run.js";
 import { Stream } from "../src/lab/figures/stream.js";
 import { longTailedStream } from "./reference/streams.js";
@@ -25,7 +26,7 @@ const lab: Lab = {
     epsilons: [0.5, 1],
     localEpsilons: [1, 2],
   },
-  datasets: DATASET_NAMES.map((name) => fromNumbers(name, longTailedStream(900, 160, name), false)),
+  datasets: DATASET_NAMES.map((name) => fromNumbers(name, `${name}.txt`, longTailedStream(900, 160, name))),
 };
 
 const fresh = () => mkdtempSync(join(tmpdir(), "brume-figures-"));
@@ -49,7 +50,7 @@ describe("all figures", () => {
       await made;
       const { panels, reading } = JSON.parse(read(`${name}.json`)) as {
         panels: { series: { name: string; points: { y: number | null }[] }[] }[];
-        reading: { paper: string; got: string; why: string };
+        reading: { paper: string; got: string; why: string; claims: Claim[] };
       };
       const points = panels.flatMap(({ series }) => series.flatMap((one) => one.points));
       expect(points.length).toBeGreaterThan(0);
@@ -60,7 +61,10 @@ describe("all figures", () => {
       expect(svg).not.toMatch(/NaN|undefined/);
       for (const { series } of panels)
         for (const one of series) expect(svg).toContain(`data-series="${one.name}"`);
-      for (const text of Object.values(reading)) expect(text).not.toMatch(/NaN|undefined|^$/);
+      for (const text of [reading.paper, reading.got, reading.why])
+        expect(text).not.toMatch(/NaN|undefined|^$/);
+      for (const { found } of reading.claims)
+        for (const { holds, of } of found) expect(holds).toBeLessThanOrEqual(of);
     },
   );
 
@@ -68,7 +72,8 @@ describe("all figures", () => {
     await made;
     const html = read("report.html");
     for (const { id } of FIGURES) expect(html).toContain(`<section id="${id}">`);
-    expect(html.match(/<svg /g)).toHaveLength(FIGURES.length);
+    expect(html.match(/<div class="panels"/g)).toHaveLength(FIGURES.length);
+    expect(openTags(html.slice(html.indexOf("<body>"), html.indexOf("</html>")))).toEqual([]);
     expect(html).not.toMatch(/<script|<link|<img|src=|href="(?!#)/);
   });
 
@@ -159,4 +164,44 @@ test("means of intervals that do not divide the length", () => {
     [3, 6],
     [6, 10],
   ]);
+});
+
+describe("readings", () => {
+  const series = (name: string, ...ys: number[]) => ({
+    name,
+    points: ys.map((y, i) => ({ x: i + 1, y })),
+  });
+  const axis = { label: "" };
+  const panels = [
+    { title: "one", x: axis, y: axis, series: [series("a", 1, 2, 3), series("b", 2, 2, 2)] },
+    { title: "two", x: axis, y: axis, series: [series("a", 5, 6, 7), series("b", 1, 1, 1)] },
+  ];
+
+  test("a claim is counted point by point, where it says anything", () => {
+    const found = claim("a is below b", panels, (y, x) => (x === 3 ? undefined : y("a") < y("b")));
+    expect(found.found).toEqual([
+      { panel: "one", holds: 1, of: 2 },
+      { panel: "two", holds: 0, of: 2 },
+    ]);
+    expect(claim("grows", panels, (y, x) => y("a", 1) <= y("a", x)).found[1]).toMatchObject({ holds: 3 });
+  });
+
+  test("what is said about the data is what was used", async () => {
+    expect(aboutData(lab, ["DNS", "POS"])).toBe(
+      "DNS is read from DNS.txt (900 values); POS is read from POS.txt (900 values).",
+    );
+    const datasets = lab.datasets.map(({ origin, ...dataset }) =>
+      dataset.name === "POS" ? { ...dataset, origin: "<real>.dat" } : dataset,
+    );
+    expect(aboutData({ ...lab, datasets })).toBe(
+      "POS is read from <real>.dat (900 values); DNS, Fare and Kosarak are made to Table 1, not the paper's data.",
+    );
+    const folder = fresh();
+    const figures = FIGURES.filter(({ id }) => ["table1", "1"].includes(id));
+    await makeFigures(figures, { ...lab, datasets }, { folder, about: "a test", workers: 0 });
+    const html = readFileSync(join(folder, "report.html"), "utf8");
+    expect(html).toContain(">POS (&lt;real&gt;.dat)</text>");
+    expect(html).not.toContain("<real>");
+    expect(html).toContain("DNS is made to Table 1, not the paper's data.");
+  });
 });

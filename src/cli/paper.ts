@@ -1,13 +1,13 @@
 /** brume paper: the figures of the paper once more, with our defaults beside its variant. */
 import { mkdir } from "node:fs/promises";
 import { cpus } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { DATASET_NAMES, type DatasetName } from "../lab/data/datasets.js";
 import { builtIn, type Dataset, fromNumbers } from "../lab/data/source.js";
 import { type Figure, FULL, QUICK } from "../lab/figures/figure.js";
 import { FIGURES } from "../lab/figures/index.js";
 import { makeFigures } from "../lab/figures/make.js";
-import { type Command, UsageError } from "./command.js";
+import { type Command, DataError, UsageError } from "./command.js";
 import { formatOf, readNumbers } from "./input.js";
 import { Progress } from "./progress.js";
 
@@ -83,7 +83,9 @@ async function load(name: DatasetName, path: string | undefined): Promise<Datase
   if (path === undefined) return builtIn(name);
   const format = formatOf(path, undefined);
   const taxi = name === "Fare" && format === "csv";
-  return fromNumbers(name, await readNumbers(path, format, taxi ? FARE_COLUMN : undefined), taxi);
+  const numbers = await readNumbers(path, format, taxi ? FARE_COLUMN : undefined);
+  if (numbers.length === 0) throw new DataError(`${path}: expected at least one number, got none`);
+  return fromNumbers(name, basename(path), numbers, taxi);
 }
 
 function aboutThis(): string {

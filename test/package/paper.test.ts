@@ -19,7 +19,7 @@ test("worker threads give what one thread gives", async () => {
     ...{ seed: "threads", repeat: 1, queries: 10, holdout: 256, maxRange: 1024 },
     ...{ epsilons: [1], localEpsilons: [1] },
   };
-  const datasets = [fromNumbers("DNS", longTailedStream(1280, 160, "threads"), false)];
+  const datasets = [fromNumbers("DNS", "threads.txt", longTailedStream(1280, 160, "threads"))];
   const jobs = [figure3, figure8].flatMap((figure) => figure.jobs({ settings, datasets }));
   const alone = await runAll(jobs, datasets, { file: join(folder, "alone.ndjson"), workers: 0 });
   const threads = await runAll(jobs, datasets, { file: join(folder, "threads.ndjson"), workers: 2 });

@@ -2,7 +2,7 @@
 export function openTags(xml: string): string[] {
   const open: string[] = [];
   for (const [, closing, name, empty] of xml.matchAll(
-    /<(\/?)([a-z]+)(?:\s+[a-z-]+="[^"<]*")*\s*(\/?)>|<[^>]*>/gi,
+    /<(\/?)([a-z][a-z0-9]*)(?:\s+[a-z-]+="[^"<]*")*\s*(\/?)>|<[^>]*>/gi,
   )) {
     if (name === undefined) return ["?"];
     if (closing === "/") {

@@ -1,9 +1,12 @@
-/** Panels side by side under one legend, as an SVG that stands alone. */
+/** Panels under one legend: side by side in an SVG that stands alone, or in pieces for a page to lay out. */
 import type { Panel, Series } from "./panel.js";
 import { makeScale, type Scale, tickLabel } from "./scale.js";
 
-/** Okabe and Ito 2008: told apart with any kind of colour vision. Shapes differ as well. */
-const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#555555", "#000000"];
+/**
+ * Okabe and Ito 2008: told apart with any kind of colour vision. Shapes differ as well. Their black, like all text and lines
+ * of the grid, has the colour of the text around it, so that a dark page can have pictures of its own kind.
+ */
+const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#808080", "currentColor"];
 const WIDTH = 300;
 const HEIGHT = 210;
 /** Room around the plot of a panel, for its title and axes. */
@@ -12,9 +15,27 @@ const LEGEND = 30;
 const LETTER = 6.4;
 const MOST_SHAPES = 20;
 
+/** A panel with its room. */
+const step = { x: ROOM.left + WIDTH + ROOM.right, y: ROOM.top + HEIGHT + ROOM.bottom };
+
+/** The same as HTML: a list for the legend, and a picture per panel that is as wide as its place. */
+export function piecesOf(panels: readonly Panel[]): { readonly legend: string; readonly panels: string[] } {
+  const names = namesOf(panels);
+  const entries = [...names].map(
+    ([name, entry]) =>
+      `<li><svg viewBox="0 -7 26 14" width="26" height="14" aria-hidden="true">${sampleOf(entry)}</svg> ${escapeXml(name)}</li>`,
+  );
+  return {
+    legend: `<ul class="legend">${entries.join("")}</ul>`,
+    panels: panels.map(
+      (panel) =>
+        `<svg viewBox="0 0 ${step.x} ${step.y}" role="img" aria-label="${escapeXml(panel.title)}" font-size="12" fill="currentColor"><g transform="translate(${ROOM.left} ${ROOM.top})">${panelOf(panel, names)}</g></svg>`,
+    ),
+  };
+}
+
 export function svgOf(title: string, panels: readonly Panel[], columns = Math.min(panels.length, 4)): string {
   const names = namesOf(panels);
-  const step = { x: ROOM.left + WIDTH + ROOM.right, y: ROOM.top + HEIGHT + ROOM.bottom };
   const width = columns * step.x;
   const legend = legendOf(names, width);
   const height = legend.height + Math.ceil(panels.length / columns) * step.y;
@@ -23,7 +44,7 @@ export function svgOf(title: string, panels: readonly Panel[], columns = Math.mi
     return `<g transform="translate(${x} ${y + legend.height})">${panelOf(panel, names)}</g>`;
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="#222">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12" color="#222" fill="currentColor">`,
     `<title>${escapeXml(title)}</title>`,
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
     legend.svg,
@@ -47,16 +68,19 @@ type Names = ReturnType<typeof namesOf>;
 
 function legendOf(names: Names, width: number): { svg: string; height: number } {
   let [x, y] = [16, 18];
-  const entries = [...names].map(([name, { colour, series }]) => {
+  const entries = [...names].map(([name, entry]) => {
     const wide = 40 + name.length * LETTER + 14;
     if (x + wide > width && x > 16) [x, y] = [16, y + 20];
-    const stroke = strokeOf(series, colour, "M0 0H26");
-    const shape = hasShapes(series) ? shapeOf(colour, 13, 0) : "";
-    const sample = `<g transform="translate(${x} ${y})">${stroke}${shape}<text x="33" y="4">${escapeXml(name)}</text></g>`;
+    const sample = `<g transform="translate(${x} ${y})">${sampleOf(entry)}<text x="33" y="4">${escapeXml(name)}</text></g>`;
     x += wide;
     return sample;
   });
   return { svg: entries.join("\n"), height: y + LEGEND - 18 };
+}
+
+/** A bit of a series, 26 wide, for a legend. */
+function sampleOf({ colour, series }: { colour: number; series: Series }): string {
+  return strokeOf(series, colour, "M0 0H26") + (hasShapes(series) ? shapeOf(colour, 13, 0) : "");
 }
 
 function panelOf({ title, x, y, series, marks = [] }: Panel, names: Names): string {
@@ -77,7 +101,7 @@ function panelOf({ title, x, y, series, marks = [] }: Panel, names: Names): stri
     `<text transform="translate(-50 ${HEIGHT / 2}) rotate(-90)" text-anchor="middle">${escapeXml(y.label)}</text>`,
     ...marks.map(
       (mark, i) =>
-        `<path d="M${px(place.x(mark.x))} 0V${HEIGHT}" stroke="#777" stroke-dasharray="2 3"/><text x="${px(place.x(mark.x) + 4)}" y="${12 + 14 * i}" font-size="11">${escapeXml(mark.label)}</text>`,
+        `<path d="M${px(place.x(mark.x))} 0V${HEIGHT}" stroke="#808080" stroke-dasharray="2 3"/><text x="${px(place.x(mark.x) + 4)}" y="${12 + 14 * i}" font-size="11">${escapeXml(mark.label)}</text>`,
     ),
     ...series.map((one) => seriesOf(one, names.get(one.name)!.colour, place, y.log ?? false)),
   ].join("\n");
@@ -86,13 +110,13 @@ function panelOf({ title, x, y, series, marks = [] }: Panel, names: Names): stri
 function gridOf(across: Scale, up: Scale): string {
   const upright = across.ticks.map((tick) => {
     const at = px(across.at(tick) * WIDTH);
-    return `<path d="M${at} 0V${HEIGHT}" stroke="#eee"/><text x="${at}" y="${HEIGHT + 17}" text-anchor="middle" font-size="11">${tickLabel(tick)}</text>`;
+    return `<path d="M${at} 0V${HEIGHT}" stroke="currentColor" stroke-opacity="0.08"/><text x="${at}" y="${HEIGHT + 17}" text-anchor="middle" font-size="11">${tickLabel(tick)}</text>`;
   });
   const level = up.ticks.map((tick) => {
     const at = (1 - up.at(tick)) * HEIGHT;
-    return `<path d="M0 ${px(at)}H${WIDTH}" stroke="#e4e4e4"/><text x="-7" y="${px(at + 4)}" text-anchor="end" font-size="11">${tickLabel(tick)}</text>`;
+    return `<path d="M0 ${px(at)}H${WIDTH}" stroke="currentColor" stroke-opacity="0.12"/><text x="-7" y="${px(at + 4)}" text-anchor="end" font-size="11">${tickLabel(tick)}</text>`;
   });
-  return [...upright, ...level, `<path d="M0 0V${HEIGHT}H${WIDTH}" fill="none" stroke="#888"/>`].join("");
+  return [...upright, ...level, `<path d="M0 0V${HEIGHT}H${WIDTH}" fill="none" stroke="#808080"/>`].join("");
 }
 
 interface Place {

@@ -4,6 +4,7 @@ import type { DatasetName } from "../data/datasets.js";
 import type { Dataset } from "../data/source.js";
 import { meanAndSd } from "../metrics.js";
 import type { Job, JobResult } from "./job.js";
+import type { Claim } from "./readings.js";
 import type { Results } from "./runs.js";
 
 export interface Settings {
@@ -55,8 +56,10 @@ export interface Figure {
   readonly title: string;
   /** What the paper shows. */
   readonly paper: string;
+  /** Its sentences that points can be held against. */
+  claims?(panels: readonly Panel[]): Claim[];
   /** Why ours differs, whatever the numbers are. */
-  readonly why: string;
+  why(lab: Lab): string;
   readonly columns?: number;
   jobs(lab: Lab): Job[];
   panels(lab: Lab, results: Results): Panel[];
@@ -103,32 +106,4 @@ export function seriesOf(
       return { x, y: mean, sd };
     }),
   }));
-}
-
-/** y of a series at x. */
-export function valueAt(panel: Panel, name: string, x: number): number {
-  return panel.series.find((series) => series.name === name)!.points.find((point) => point.x === x)!.y;
-}
-
-/** The factors a/b over all x of each panel: "DNS 3.1–8.2, Fare …". */
-export function factors(panels: readonly Panel[], a: string, b: string): string {
-  return panels
-    .map((panel) => {
-      const xs = panel.series.find((series) => series.name === a)!.points.map(({ x }) => x);
-      const ratios = xs.map((x) => valueAt(panel, a, x) / valueAt(panel, b, x));
-      return `${panel.title} ${span(ratios)}`;
-    })
-    .join(", ");
-}
-
-/** "0.8–12", in two digits. */
-export function span(values: readonly number[]): string {
-  const [low, high] = [Math.min(...values), Math.max(...values)].map(short);
-  return low === high ? low! : `${low}–${high}`;
-}
-
-export function short(value: number): string {
-  const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e4 || size < 1e-3)) return value.toExponential(1).replace("e+", "e");
-  return String(Number(value.toPrecision(size >= 100 ? 3 : 2)));
 }

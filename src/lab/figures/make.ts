@@ -28,9 +28,14 @@ export async function makeFigures(
   for (const { figure, panels } of drawn) {
     const write = (ending: string, text: string) =>
       writeFileSync(join(folder, `${fileName(figure)}.${ending}`), text);
-    const { title, paper, why } = figure;
-    const data = lab.datasets.map(({ id, characteristics }) => ({ id, ...characteristics }));
-    const reading = { paper, got: figure.got(panels), why };
+    const { title, paper } = figure;
+    const data = lab.datasets.map(({ id, origin, characteristics }) => ({
+      id,
+      origin: origin ?? "built in",
+      ...characteristics,
+    }));
+    const claims = figure.claims?.(panels) ?? [];
+    const reading = { paper, got: figure.got(panels), claims, why: figure.why(lab) };
     write("json", `${JSON.stringify({ title, settings: lab.settings, data, reading, panels }, null, 2)}\n`);
     write("csv", csvOf(panels));
     write("svg", svgOf(title, panels, figure.columns));

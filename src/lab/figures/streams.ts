@@ -2,8 +2,10 @@
 import type { Panel, Series } from "../chart/panel.js";
 import { UNITS } from "../data/datasets.js";
 import { prefixSums, tile } from "../metrics.js";
-import { common, datasetOf, type Figure, type Lab, short } from "./figure.js";
+import { labelOf } from "../data/source.js";
+import { common, datasetOf, type Figure, type Lab } from "./figure.js";
 import type { Job } from "./job.js";
+import { aboutData, short } from "./readings.js";
 import { meansOf } from "./run.js";
 import type { Results } from "./runs.js";
 
@@ -23,29 +25,31 @@ function truth(lab: Lab): number[] {
   return meansOf((from, to) => sums[to]! - sums[from]!, maxRange, INTERVALS);
 }
 
-const asSeries = (name: string, colour: number, means: readonly number[], look: Series["look"] = "line") => ({
-  name,
-  colour,
-  look,
-  points: means.map((y, i) => ({ x: (14 * (i + 0.5)) / INTERVALS, y })),
-});
-
-const panels = (shown: readonly Shown[], lab: Lab, results: Results): Panel[] =>
-  shown.map(({ title, name, colour, job }) => ({
+function panels(shown: readonly Shown[], lab: Lab, results: Results): Panel[] {
+  const thousands = lab.settings.maxRange / 1000;
+  const asSeries = (name: string, colour: number, means: readonly number[]): Series => ({
+    name,
+    colour,
+    points: means.map((y, i) => ({ x: (thousands * (i + 0.5)) / INTERVALS, y })),
+  });
+  const label = labelOf(datasetOf(lab, "DNS"));
+  const truthSeries = asSeries("truth", 7, truth(lab));
+  return shown.map(({ title, name, colour, job }) => ({
     title,
-    x: { label: "time, days" },
+    x: { label: `${label}: thousands of values` },
     y: { label: `mean, ${UNITS.DNS} a value` },
-    series: [asSeries("truth", 7, truth(lab)), asSeries(name, colour, results(job).means!)],
+    series: [truthSeries, asSeries(name, colour, results(job).means!)],
   }));
+}
 
 /** Root mean squared distance of the second series from the first. */
+function distance({ series: [a, b] }: Panel): number {
+  const squares = a!.points.map(({ y }, i) => (y - b!.points[i]!.y) ** 2);
+  return Math.sqrt(squares.reduce((sum, x) => sum + x, 0) / squares.length);
+}
+
 const distances = (all: readonly Panel[]): string =>
-  all
-    .map(({ title, series: [a, b] }) => {
-      const squares = a!.points.map(({ y }, i) => (y - b!.points[i]!.y) ** 2);
-      return `${title}: ${short(Math.sqrt(squares.reduce((sum, x) => sum + x, 0) / squares.length))}`;
-    })
-    .join("; ");
+  `Root mean squared distance from the truth, in ${UNITS.DNS} a value: ${all.map((panel) => `${panel.title}: ${short(distance(panel))}`).join("; ")}.`;
 
 function central(lab: Lab): Shown[] {
   const shared = {
@@ -80,11 +84,14 @@ export const figure2: Figure = {
   id: "2",
   title: "Figure 2: the DNS stream as released, ToPS and PAK",
   paper: "ToPS at ε = 0.01 follows the truth closely; PAK is noisier even with a larger ε.",
-  why: "Our DNS stream has the statistics of Table 1 and a daily wave, not the original days. The ε of the panels are ours. Mind the y-axis of PAK.",
+  why: (lab) => `${aboutData(lab, ["DNS"])} The ε of the panels are ours. Mind the y-axis of PAK.`,
   columns: 3,
   jobs: (lab) => central(lab).map(({ job }) => job),
   panels: (lab, results) => panels(central(lab), lab, results),
-  got: (all) => `Root mean squared distance from the truth, in queries a value: ${distances(all)}.`,
+  got(all) {
+    const [paper, pak] = [all[3]!, all[6]!];
+    return `${distances(all)} PAK is ${short(distance(pak) / distance(paper))} times as far off as the paper's ToPS, with ${pak.title.slice("PAK, ".length)} against ${paper.title.slice("the paper's ToPS, ".length)}.`;
+  },
 };
 
 function local(lab: Lab): Shown[] {
@@ -101,9 +108,12 @@ export const figure9: Figure = {
   id: "9",
   title: "Figure 9: the DNS stream as released in the local model, ε = 1",
   paper: "ToPL with ε = 1 and the truth are on similar paths.",
-  why: "As in Figure 2. Every value is noisy by itself here, so each mean of about 8700 values carries an error of some θ/√8700.",
+  why(lab) {
+    const n = Math.round(lab.settings.maxRange / INTERVALS);
+    return `${aboutData(lab, ["DNS"])} Every value is noisy by itself here, so each mean of about ${n} values carries an error of some θ/√${n}.`;
+  },
   columns: 2,
   jobs: (lab) => local(lab).map(({ job }) => job),
   panels: (lab, results) => panels(local(lab), lab, results),
-  got: (all) => `Root mean squared distance from the truth, in queries a value: ${distances(all)}.`,
+  got: distances,
 };

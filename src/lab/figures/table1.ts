@@ -1,6 +1,8 @@
 /** Table 1: what the paper says about its data sets, and what ours have. */
 import { type Characteristics, TABLE1 } from "../data/datasets.js";
-import { type Figure, short } from "./figure.js";
+import { labelOf } from "../data/source.js";
+import type { Figure } from "./figure.js";
+import { aboutData, short } from "./readings.js";
 
 const tailOf = ({ n, p85, p95, p995, p100 }: Characteristics) => [
   { x: 0.15, y: p85 },
@@ -15,29 +17,35 @@ export const table1: Figure = {
   id: "table1",
   title: "Table 1: the data sets",
   paper: "Four data sets with a few values far above the rest: the reason to cut at a threshold at all.",
-  why: "Built-in streams are drawn from a distribution made to have these percentiles and this mean; between the percentiles, and in what follows what in time, they are ours. Real files can be given with --data.",
+  why: (lab) =>
+    `${aboutData(lab)} Built-in streams are drawn from a distribution made to have these percentiles and this mean; between the percentiles, and in what follows what in time, they are ours. Real files can be given with --data.`,
   jobs: () => [],
   panels: (lab) =>
-    lab.datasets.map(({ name, characteristics }) => ({
-      title: name,
+    lab.datasets.map((dataset) => ({
+      title: labelOf(dataset),
       x: { label: "share of values above", log: true },
       y: { label: "value", log: true },
       series: [
-        { name: "our stream", points: tailOf(characteristics) },
-        { name: "paper", look: "dots", points: tailOf(TABLE1[name]) },
+        { name: "our stream", points: tailOf(dataset.characteristics) },
+        { name: "paper", look: "dots", points: tailOf(TABLE1[dataset.name]) },
       ],
     })),
   table: ({ datasets }) => ({
     head: ["data", "from", ...COLUMNS],
     rows: datasets.flatMap(({ name, origin, characteristics }) => [
       [name, "paper", ...COLUMNS.map((column) => String(TABLE1[name][column]))],
-      [name, origin, ...COLUMNS.map((column) => String(Number(characteristics[column].toFixed(2))))],
+      [
+        name,
+        origin ?? "built in",
+        ...COLUMNS.map((column) => String(Number(characteristics[column].toFixed(2)))),
+      ],
     ]),
   }),
   got(panels) {
-    const off = panels.flatMap(({ series: [mine, theirs] }) =>
-      mine!.points.map(({ y }, i) => Math.abs(y / theirs!.points[i]!.y - 1)),
-    );
-    return `The percentiles shown are off by ${short(100 * Math.max(...off))} % at most.`;
+    const off = panels.map(({ title, series: [mine, theirs] }) => {
+      const parts = mine!.points.map(({ y }, i) => Math.abs(y / theirs!.points[i]!.y - 1));
+      return `${title} ${short(100 * Math.max(...parts))} %`;
+    });
+    return `The percentiles shown are off from the paper's by at most: ${off.join(", ")}.`;
   },
 };
