@@ -40,6 +40,7 @@ test("ticks are round, within the axis, and at most seven", () => {
     }
   }
   expect([0, 0.05, 1500, 1e7, 2e-5].map(tickLabel)).toEqual(["0", "0.05", "1500", "10⁷", "2·10⁻⁵"]);
+  expect([10 ** -5, 10 ** -4, 3 * 10 ** -6].map(tickLabel)).toEqual(["10⁻⁵", "10⁻⁴", "3·10⁻⁶"]);
 });
 
 test("a logarithmic axis has equal steps for equal factors", () => {

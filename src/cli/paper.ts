@@ -36,8 +36,9 @@ export const paper: Command = {
     const base = args.has("full") ? FULL : QUICK;
     const settings = { ...base, seed: args.text("unsafe-seed") ?? base.seed };
     await mkdir(folder, { recursive: true }); // fails now if it can, not after an hour
-    const datasets: Dataset[] = [];
-    for (const name of DATASET_NAMES) datasets.push(await load(name, files.get(name)));
+    const given = new Map<DatasetName, Dataset>();
+    for (const [name, path] of files) given.set(name, await load(name, path)); // what may fail comes first
+    const datasets = DATASET_NAMES.map((name) => given.get(name) ?? builtIn(name));
     const progress = new Progress("runs");
     const drawn = await makeFigures(
       figures,
@@ -45,7 +46,7 @@ export const paper: Command = {
       {
         folder,
         about: aboutThis(),
-        progress: (done, of) => progress.show(done, done / of),
+        progress: (done, share) => progress.show(done, share),
       },
     ).finally(() => progress.clear());
     for (const { figure, panels } of drawn) console.log(`${figure.title}\n  ${figure.got(panels)}`);
@@ -79,11 +80,15 @@ function filesOf(entries: readonly string[]): Map<DatasetName, string> {
 }
 
 /** Taxi records give dollars; a plain file of fares is taken for cents. */
-async function load(name: DatasetName, path: string | undefined): Promise<Dataset> {
-  if (path === undefined) return builtIn(name);
+async function load(name: DatasetName, path: string): Promise<Dataset> {
   const format = formatOf(path, undefined);
   const taxi = name === "Fare" && format === "csv";
-  const numbers = await readNumbers(path, format, taxi ? FARE_COLUMN : undefined);
+  const column = taxi ? FARE_COLUMN : undefined;
+  const numbers = await readNumbers(path, format, column).catch((reason: unknown) => {
+    if (!(reason instanceof UsageError)) throw reason; // no such column: there is no --column here to name another
+    const wanted = taxi ? `a column "${FARE_COLUMN}" in its header` : "a single column";
+    throw new DataError(`${path}: expected ${wanted}`, { cause: reason });
+  });
   if (numbers.length === 0) throw new DataError(`${path}: expected at least one number, got none`);
   return fromNumbers(name, basename(path), numbers, taxi);
 }

@@ -1,8 +1,9 @@
 /** The figures as built: worker threads, and the command line around them. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { fromNumbers } from "../../src/lab/data/source.js";
 import { figure3 } from "../../src/lab/figures/systems.js";
@@ -41,6 +42,41 @@ test("a wrong figure or data set is named", () => {
     status: 1,
     stderr: expect.stringContaining("nowhere.txt: no such file") as string,
   });
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const table1 = (data: string) => failing("--data", data, "--figure", "table1", "--out", folder);
+  expect(table1(`POS=${file("empty.txt", "")}`)).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("empty.txt: expected at least one number, got none") as string,
+  });
+  expect(table1(`Fare=${file("rides.csv", "id,fare\n1,7.5\n")}`)).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('rides.csv: expected a column "fare_amount" in its header') as string,
+  });
+});
+
+test("real files: one number a line, transactions, taxi records", () => {
+  const baskets = "1 2 3\n".repeat(40) + "7\n".repeat(10);
+  writeFileSync(join(folder, "baskets.dat.gz"), gzipSync(baskets));
+  writeFileSync(join(folder, "taxi.csv"), `VendorID,fare_amount\n${"1,7.5\n2,12.25\n".repeat(20)}`);
+  writeFileSync(join(folder, "dns.txt"), "4\n5\n6\n".repeat(20));
+  const given = ["Kosarak=baskets.dat.gz", "fare=taxi.csv", "DNS=dns.txt"].flatMap((entry) => {
+    const [name, file] = entry.split("=") as [string, string];
+    return ["--data", `${name}=${join(folder, file)}`];
+  });
+  const args = ["paper", "--figure", "table1", "--out", join(folder, "real"), ...given];
+  execFileSync(process.execPath, [join(DIST, "cli/main.js"), ...args]);
+  const { data } = JSON.parse(readFileSync(join(folder, "real/table1.json"), "utf8")) as {
+    data: { origin: string; n: number; p100: number; mean: number }[];
+  };
+  expect(data).toMatchObject([
+    { origin: "dns.txt", n: 60, p100: 6, mean: 5 },
+    { origin: "taxi.csv", n: 40, p100: 1225, mean: 987.5 },
+    { origin: "baskets.dat.gz", n: 50, p100: 3, mean: 2.6 },
+    { origin: "built in", n: 515597 },
+  ]);
 });
 
 test("--help tells how data sets are given", () => {

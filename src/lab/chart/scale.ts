@@ -56,10 +56,11 @@ const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 export function tickLabel(value: number): string {
   const size = Math.abs(value);
   if (value === 0 || (size >= 0.001 && size < 10_000)) return String(Number(value.toPrecision(6)));
-  const [digits, power] = value.toExponential().split("e") as [string, string];
+  // 10 ** −5 is not quite 1e−5.
+  const [digits, power] = Number(value.toPrecision(3)).toExponential().split("e") as [string, string];
   const raised = power
     .replace("+", "")
     .replace("-", "⁻")
     .replace(/\d/g, (d) => SUPERSCRIPT[Number(d)]!);
-  return digits === "1" ? `10${raised}` : `${Number(Number(digits).toPrecision(3))}·10${raised}`;
+  return digits === "1" ? `10${raised}` : `${digits}·10${raised}`;
 }

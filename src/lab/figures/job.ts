@@ -61,4 +61,18 @@ export interface JobResult extends Errors {
   readonly means?: readonly number[];
 }
 
+/** Methods with a noisy node for every value at least, by how much longer a run takes than one of ToPS. */
+const EFFORT: Partial<Record<CentralJob["method"], number>> = {
+  h2: 8,
+  pak: 8,
+  "nm-e+h2": 8,
+  h16: 5,
+  hc16: 5,
+};
+
+/** How long a job takes, roughly and in no unit: for the time left. */
+export function effortOf(job: Job): number {
+  return job.maxRange * (job.kind === "local" ? 10 : (EFFORT[job.method] ?? 1));
+}
+
 export const keyOf = (job: Job): string => JSON.stringify(job);

@@ -20,12 +20,12 @@ const STYLE = `
   .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; margin: 0 0 .5rem; padding: 0; font-size: .85rem; }
   .legend svg { vertical-align: middle; }
   .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(max(min(100%, 17rem), 100%/var(--columns) - .75rem), 1fr)); gap: .75rem; }
-  .panels svg { width: 100%; max-width: 44rem; height: auto; display: block; margin: 0 auto; }
+  .panels svg { width: 100%; max-width: 34rem; height: auto; display: block; margin: 0 auto; }
   dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); gap: .75rem 2rem; margin: 1rem 0 0; font-size: .95rem; }
   dt { font-weight: 600; color: var(--soft); } dd { margin: 0; } p { max-width: 60rem; }
-  .scroll { overflow-x: auto; margin: 1rem 0 0; } .scroll:first-of-type { margin: 0 0 1rem; }
+  .scroll { overflow-x: auto; margin: 0 0 1rem; } .claims { margin: 1rem 0 0; }
   table { border-collapse: collapse; font-size: .9rem; } th, td { padding: .15rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
-  th { color: var(--soft); font-weight: 600; } th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; min-width: 9rem; }
+  th { color: var(--soft); font-weight: 600; } th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; } .claims td:first-child { min-width: 9rem; }
   .all { color: var(--good); } .none { color: var(--bad); }
   @media (max-width: 600px) { body { padding: 1rem .5rem; } section { padding: .9rem .7rem; } }`;
 
@@ -66,7 +66,7 @@ ${claims.length === 0 ? "" : claimsOf(claims)}
 /** Panels as columns; a claim about some of them leaves the others empty. */
 function claimsOf(claims: readonly Claim[]): string {
   const panels = [...new Set(claims.flatMap(({ found }) => found.map(({ panel }) => panel)))];
-  return tableOf({
+  const table = {
     head: ["Points where it is so", ...panels],
     rows: claims.map(({ paper, found }) => [
       paper,
@@ -75,15 +75,16 @@ function claimsOf(claims: readonly Claim[]): string {
         return one === undefined || one.of === 0 ? "" : `${one.holds} of ${one.of}`;
       }),
     ]),
-  });
+  };
+  return tableOf(table, "claims");
 }
 
-function tableOf({ head, rows }: Table): string {
+function tableOf({ head, rows }: Table, kind = "data"): string {
   const look = (cell: string) => {
     const [, holds, of] = /^(\d+) of (\d+)$/.exec(cell) ?? [];
     return holds === undefined ? "" : holds === of ? ' class="all"' : holds === "0" ? ' class="none"' : "";
   };
   const line = (cells: readonly string[], tag: string) =>
     `<tr>${cells.map((cell) => `<${tag}${look(cell)}>${escapeXml(cell)}</${tag}>`).join("")}</tr>`;
-  return `<div class="scroll"><table>${line(head, "th")}${rows.map((row) => line(row, "td")).join("")}</table></div>`;
+  return `<div class="scroll ${kind}"><table>${line(head, "th")}${rows.map((row) => line(row, "td")).join("")}</table></div>`;
 }

@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { Dataset } from "../data/source.js";
 import { runInPool, share } from "../pool.js";
-import { type Job, type JobResult, keyOf } from "./job.js";
+import { effortOf, type Job, type JobResult, keyOf } from "./job.js";
 import { runJob } from "./run.js";
 
 export type Results = (job: Job) => JobResult;
@@ -12,7 +12,8 @@ export interface RunOptions {
   readonly file: string;
   /** 0: here, in this thread. Default: one per core. */
   readonly workers?: number;
-  readonly progress?: (done: number, of: number) => void;
+  /** Told after every run: how many are done, and which share of the work that is, 0 to 1. */
+  readonly progress?: (done: number, share: number) => void;
 }
 
 export async function runAll(
@@ -24,12 +25,13 @@ export async function runAll(
   const missing = [...new Map(jobs.map((job) => [keyOf(job), job]))]
     .filter(([key]) => !kept.has(key))
     .map(([, job]) => job);
-  let count = 0;
+  const effort = missing.reduce((sum, job) => sum + effortOf(job), 0);
+  let [count, spent] = [0, 0];
   const keep = (result: JobResult, index: number) => {
     const key = keyOf(missing[index]!);
     kept.set(key, result);
     appendFileSync(file, `${JSON.stringify([key, result])}\n`);
-    progress?.(++count, missing.length);
+    progress?.(++count, (spent += effortOf(missing[index]!)) / effort);
   };
   const values = new Map(datasets.map(({ id, values }) => [id, values]));
   if (workers === 0)
