@@ -133,6 +133,20 @@ describe("the exact objective", () => {
     expect([...expectedExcess(Float64Array.of(0, 0, 1))]).toEqual([2.5, 1.5, 0.5, 0]);
   });
 
+  test("is raised by half of what it has over the smallest values, wherever these lie", () => {
+    const theta = (first: number) => {
+      const shares = new Float64Array(1024).fill(1 / 8, first, first + 8);
+      return bestThreshold(shares, hybrid(1), 2 ** 30, "exact"); // so long a range that nothing is worth hiding
+    };
+    expect(theta(0)).toBe(12);
+    expect(theta(500)).toBe(512);
+    expect(theta(1016)).toBe(1024); // not above the bound
+    // Fewer than one value in a hundred are not the smallest.
+    const shares = Float64Array.from(new Float64Array(1024).fill(0.995 / 8, 500, 508));
+    shares[0] = 0.005;
+    expect(bestThreshold(shares, hybrid(1), 2 ** 30, "exact")).toBe(512);
+  });
+
   test("never chooses θ = 0, and takes more than the paper's, which counts noise fourfold and bias a quarter", () => {
     const zeros = new Float64Array(64);
     zeros[0] = 1;

@@ -64,10 +64,19 @@ export function expectedExcess(shares: Float64Array): Float64Array {
 }
 
 /**
- * The exact objective's θ is raised by half. A cut estimate knows nothing of the rarest values, and the two errors are not
- * alike: noise shows in every error bar, what clamping hides shows in none.
+ * The exact objective's θ is raised by half of what it has over the smallest values. A cut estimate knows nothing of the rarest
+ * ones, and the two errors are not alike: noise shows in every error bar, what clamping hides shows in none. From the smallest
+ * values on, not from 0: where all values lie far from 0, their tail is no longer for it.
  */
-const MARGIN = 3 / 2;
+const MARGIN = 1 / 2;
+/** The share of values that counts as the smallest. */
+const LEAST = 0.01;
+
+function raised(theta: number, shares: Float64Array): number {
+  let low = 0;
+  for (let below = shares[0]!; below < LEAST; below += shares[low]!) low++;
+  return Math.min(shares.length, Math.ceil(theta + MARGIN * Math.max(0, theta - low)));
+}
 
 /**
  * The index i of θ = i·max/n that minimises the mean squared error over random ranges within r values:
@@ -87,7 +96,7 @@ export function bestThreshold(
   const cost = costs(shares, 4 * worstVariance(mechanism), maxRange);
   let best = 1; // θ = 0 would publish nothing
   for (let i = best; i < cost.length; i++) if (cost[i]! < cost[best]!) best = i;
-  return objective === "exact" ? Math.min(shares.length, Math.ceil(MARGIN * best)) : best;
+  return objective === "exact" ? raised(best, shares) : best;
 }
 
 /** Cost of θ = i bins, i = 0 … n, in squared bins. */
