@@ -8,59 +8,57 @@ const ESCAPE_STEP: usize = 16;
 const SHIFTS: usize = 24;
 const COLUMNS: usize = 48;
 const TABLE_BYTES: usize = 1024;
+/** H has twice as many columns as any other digit, and outcomes of 8 bits and a sign. */
+const TOP_BYTES: usize = 2048;
 const TAIL_BYTES: usize = 20;
 
-/** The digit that `column` and `fraction` draw from table number `digit` of a scale; a tie takes further words. */
-// @ts-ignore: decorator
-@inline
-function drawDigit(scale: usize, digit: usize, column: u32, fraction: u32): u32 {
-  const entry = load<u32>(scale + digit * TABLE_BYTES + ((<usize>column) << 2), COLUMNS);
+/** H and sign, from the upper half of a word: 9 bits of column, 7 of fraction. A tie takes further words. */
+function drawTop(scale: usize, word: u32): u32 {
+  const column = word >> 23;
+  const entry = load<u32>(scale + ((<usize>column) << 2), COLUMNS);
+  const fraction = (word >> 16) & 127;
+  const head = entry >> 18;
+  const own = fraction == head ? tieBelow(scale, column) : fraction < head;
+  return select<u32>(entry, entry >> 9, own) & 511;
+}
+
+/** Another digit, from 16 bits: 8 of column, 8 of fraction. */
+function drawDigit(scale: usize, digit: u32, half: u32): u32 {
+  const column = ((digit + 1) << 8) + ((half >> 8) & 255);
+  const entry = load<u32>(scale + ((<usize>column) << 2), COLUMNS);
+  const fraction = half & 255;
   const head = entry >> 16;
-  const own = fraction == head ? tieBelow(scale, digit, column) : fraction < head;
+  const own = fraction == head ? tieBelow(scale, column) : fraction < head;
   return select<u32>(entry, entry >> 8, own) & 255;
 }
 
-function tieBelow(scale: usize, digit: usize, column: u32): bool {
-  const tails = scale + COLUMNS + <usize>load<u32>(scale) * 2 * TABLE_BYTES;
-  return tailBelow(tails + (digit * 256 + column) * TAIL_BYTES, 5, false);
-}
-
-/** The digit in the upper half of a word: 8 bits of column, 8 of fraction. */
-// @ts-ignore: decorator
-@inline
-function drawHigh(scale: usize, digit: usize, word: u32): u32 {
-  return drawDigit(scale, digit, word >> 24, (word >> 16) & 255);
-}
-
-/** The digit in the lower half of a word: 8 bits of column, 7 of fraction. */
-// @ts-ignore: decorator
-@inline
-function drawLow(scale: usize, digit: usize, word: u32): u32 {
-  return drawDigit(scale, digit, (word >> 8) & 255, (word >> 1) & 127);
+/** Whether the words that come are below the tail of a column, counted through all digits. */
+function tieBelow(scale: usize, column: u32): bool {
+  const columns = (<usize>load<u32>(scale) * 2 + 1) * 256;
+  return tailBelow(scale + COLUMNS + 4 * columns + <usize>column * TAIL_BYTES, 5, false);
 }
 
 /** Value of `outcome` as a digit of the scale. */
 // @ts-ignore: decorator
 @inline
-function worth(scale: usize, digit: usize, outcome: u32): u64 {
-  const shift = <u64>load<u32>(scale + (digit << 2), SHIFTS);
-  return (<u64>outcome) << shift;
+function worth(scale: usize, digit: u32, outcome: u32): u64 {
+  return (<u64>outcome) << (<u64>load<u32>(scale + ((<usize>digit) << 2), SHIFTS));
 }
 
-/** A geometric sample, P(k) ∝ exp(−k/t), whose first word has been taken already. */
-function geometricFrom(scale: usize, word: u32): f64 {
+/** A geometric sample, P(k) ∝ exp(−k/t), whose first word has been taken, and H and sign drawn. */
+function geometricFrom(scale: usize, word: u32, top: u32): f64 {
   let sum: f64 = 0;
-  let top = drawHigh(scale, 0, word);
-  while (top == load<u32>(scale, ESCAPE)) {
+  let high = top & 255;
+  while (high == load<u32>(scale, ESCAPE)) {
     sum += load<f64>(scale, ESCAPE_STEP);
-    top = drawHigh(scale, 0, nextWord());
+    high = drawTop(scale, nextWord()) & 255;
   }
-  let digits = worth(scale, 0, top) + worth(scale, 1, drawLow(scale, 1, word));
-  const count = (<usize>load<u32>(scale)) << 1;
-  for (let digit: usize = 2; digit < count; digit += 2) {
+  let digits = worth(scale, 0, high) + worth(scale, 1, drawDigit(scale, 1, word));
+  const count = load<u32>(scale) << 1;
+  for (let digit: u32 = 2; digit < count; digit += 2) {
     word = nextWord();
-    digits += worth(scale, digit, drawHigh(scale, digit, word));
-    digits += worth(scale, digit + 1, drawLow(scale, digit + 1, word));
+    digits += worth(scale, digit, drawDigit(scale, digit, word >> 16));
+    digits += worth(scale, digit + 1, drawDigit(scale, digit + 1, word));
   }
   sum += <f64>digits;
   const divisor = load<f64>(scale, DIVISOR);
@@ -69,56 +67,64 @@ function geometricFrom(scale: usize, word: u32): f64 {
 
 /** A geometric sample: an integer k ≥ 0 with P(k) ∝ exp(−k/t). */
 export function drawGeometric(scale: usize): f64 {
-  return geometricFrom(scale, nextWord());
+  const word = nextWord();
+  return geometricFrom(scale, word, drawTop(scale, word));
 }
 
 /** A discrete Laplace sample: an integer k with P(k) ∝ exp(−|k|/t). */
 export function drawLaplace(scale: usize): f64 {
-  while (true) {
-    const word = nextWord();
-    const magnitude = geometricFrom(scale, word);
-    // Zero would have two signs: the negative one is drawn again, which leaves P(0) right, and no −0.
-    if (magnitude != 0) return word & 1 ? -magnitude : magnitude;
-    if (!(word & 1)) return 0;
+  // Below 1 the sign would be too one-sided for a table. The difference of two geometric samples needs none.
+  if (load<f64>(scale, DIVISOR) != 1) {
+    const minuend = drawGeometric(scale);
+    return minuend - drawGeometric(scale);
   }
+  const word = nextWord();
+  const top = drawTop(scale, word);
+  const magnitude = geometricFrom(scale, word, top);
+  return top >> 8 ? -1 - magnitude : magnitude;
 }
 
-/** Both digits of four words, high ≪ shift + low per lane; a lane with a tie has its top bit set. */
+/** The table's entries for four columns: those of byte `at`, and of the same byte in the next three samples. */
 // @ts-ignore: decorator
 @inline
-function drawPairs(table: usize, words: v128, at: usize, stride: usize, shift: i32): v128 {
-  // The columns are bytes 3 and 1 of each word: four lookups each, while the rest is done for all lanes at once.
-  let high = v128.load32_zero(table + ((<usize>load<u8>(at, 3)) << 2));
-  let low = v128.load32_zero(table + ((<usize>load<u8>(at, 1)) << 2), TABLE_BYTES);
+function entriesOf(table: usize, at: usize, stride: usize): v128 {
+  let entries = v128.load32_zero(table + ((<usize>load<u8>(at)) << 2));
   at += stride;
-  high = v128.load_lane<u32>(table + ((<usize>load<u8>(at, 3)) << 2), high, 1);
-  low = v128.load_lane<u32>(table + ((<usize>load<u8>(at, 1)) << 2), low, 1, TABLE_BYTES);
+  entries = v128.load_lane<u32>(table + ((<usize>load<u8>(at)) << 2), entries, 1);
   at += stride;
-  high = v128.load_lane<u32>(table + ((<usize>load<u8>(at, 3)) << 2), high, 2);
-  low = v128.load_lane<u32>(table + ((<usize>load<u8>(at, 1)) << 2), low, 2, TABLE_BYTES);
+  entries = v128.load_lane<u32>(table + ((<usize>load<u8>(at)) << 2), entries, 2);
   at += stride;
-  high = v128.load_lane<u32>(table + ((<usize>load<u8>(at, 3)) << 2), high, 3);
-  low = v128.load_lane<u32>(table + ((<usize>load<u8>(at, 1)) << 2), low, 3, TABLE_BYTES);
-  // Fractions moved to where the thresholds' heads stand: bits 16 and up.
-  const highFraction = v128.and(words, i32x4.splat(0xff0000));
-  const lowFraction = v128.and(i32x4.shl(words, 15), i32x4.splat(0x7f0000));
-  const ties = v128.or(sameHead(high, highFraction), sameHead(low, lowFraction));
-  const digits = i32x4.add(i32x4.shl(outcomes(high, highFraction), shift), outcomes(low, lowFraction));
-  return v128.or(digits, i32x4.shl(ties, 31));
+  return v128.load_lane<u32>(table + ((<usize>load<u8>(at)) << 2), entries, 3);
 }
 
-/** Own outcomes where the fraction is below the head (nothing to rely on where they tie), else aliases. */
+/** The same for H: the columns are the top 9 bits of four words. */
 // @ts-ignore: decorator
 @inline
-function outcomes(entries: v128, fractions: v128): v128 {
+function topEntriesOf(table: usize, at: usize, stride: usize): v128 {
+  let entries = v128.load32_zero(table + (((<usize>load<u16>(at, 2)) >> 7) << 2));
+  at += stride;
+  entries = v128.load_lane<u32>(table + (((<usize>load<u16>(at, 2)) >> 7) << 2), entries, 1);
+  at += stride;
+  entries = v128.load_lane<u32>(table + (((<usize>load<u16>(at, 2)) >> 7) << 2), entries, 2);
+  at += stride;
+  return v128.load_lane<u32>(table + (((<usize>load<u16>(at, 2)) >> 7) << 2), entries, 3);
+}
+
+/**
+ * Own outcomes where the fraction is below the head (nothing to rely on where they tie), else aliases. Fractions stand
+ * where heads do, above two outcomes.
+ */
+// @ts-ignore: decorator
+@inline
+function outcomes(entries: v128, fractions: v128, bits: i32): v128 {
   const own = i32x4.gt_s(entries, fractions);
-  return v128.and(v128.bitselect(entries, i32x4.shr_u(entries, 8), own), i32x4.splat(255));
+  return v128.and(v128.bitselect(entries, i32x4.shr_u(entries, bits), own), i32x4.splat((1 << bits) - 1));
 }
 
 // @ts-ignore: decorator
 @inline
-function sameHead(entries: v128, fractions: v128): v128 {
-  return i32x4.eq(i32x4.shr_u(v128.xor(entries, fractions), 16), i32x4.splat(0));
+function ties(entries: v128, fractions: v128, bits: i32): v128 {
+  return i32x4.eq(i32x4.shr_u(v128.xor(entries, fractions), 2 * bits), i32x4.splat(0));
 }
 
 /** A word of each of four samples, which are `draws` words apart. */
@@ -150,14 +156,22 @@ function fillFours(scale: usize, out: usize, end: usize, signed: boolean): usize
   const lastOut = end - 32;
   let at = cursor;
   while (at <= lastAt && out <= lastOut) {
-    const words = fourWords(at, draws);
-    let digits = drawPairs(table, words, at, stride, topShift);
-    let rare = i32x4.bitmask(v128.or(digits, i32x4.eq(i32x4.shr_u(digits, topShift), escape)));
+    let words = fourWords(at, draws);
+    const tops = topEntriesOf(table, at, stride);
+    let lows = entriesOf(table + TOP_BYTES, at + 1, stride);
+    const topFractions = v128.and(i32x4.shl(words, 2), i32x4.splat(127 << 18));
+    let fractions = i32x4.shr_u(i32x4.shl(words, 24), 8);
+    const top = outcomes(tops, topFractions, 9);
+    const high = v128.and(top, i32x4.splat(255));
+    let rare = v128.or(ties(tops, topFractions, 9), ties(lows, fractions, 8));
+    rare = v128.or(rare, i32x4.eq(high, escape));
+    let digits = i32x4.add(i32x4.shl(high, topShift), outcomes(lows, fractions, 8));
     // Below 1: ⌊digits/m⌋. The quotient of integers below 2²⁴ rounds to an integer only if it is one.
-    if (divided) digits = i32x4.trunc_sat_f32x4_s(f32x4.div(f32x4.convert_i32x4_s(digits), divisor));
-    const negative = signed ? i32x4.shr_s(i32x4.shl(words, 31), 31) : i32x4.splat(0);
-    let zero = i32x4.eq(digits, i32x4.splat(0));
-    digits = i32x4.sub(v128.xor(digits, negative), negative);
+    if (!signed && divided)
+      digits = i32x4.trunc_sat_f32x4_s(f32x4.div(f32x4.convert_i32x4_s(digits), divisor));
+    // −1 − G has the bits of G, all of them flipped.
+    const negative = signed ? i32x4.shr_s(i32x4.shl(top, 23), 31) : i32x4.splat(0);
+    digits = v128.xor(digits, negative);
     let first = f64x2.convert_low_i32x4_s(digits);
     let second = f64x2.convert_low_i32x4_s(i64x2.shuffle(digits, digits, 1, 1));
     // Horner: what the words so far are worth in units of the next word's lower digit, plus its own two digits.
@@ -166,34 +180,31 @@ function fillFours(scale: usize, out: usize, end: usize, signed: boolean): usize
       const lowShift = load<u32>(shifts, 4);
       const shift = load<u32>(shifts) - lowShift;
       const width = load<u32>(shifts - 4) - lowShift;
-      const unit = f64x2.splat(<f64>(1 << width));
+      const unit: u32 = 1 << width;
+      const tables = table + TOP_BYTES + (2 * draw - 1) * TABLE_BYTES;
       const next = at + (draw << 2);
-      digits = drawPairs(table + 2 * draw * TABLE_BYTES, fourWords(next, draws), next, stride, shift);
-      rare |= i32x4.bitmask(digits);
-      zero = v128.and(zero, i32x4.eq(digits, i32x4.splat(0)));
-      digits = i32x4.sub(v128.xor(digits, negative), negative);
-      first = f64x2.add(f64x2.mul(first, unit), f64x2.convert_low_i32x4_s(digits));
+      words = fourWords(next, draws);
+      lows = entriesOf(tables + TABLE_BYTES, next + 1, stride);
+      fractions = i32x4.shr_u(i32x4.shl(words, 24), 8);
+      rare = v128.or(rare, ties(lows, fractions, 8));
+      digits = outcomes(lows, fractions, 8);
+      if (width > shift) {
+        // else the upper digit has no bits: always 0
+        const highs = entriesOf(tables, next + 3, stride);
+        const highFractions = v128.and(words, i32x4.splat(0xff0000));
+        rare = v128.or(rare, ties(highs, highFractions, 8));
+        digits = i32x4.add(digits, i32x4.shl(outcomes(highs, highFractions, 8), shift));
+      }
+      digits = v128.xor(digits, v128.and(negative, i32x4.splat(unit - 1)));
+      first = f64x2.add(f64x2.mul(first, f64x2.splat(<f64>unit)), f64x2.convert_low_i32x4_s(digits));
       digits = i64x2.shuffle(digits, digits, 1, 1);
-      second = f64x2.add(f64x2.mul(second, unit), f64x2.convert_low_i32x4_s(digits));
+      second = f64x2.add(f64x2.mul(second, f64x2.splat(<f64>unit)), f64x2.convert_low_i32x4_s(digits));
     }
-    if (rare) break;
+    if (v128.any_true(rare)) break;
     at += 4 * stride;
-    const refused = i32x4.bitmask(v128.and(zero, negative));
-    if (signed && refused) {
-      // A refused sample is overwritten by the next.
-      v128.store_lane<u64>(out, first, 0);
-      out += 8 ^ ((refused & 1) << 3);
-      v128.store_lane<u64>(out, first, 1);
-      out += 8 ^ ((refused & 2) << 2);
-      v128.store_lane<u64>(out, second, 0);
-      out += 8 ^ ((refused & 4) << 1);
-      v128.store_lane<u64>(out, second, 1);
-      out += 8 ^ (refused & 8);
-    } else {
-      v128.store(out, first);
-      v128.store(out, second, 16);
-      out += 32;
-    }
+    v128.store(out, first);
+    v128.store(out, second, 16);
+    out += 32;
   }
   moveCursor(at);
   return out;
@@ -210,6 +221,16 @@ function fill(scale: usize, out: usize, end: usize, signed: boolean): void {
   }
 }
 
+/** Discrete Laplace samples of a scale below 1: geometric ones as far as there is room, then their differences. */
+function fillDifferences(scale: usize, out: usize, end: usize): void {
+  while (end - out >= 16) {
+    const room = out + ((end - out) & ~15);
+    geometricInto(scale, <i32>((room - out) >> 3), out);
+    for (let at = out; at < room; at += 16, out += 8) store<f64>(out, load<f64>(at) - load<f64>(at, 8));
+  }
+  if (out < end) store<f64>(out, drawLaplace(scale));
+}
+
 /** Geometric samples for a kernel that has begun to read: `count` f64 from `out` on. */
 export function geometricInto(scale: usize, count: i32, out: usize): void {
   fill(scale, out, out + ((<usize>count) << 3), false);
@@ -217,7 +238,9 @@ export function geometricInto(scale: usize, count: i32, out: usize): void {
 
 /** Discrete Laplace samples for a kernel that has begun to read: `count` f64 from `out` on. */
 export function laplaceInto(scale: usize, count: i32, out: usize): void {
-  fill(scale, out, out + ((<usize>count) << 3), true);
+  const end = out + ((<usize>count) << 3);
+  if (load<f64>(scale, DIVISOR) != 1) fillDifferences(scale, out, end);
+  else fill(scale, out, end, true);
 }
 
 /** `count` geometric samples. */

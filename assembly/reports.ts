@@ -38,7 +38,7 @@ function cellOf(mechanism: usize, sector: u32, j: u32, x: u32): u32 {
 
 /** Whether place j of a sector begins at u or before: first·2¹⁶⁰ + j·weight ≤ u, from the last words up. */
 function reached(mechanism: usize, sector: u32, j: u32): bool {
-  const weight = mechanism + WEIGHTS + sector * NUMBER_BYTES;
+  const weight = mechanism + WEIGHTS + <usize>sector * NUMBER_BYTES;
   let carry: u64 = 0;
   let beyond = false;
   for (let at: usize = NUMBER_BYTES; at > 0;) {

@@ -58,28 +58,42 @@ function survival(scale: Scale, digit: number, k: number): Bounds {
   return expBounds(units * scale.denominator, scale.numerator * BigInt(scale.divisor), BITS);
 }
 
-/** The bounds of each outcome's probability, times 2³²⁰. */
+/** The bounds of each outcome's probability, times 2³²⁰. Of H with a sign: first those of G, then those of −1 − G. */
 function digitBounds(scale: Scale, digit: number): Bounds[] {
   const count = digit === 0 ? scale.escape + 1 : scale.weights[digit - 1]! / scale.weights[digit]!;
   const powers = Array.from({ length: count + 1 }, (_, k) => survival(scale, digit, k));
   if (digit === 0) powers[count] = { low: 0n, high: 0n }; // the last outcome is "at least"
   const { low, high } = powers[count]!;
-  return powers.slice(1).map((next, k) => ({
+  const bounds = powers.slice(1).map((next, k) => ({
     low: ((powers[k]!.low - next.high) * ONE) / (ONE - low),
     high: ((powers[k]!.high - next.low) * ONE) / (ONE - high) + 1n,
   }));
+  if (digit > 0) return bounds;
+  const odds = survival({ ...scale, weights: [1] }, 0, 1); // ρ = exp(−1/t), in units of the scale of the tables
+  const positive = { low: (ONE * ONE) / (ONE + odds.high), high: (ONE * ONE) / (ONE + odds.low) + 1n };
+  const times = (by: Bounds) =>
+    Array.from({ length: 256 }, (_, k) => ({
+      low: ((bounds[k]?.low ?? 0n) * by.low) / ONE,
+      high: k < bounds.length ? (bounds[k]!.high * by.high) / ONE + 1n : 0n,
+    }));
+  return [...times(positive), ...times({ low: ONE - positive.high, high: ONE - positive.low })];
 }
 
-/** Whether the table of a digit has every probability to within a factor 1 ± 2⁻¹⁴⁸. */
+/** Whether the table of a digit has every probability to within a factor 1 ± 2⁻¹⁴⁶. */
 function isPrecise(scale: Scale, digit: number): boolean {
   const bounds = digitBounds(scale, digit);
-  const bits = BigInt(168 + (digit % 2 === 0 ? 8 : 7));
   return weightsOf(scale, digit).every((weight, k) => {
     if (k >= bounds.length) return weight === 0n;
-    const got = weight << (BigInt(BITS) - bits);
+    const got = weight << BigInt(BITS - 176);
     const { low, high } = bounds[k]!;
-    return got - low <= low >> 148n && high - got <= low >> 148n;
+    return got - low <= low >> 146n && high - got <= low >> 146n;
   });
+}
+
+/** The weights of H whatever the sign. */
+function topWeights(scale: Scale): bigint[] {
+  const signed = weightsOf(scale, 0);
+  return signed.slice(0, 256).map((weight, k) => weight + signed[k + 256]!);
 }
 
 const scales: [bigint, bigint][] = [
@@ -101,7 +115,7 @@ describe("the tables of a scale", () => {
   test.each(scales)("%d/%d: every weight agrees with another way to compute it", (numerator, denominator) => {
     const scale = makeScale(numerator, denominator);
     for (const digit of scale.weights.keys()) {
-      expect(weightsOf(scale, digit).reduce((a, b) => a + b)).toBe(digit % 2 === 0 ? 1n << 176n : 1n << 175n);
+      expect(weightsOf(scale, digit).reduce((a, b) => a + b)).toBe(1n << 176n);
       expect(isPrecise(scale, digit)).toBe(true);
     }
   });
@@ -155,11 +169,11 @@ test("digits of a geometric variable are independent: their product is its law, 
 
 test("the law that the tables of t = 40 draw, escapes included, is the geometric one", () => {
   const scale = makeScale(40n, 1n);
-  const [high, low] = [weightsOf(scale, 0), weightsOf(scale, 1)];
+  const [high, low] = [topWeights(scale), weightsOf(scale, 1)];
   const span = scale.escape * 4; // what an escape adds
   for (const x of [0, 1, 3, 4, 39, 40, 200, span - 1, span, span + 5, 3 * span + 77]) {
     const escapes = Math.floor(x / span);
-    let [weight, bits] = [high[Math.floor((x % span) / 4)]! * low[x % 4]!, 176n + 175n];
+    let [weight, bits] = [high[Math.floor((x % span) / 4)]! * low[x % 4]!, 176n + 176n];
     for (let i = 0; i < escapes; i++) {
       weight *= high[scale.escape]!;
       bits += 176n;
@@ -173,7 +187,7 @@ test("the law that the tables of t = 40 draw, escapes included, is the geometric
 
 describe("aliasTable", () => {
   test("three outcomes by hand: 1/2, 1/4, 1/4 of 2¹⁰ in columns of 4", () => {
-    const table = aliasTable([512n, 256n, 256n], 10n);
+    const table = aliasTable([512n, 256n, 256n], 256, 10n);
     const sums = [0n, 0n, 0n];
     for (const { own, alias, threshold } of table) {
       sums[own]! += threshold;
@@ -189,7 +203,7 @@ describe("aliasTable", () => {
         const edges = [0n, ...inner, 2n ** 64n].toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
         const weights = edges.slice(1).map((edge, i) => edge - edges[i]!);
         const sums = weights.map(() => 0n);
-        for (const { own, alias, threshold } of aliasTable(weights, 64n)) {
+        for (const { own, alias, threshold } of aliasTable(weights, 256, 64n)) {
           sums[own]! += threshold;
           if (alias !== own) sums[alias]! += 2n ** 56n - threshold;
           else expect(threshold).toBe(2n ** 56n);

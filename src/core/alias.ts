@@ -1,22 +1,20 @@
 /**
- * Alias tables (Walker 1974) with exact integer weights. All tables have 256 columns: 8 random bits choose a
- * column, further bits a number below 2^(bits − 8); below the column's threshold its own outcome is drawn,
- * otherwise its alias. Summed over the columns, every outcome has its weight exactly.
+ * Alias tables (Walker 1974) with exact integer weights. Of 2^c columns c random bits choose one, further bits are a
+ * number below 2^(bits − c); below the column's threshold its own outcome is drawn, otherwise its alias. Summed over
+ * the columns, every outcome has its weight exactly.
  */
-
-export const COLUMNS = 256;
 
 export interface Column {
   own: number;
   alias: number;
-  /** From 0 to 2^(bits − 8). */
+  /** From 0 to 2^(bits − c). */
   threshold: bigint;
 }
 
-/** The table of at most 256 weights that sum to 2^bits. */
-export function aliasTable(weights: readonly bigint[], bits: bigint): Column[] {
-  const full = 1n << (bits - 8n);
-  const left = Array.from({ length: COLUMNS }, (_, i) => weights[i] ?? 0n);
+/** The table of at most `columns` weights that sum to 2^bits. */
+export function aliasTable(weights: readonly bigint[], columns: number, bits: bigint): Column[] {
+  const full = (1n << bits) / BigInt(columns);
+  const left = Array.from({ length: columns }, (_, i) => weights[i] ?? 0n);
   const small = left.flatMap((weight, i) => (weight < full ? [i] : []));
   const large = left.flatMap((weight, i) => (weight < full ? [] : [i]));
   const table = left.map((_, i): Column => ({ own: i, alias: i, threshold: full }));
@@ -45,6 +43,12 @@ export function truncatedGeometric(powers: readonly bigint[], bits: bigint): big
 /** The same where the last outcome is "at least": P(outcome ≥ k) = ρ^k for k = 0 … count − 1, and 0 for count. */
 export function escapingGeometric(powers: readonly bigint[], bits: bigint): bigint[] {
   return differences([...powers, 0n], powers[0]!, bits);
+}
+
+/** Weights of outcomes that also carry a sign: first those without, then as many with a share of odds/(1 + odds) each. */
+export function withSigns(weights: readonly bigint[], odds: bigint, one: bigint): bigint[] {
+  const negative = weights.map((weight) => (2n * weight * odds + one + odds) / (2n * (one + odds)));
+  return [...weights.map((weight, k) => weight - negative[k]!), ...negative];
 }
 
 function differences(powers: readonly bigint[], total: bigint, bits: bigint): bigint[] {

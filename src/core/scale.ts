@@ -5,9 +5,11 @@
  *     G = low digits + 2^J·H,   J = max(0, ⌈log2 t⌉ − 4)
  *
  * The binary digits of a geometric variable are independent, and so are groups of them: each is a geometric cut
- * off at its width. A word of keystream draws two digits by alias tables, and carries the sign in its last bit:
+ * off at its width. A word of keystream draws two digits by alias tables. The first word draws H together with the
+ * sign of a discrete Laplace variable, G or −1 − G:
  *
- *     8 bits column, 8 bits fraction │ 8 bits column, 7 bits fraction, 1 bit
+ *     first word   9 bits column, 7 bits fraction │ 8 bits column, 8 bits fraction
+ *     others       8 bits column, 8 bits fraction │ 8 bits column, 8 bits fraction
  *
  * A fraction that ties with the head of its column's threshold is followed by up to five words, compared with
  * the tail. The last outcome of H means "at least": it is added, and H drawn again.
@@ -17,10 +19,10 @@
 import {
   aliasTable,
   type Column,
-  COLUMNS,
   escapingGeometric,
   powersOf,
   truncatedGeometric,
+  withSigns,
 } from "./alias.js";
 import { expFixed } from "./fixedPoint.js";
 
@@ -51,17 +53,29 @@ export const Layout = {
   escapeStep: 4,
   /** log2 of each weight, at most 6 words. */
   shifts: 6,
-  /** Per digit and column: threshold's head ≪ 16 | alias ≪ 8 | own outcome. After them the tails. */
+  /**
+   * Of H, 512 columns: threshold's head ≪ 18 | alias ≪ 9 | own outcome, each outcome H plus 256 for the sign.
+   * Of every other digit, 256 columns: threshold's head ≪ 16 | alias ≪ 8 | own outcome. After them the tails.
+   */
   columns: 12,
 } as const;
 
+/** Columns of H, of any other digit, and how many there are before those of a digit. */
+export const TOP_COLUMNS = 512;
+export const COLUMNS = 256;
+export const columnsBefore = (digit: number): number => (digit === 0 ? 0 : COLUMNS * (digit + 1));
+/** Added to H where the sign is negative. */
+export const SIGN = 256;
+
 export const TAIL_WORDS = 5;
 const TAIL_BITS = 32n * BigInt(TAIL_WORDS);
+/** Column and fraction, which are half a word, and the tail: probabilities are multiples of 2⁻¹⁷⁶. */
+const WEIGHT_BITS = 16n + TAIL_BITS;
 /** Precision of exp(−2^o/t) and its powers. */
 const EXP_BITS = 256;
 /** H escapes with probability about exp(−16). */
 const ESCAPE_AT = 16n;
-/** Tables take a millisecond to make and up to 37 KB: a process with many streams has many thresholds. */
+/** Tables take a millisecond to make and up to 43 KB: a process with many streams has many thresholds. */
 const CACHED_SCALES = 1024;
 /** Least recently asked for first. */
 const cache = new Map<string, Scale>();
@@ -99,40 +113,46 @@ function buildScale(numerator: bigint, denominator: bigint): Scale {
   const escape = atLeast < 255n ? Number(atLeast) : 255;
 
   const digits = 2 * draws;
-  const tails = Layout.columns + digits * COLUMNS;
-  const words = new Uint32Array(tails + digits * COLUMNS * TAIL_WORDS);
+  const tails = Layout.columns + columnsBefore(digits);
+  const words = new Uint32Array(tails + columnsBefore(digits) * TAIL_WORDS);
   const view = new DataView(words.buffer);
   words[Layout.draws] = draws;
   words[Layout.escape] = escape;
   view.setFloat64(4 * Layout.divisor, Number(divisor), true);
   view.setFloat64(4 * Layout.escapeStep, escape * 2 ** lowBits, true);
+  // Where the other digits have room for all low bits the third has none, and kernels need not look it up.
+  const spared = draws > 1 && lowBits <= 8 * (digits - 2) ? 2 : -1;
   const weights: number[] = [];
   for (let digit = 0, shift = lowBits; digit < digits; digit++) {
     // The low bits are shared out evenly, from the highest down.
-    const width = digit === 0 ? 0 : Math.ceil(shift / (digits - digit));
+    const sharing = digits - digit - (digit < spared ? 1 : 0);
+    const width = digit === 0 || digit === spared ? 0 : Math.ceil(shift / sharing);
     shift -= width;
     words[Layout.shifts + digit] = shift;
     weights.push(2 ** shift);
-    const bits = 8n + headBits(digit) + TAIL_BITS;
     const rho = expFixed(t.denominator << BigInt(shift), t.numerator, EXP_BITS);
-    const chances =
-      digit === 0
-        ? escapingGeometric(powersOf(rho, escape, EXP_BITS), bits)
-        : truncatedGeometric(powersOf(rho, 2 ** width, EXP_BITS), bits);
-    writeColumns(words, tails, digit, aliasTable(chances, bits));
+    if (digit === 0) {
+      const chances = escapingGeometric(powersOf(rho, escape, EXP_BITS), WEIGHT_BITS);
+      const padded = Array.from({ length: SIGN }, (_, k) => chances[k] ?? 0n);
+      const odds = expFixed(t.denominator, t.numerator, EXP_BITS); // of −1 − G against G
+      const signed = withSigns(padded, odds, 1n << BigInt(EXP_BITS));
+      writeColumns(words, tails, digit, aliasTable(signed, TOP_COLUMNS, WEIGHT_BITS));
+    } else {
+      const chances = truncatedGeometric(powersOf(rho, 2 ** width, EXP_BITS), WEIGHT_BITS);
+      writeColumns(words, tails, digit, aliasTable(chances, COLUMNS, WEIGHT_BITS));
+    }
   }
   return { numerator, denominator, divisor: Number(divisor), escape, weights, words, tails };
 }
 
-/** The upper half of a word has 8 bits of fraction, the lower half 7. */
-const headBits = (digit: number): bigint => (digit % 2 === 0 ? 8n : 7n);
-
 const ceilDivide = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
 
 function writeColumns(words: Uint32Array, tails: number, digit: number, columns: Column[]): void {
+  const outcomeBits = digit === 0 ? 9 : 8;
   columns.forEach(({ own, alias, threshold }, i) => {
-    const column = digit * COLUMNS + i;
-    words[Layout.columns + column] = (Number(threshold >> TAIL_BITS) << 16) | (alias << 8) | own;
+    const column = columnsBefore(digit) + i;
+    const head = Number(threshold >> TAIL_BITS);
+    words[Layout.columns + column] = (((head << outcomeBits) | alias) << outcomeBits) | own;
     for (let word = TAIL_WORDS - 1; word >= 0; word--, threshold >>= 32n)
       words[tails + column * TAIL_WORDS + word] = Number(threshold & 0xffffffffn);
   });

@@ -1,12 +1,10 @@
 /** The sampler as docs/noise.md tells it, plainly: BigInt, one comparison of whole numbers per digit, nothing lazy. */
-import { Layout, TAIL_WORDS, type Scale } from "../../src/core/scale.js";
-
-const COLUMNS = 256;
+import { columnsBefore, Layout, TAIL_WORDS, type Scale } from "../../src/core/scale.js";
 
 export interface Column {
   readonly own: number;
   readonly alias: number;
-  /** Bits of the threshold's head: 8 or 7. */
+  /** Bits of the threshold's head: 7 for H, 8 for other digits. */
   readonly headBits: number;
   /** Head and tail together, at most 2^(headBits + 160). */
   readonly threshold: bigint;
@@ -14,20 +12,24 @@ export interface Column {
 
 /** The columns of one digit, read back from a scale. */
 export function columnsOf(scale: Scale, digit: number): Column[] {
-  return Array.from({ length: COLUMNS }, (_, i) => {
-    const entry = scale.words[Layout.columns + COLUMNS * digit + i]!;
-    const at = scale.tails + TAIL_WORDS * (COLUMNS * digit + i);
+  const outcomeBits = digit === 0 ? 9 : 8;
+  return Array.from({ length: 2 ** outcomeBits }, (_, i) => {
+    const column = columnsBefore(digit) + i;
+    const entry = scale.words[Layout.columns + column]!;
+    const at = scale.tails + TAIL_WORDS * column;
     const threshold = scale.words
       .subarray(at, at + TAIL_WORDS)
-      .reduce((sum, word) => (sum << 32n) | BigInt(word), BigInt(entry >>> 16));
-    return { own: entry & 255, alias: (entry >>> 8) & 255, headBits: digit % 2 === 0 ? 8 : 7, threshold };
+      .reduce((sum, word) => (sum << 32n) | BigInt(word), BigInt(entry >>> (2 * outcomeBits)));
+    const [own, alias] = [entry % 2 ** outcomeBits, (entry >>> outcomeBits) % 2 ** outcomeBits];
+    return { own, alias, headBits: 16 - outcomeBits, threshold };
   });
 }
 
-/** The exact weight of each outcome of a digit, in units of 2^−(8 + headBits + 160). */
+/** The exact weight of each outcome of a digit, in units of 2⁻¹⁷⁶. Of H: first those of G, then those of −1 − G. */
 export function weightsOf(scale: Scale, digit: number): bigint[] {
-  const weights = Array.from({ length: COLUMNS }, () => 0n);
-  for (const { own, alias, headBits, threshold } of columnsOf(scale, digit)) {
+  const columns = columnsOf(scale, digit);
+  const weights = columns.map(() => 0n);
+  for (const { own, alias, headBits, threshold } of columns) {
     weights[own]! += threshold;
     weights[alias]! += (1n << BigInt(headBits + 160)) - threshold;
   }
@@ -47,32 +49,37 @@ export class PlainSampler {
   }
 
   laplace(): number {
-    for (;;) {
-      const sign = this.words[this.used]! % 2 === 1 ? -1 : 1;
-      const magnitude = this.geometric();
-      if (magnitude > 0) return sign * magnitude;
-      if (sign === 1) return 0;
-    }
+    if (this.scale.divisor !== 1) return this.geometric() - this.geometric();
+    const { magnitude, negative } = this.#signed();
+    return negative ? -1 - magnitude : magnitude;
   }
 
   geometric(): number {
-    const { weights, escape, divisor } = this.scale;
-    let sum = 0;
-    for (let digit = 0; digit < weights.length; digit += 2) {
-      const word = this.words[this.used++]!;
-      let high = this.#digit(digit, Math.floor(word / 2 ** 16), 8);
-      while (digit === 0 && high === escape) {
-        sum += escape * weights[0]!;
-        high = this.#digit(0, Math.floor(this.words[this.used++]! / 2 ** 16), 8);
-      }
-      sum += high * weights[digit]!;
-      sum += this.#digit(digit + 1, Math.floor((word % 2 ** 16) / 2), 7) * weights[digit + 1]!;
-    }
-    return Math.floor(sum / divisor);
+    return Math.floor(this.#signed().magnitude / this.scale.divisor);
   }
 
-  /** `bits` holds 8 bits of column and then the fraction; 160 more bits are looked at, and counted if needed. */
-  #digit(digit: number, bits: number, fractionBits: number): number {
+  #signed(): { magnitude: number; negative: boolean } {
+    const { weights, escape } = this.scale;
+    let magnitude = 0;
+    let negative = false;
+    for (let digit = 0; digit < weights.length; digit += 2) {
+      const word = this.words[this.used++]!;
+      let high = this.#digit(digit, Math.floor(word / 2 ** 16));
+      if (digit === 0) {
+        negative = high >= 256;
+        for (; high % 256 === escape; high = this.#digit(0, Math.floor(this.words[this.used++]! / 2 ** 16)))
+          magnitude += escape * weights[0]!;
+        high %= 256;
+      }
+      magnitude += high * weights[digit]!;
+      magnitude += this.#digit(digit + 1, word % 2 ** 16) * weights[digit + 1]!;
+    }
+    return { magnitude, negative };
+  }
+
+  /** `bits` holds 16 bits, the column and then the fraction; 160 more are looked at, and counted if needed. */
+  #digit(digit: number, bits: number): number {
+    const fractionBits = digit === 0 ? 7 : 8;
     const { own, alias, threshold } = this.#tables[digit]![Math.floor(bits / 2 ** fractionBits)]!;
     const fraction = bits % 2 ** fractionBits;
     if (fraction !== Number(threshold >> 160n)) return BigInt(fraction) < threshold >> 160n ? own : alias;

@@ -1,67 +1,67 @@
 /** Random bits → exact integer noise: twin of assembly/laplace.ts. src/core/scale.ts says how a scale draws. */
-import { COLUMNS } from "../alias.js";
 import type { Sampling } from "../core.js";
-import { Layout, TAIL_WORDS, type Scale } from "../scale.js";
+import { columnsBefore, Layout, type Scale, SIGN, TAIL_WORDS } from "../scale.js";
 import { WordReader } from "./reader.js";
 
 /** A geometric sample: an integer k ≥ 0 with P(k) ∝ exp(−k/t). */
 export function drawGeometric(reader: WordReader, scale: Scale): number {
-  return geometricFrom(reader, scale, reader.next() | 0);
+  const word = reader.next() | 0;
+  return geometricFrom(reader, scale, word, drawTop(reader, scale, word));
 }
 
 /** A discrete Laplace sample: an integer k with P(k) ∝ exp(−|k|/t). */
 export function drawLaplace(reader: WordReader, scale: Scale): number {
-  for (;;) {
-    const word = reader.next() | 0;
-    const magnitude = geometricFrom(reader, scale, word);
-    // Zero would have two signs: the negative one is drawn again, which leaves P(0) right, and no −0.
-    if (magnitude !== 0) return (1 - 2 * (word & 1)) * magnitude;
-    if ((word & 1) === 0) return 0;
-  }
+  // Below 1 the sign would be too one-sided for a table. The difference of two geometric samples needs none.
+  if (scale.divisor !== 1) return drawGeometric(reader, scale) - drawGeometric(reader, scale);
+  const word = reader.next() | 0;
+  const top = drawTop(reader, scale, word);
+  const negative = top >>> 8;
+  return (1 - 2 * negative) * geometricFrom(reader, scale, word, top) - negative;
 }
 
 /**
- * A geometric sample whose first word has been taken already. Words are made signed (| 0) before they are cut up:
- * engines keep unsigned ones as doubles, which is four times slower.
+ * A geometric sample whose first word has been taken, and H and sign drawn. Words are made signed (| 0) before they are
+ * cut up: engines keep unsigned ones as doubles, which is four times slower.
  */
-function geometricFrom(reader: WordReader, scale: Scale, word: number): number {
+function geometricFrom(reader: WordReader, scale: Scale, word: number, top: number): number {
   const { weights, escape, divisor } = scale;
   let sum = 0;
-  let top = drawHigh(reader, scale, 0, word);
-  while (top === escape) {
+  let high = top % SIGN;
+  while (high === escape) {
     sum += escape * weights[0]!;
-    top = drawHigh(reader, scale, 0, reader.next() | 0);
+    high = drawTop(reader, scale, reader.next() | 0) % SIGN;
   }
-  sum += top * weights[0]! + drawLow(reader, scale, 1, word) * weights[1]!;
+  sum += high * weights[0]! + drawDigit(reader, scale, 1, word) * weights[1]!;
   for (let digit = 2; digit < weights.length; digit += 2) {
     word = reader.next() | 0;
-    sum += drawHigh(reader, scale, digit, word) * weights[digit]!;
-    sum += drawLow(reader, scale, digit + 1, word) * weights[digit + 1]!;
+    sum += drawDigit(reader, scale, digit, word >>> 16) * weights[digit]!;
+    sum += drawDigit(reader, scale, digit + 1, word) * weights[digit + 1]!;
   }
   return divisor === 1 ? sum : Math.floor(sum / divisor);
 }
 
-/** The digit in the upper half of a word: 8 bits of column, 8 of fraction. */
-function drawHigh(reader: WordReader, scale: Scale, digit: number, word: number): number {
-  return drawDigit(reader, scale, COLUMNS * digit + (word >>> 24), (word >>> 16) & 255);
-}
-
-/** The digit in the lower half of a word: 8 bits of column, 7 of fraction. */
-function drawLow(reader: WordReader, scale: Scale, digit: number, word: number): number {
-  return drawDigit(reader, scale, COLUMNS * digit + ((word >>> 8) & 255), (word >>> 1) & 127);
-}
-
-/** The outcome of a column, counted through all digits; a tie takes further words. */
-function drawDigit(reader: WordReader, scale: Scale, column: number, fraction: number): number {
+/** H and sign, from the upper half of a word: 9 bits of column, 7 of fraction. A tie takes further words. */
+function drawTop(reader: WordReader, scale: Scale, word: number): number {
+  const column = word >>> 23;
   const entry = scale.words[Layout.columns + column]!;
-  const over = fraction - (entry >>> 16);
-  // A choice that nobody can foresee, made by a shift: by 0 for the column's own outcome, by 8 for its alias.
-  const by = over !== 0 ? ~(over >> 31) & 8 : breakTie(reader, scale, column);
+  const over = ((word >>> 16) & 127) - (entry >>> 18);
+  // A choice that nobody can foresee, made by a shift: by 0 for the column's own outcome, by 9 for its alias.
+  const by = over !== 0 ? ~(over >> 31) & 9 : breakTie(reader, scale, column, 9);
+  return (entry >>> by) & 511;
+}
+
+/** Another digit, from 16 bits: 8 of column, 8 of fraction. */
+function drawDigit(reader: WordReader, scale: Scale, digit: number, half: number): number {
+  const column = columnsBefore(digit) + ((half >>> 8) & 255);
+  const entry = scale.words[Layout.columns + column]!;
+  const over = (half & 255) - (entry >>> 16);
+  const by = over !== 0 ? ~(over >> 31) & 8 : breakTie(reader, scale, column, 8);
   return (entry >>> by) & 255;
 }
 
-function breakTie(reader: WordReader, scale: Scale, column: number): number {
-  return reader.tailBelow(scale.words, scale.tails + TAIL_WORDS * column, TAIL_WORDS, false) ? 0 : 8;
+/** 0 if the words that come are below the column's tail, else `alias`. */
+function breakTie(reader: WordReader, scale: Scale, column: number, alias: number): number {
+  return reader.tailBelow(scale.words, scale.tails + TAIL_WORDS * column, TAIL_WORDS, false) ? 0 : alias;
 }
 
 export const geometric: Sampling["geometric"] = (random, scale, out) => {
