@@ -3,6 +3,9 @@ import seedrandom from "seedrandom";
 
 const DAY = 86_400; // seconds, and one value per second
 
+/** It begins at six in the morning, so that the busy hours fall into the part of the hold-out that chooses θ. */
+const START = DAY / 4;
+
 /** What the page needs to know about a stream besides its values; all public. */
 export interface Meaning {
   /** Of one value, as "queries/s"; a mean has it too. */
@@ -35,14 +38,14 @@ export function exampleStream(seed: string, length: number = EXAMPLE.length): Fl
       level = 0.985 * level + 0.012 * bell();
       burst = burst > 1.05 ? 1 + 0.7 * (burst - 1) : uniform() < 0.0008 ? 1.2 + 0.6 * uniform() : 1;
     }
-    const rate = usualRate(second) * (1 + level) * burst;
+    const rate = usualRate(START + second) * (1 + level) * burst;
     const spike = uniform() < 0.0002 ? 700 * uniform() : 0;
     values[second] = Math.min(EXAMPLE.max, Math.max(0, Math.round(rate + Math.sqrt(rate) * bell() + spike)));
   }
   return values;
 }
 
-/** Queries per second at this time of the week: lowest at four in the morning, a second peak in the evening. */
+/** Queries per second at this time of the week: lowest after midnight, a first peak before noon, the highest at five. */
 function usualRate(second: number): number {
   const turn = 2 * Math.PI * ((second / DAY) % 1);
   const weekend = Math.floor(second / DAY) % 7 >= 5 ? 0.72 : 1;
