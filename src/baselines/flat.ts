@@ -33,7 +33,8 @@ export class Flat implements IntegerStream {
   }
 
   pushMany(xs: Float64Array): Float64Array {
-    const noisy = this.#noise.takeMany(xs.length);
+    const noisy = new Float64Array(xs.length);
+    this.#noise.fill(noisy);
     for (let i = 0; i < xs.length; i++) noisy[i]! += xs[i]!;
     this.#ranges.addMany(noisy, noisy);
     this.length += xs.length;

@@ -101,12 +101,14 @@ export class NodeHierarchy {
     let sums = xs;
     for (let level = 0, size = 1; level < levels && sums.length > 0; level++, size *= fanout) {
       const row = (rows[level] ??= { nodes: new Float64Array(16), count: 0 });
-      const noisy = (this.#noise[level] ??= this.#queue(level)).takeMany(sums.length);
+      const noisy = extend(row, sums.length);
+      (this.#noise[level] ??= this.#queue(level)).fill(noisy);
       const parents = new Float64Array(Math.ceil(sums.length / fanout));
       let finished = 0;
       let [sum, noisySum] = [this.#sums[level] ?? 0, this.#noisySums[level] ?? 0];
-      let left = fanout - (row.count % fanout); // children that the running parent still waits for
-      let at = (row.count + 1) * size - 1 - this.#filled; // where the node's last value is published
+      const before = row.count - sums.length;
+      let left = fanout - (before % fanout); // children that the running parent still waits for
+      let at = (before + 1) * size - 1 - this.#filled; // where the node's last value is published
       for (let i = 0; i < sums.length; i++, at += size) {
         noisy[i]! += sums[i]!;
         sum += sums[i]!;
@@ -118,7 +120,6 @@ export class NodeHierarchy {
         left = fanout;
         sum = noisySum = 0;
       }
-      append(row, noisy);
       this.#sums[level] = sum;
       this.#noisySums[level] = noisySum;
       sums = parents.subarray(0, finished);
@@ -215,10 +216,10 @@ export class NodeHierarchy {
   }
 }
 
-function append(row: Row, noisy: Float64Array): void {
-  if (row.count + noisy.length > row.nodes.length) grow(row, noisy.length);
-  row.nodes.set(noisy, row.count);
-  row.count += noisy.length;
+/** Adds nodes to a row and gives the place for their numbers. */
+function extend(row: Row, more: number): Float64Array {
+  if (row.count + more > row.nodes.length) grow(row, more);
+  return row.nodes.subarray(row.count, (row.count += more));
 }
 
 /** Room for `more` nodes at least. */

@@ -20,15 +20,13 @@ export class NoiseQueue {
     this.#scale = scale;
   }
 
-  /** The next `count` numbers, in an array that is the caller's. */
-  takeMany(count: number): Float64Array {
-    const numbers = new Float64Array(count);
-    const waiting = this.#batch.subarray(this.#next, this.#next + count);
-    numbers.set(waiting);
+  /** The next `out.length` numbers. */
+  fill(out: Float64Array): void {
+    const waiting = this.#batch.subarray(this.#next, this.#next + out.length);
+    out.set(waiting);
     this.#next += waiting.length;
-    if (waiting.length < count)
-      this.#core.laplace(this.#random, this.#scale, numbers.subarray(waiting.length));
-    return numbers;
+    if (waiting.length < out.length)
+      this.#core.laplace(this.#random, this.#scale, out.subarray(waiting.length));
   }
 
   take(): number {
