@@ -1,11 +1,21 @@
-import { appendFileSync, mkdtempSync, readFileSync, truncateSync, statSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { DATASET_NAMES } from "../src/lab/data/datasets.js";
 import { fromNumbers } from "../src/lab/data/source.js";
 import { runCentral, thetaBy } from "../src/lab/figures/central.js";
 import type { Lab } from "../src/lab/figures/figure.js";
+import { codeFingerprint } from "../src/lab/figures/fingerprint.js";
 import { FIGURES } from "../src/lab/figures/index.js";
 import type { CentralJob } from "../src/lab/figures/job.js";
 import { makeFigures } from "../src/lab/figures/make.js";
@@ -31,11 +41,16 @@ const lab: Lab = {
 
 const fresh = () => mkdtempSync(join(tmpdir(), "brume-figures-"));
 
-async function make(folder: string, ids?: readonly string[], settings = lab.settings): Promise<number> {
+async function make(
+  folder: string,
+  ids?: readonly string[],
+  settings = lab.settings,
+  code = "this code",
+): Promise<number> {
   let runs = 0;
   const figures = FIGURES.filter(({ id }) => ids?.includes(id) ?? true);
   const progress = () => runs++;
-  await makeFigures(figures, { ...lab, settings }, { folder, about: "a test", workers: 0, progress });
+  await makeFigures(figures, { ...lab, settings }, { folder, about: "a test", workers: 0, progress, code });
   return runs;
 }
 
@@ -95,6 +110,26 @@ test("a run that was cut off goes on where it stopped", async () => {
   expect(readFileSync(join(folder, "figure-4.json"), "utf8")).toBe(json);
   appendFileSync(file, "not a result\n");
   expect(await make(folder, ["4"])).toBe(0);
+});
+
+test("runs of other code are not taken for this one's", async () => {
+  const folder = fresh();
+  const runs = await make(folder, ["9"]);
+  expect(await make(folder, ["9"])).toBe(0);
+  expect(await make(folder, ["9"], lab.settings, "other code")).toBe(runs);
+
+  const source = mkdtempSync(join(tmpdir(), "brume-code-"));
+  const write = (name: string, text: string) => {
+    mkdirSync(dirname(join(source, name)), { recursive: true });
+    writeFileSync(join(source, name), text);
+    return codeFingerprint(pathToFileURL(`${source}/`));
+  };
+  const before = write("central/tops.js", "1");
+  expect(write("web/page.js", "1")).toBe(before);
+  expect(write("central/tops.d.ts", "1")).toBe(before);
+  expect(write("central/tops.js", "2")).not.toBe(before);
+  expect(write("central/tops.js", "1")).toBe(before);
+  expect(write("core/js/laplace.js", "1")).not.toBe(before);
 });
 
 test("other parameters are other runs, and figures share the runs they have in common", async () => {

@@ -74,5 +74,3 @@ const EFFORT: Partial<Record<CentralJob["method"], number>> = {
 export function effortOf(job: Job): number {
   return job.maxRange * (job.kind === "local" ? 10 : (EFFORT[job.method] ?? 1));
 }
-
-export const keyOf = (job: Job): string => JSON.stringify(job);

@@ -2,14 +2,17 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { Dataset } from "../data/source.js";
 import { runInPool, share } from "../pool.js";
-import { effortOf, type Job, type JobResult, keyOf } from "./job.js";
+import { codeFingerprint } from "./fingerprint.js";
+import { effortOf, type Job, type JobResult } from "./job.js";
 import { runJob } from "./run.js";
 
 export type Results = (job: Job) => JobResult;
 
 export interface RunOptions {
-  /** File of kept results; a run found there under the same parameters is not run again. */
+  /** File of kept results; a run found there under the same parameters, by the same code, is not run again. */
   readonly file: string;
+  /** Name of the code that runs. Default: its fingerprint. */
+  readonly code?: string;
   /** 0: here, in this thread. Default: one per core. */
   readonly workers?: number;
   /** Told after every run: how many are done, and which share of the work that is, 0 to 1. */
@@ -19,9 +22,10 @@ export interface RunOptions {
 export async function runAll(
   jobs: readonly Job[],
   datasets: readonly Dataset[],
-  { file, workers, progress }: RunOptions,
+  { file, code = codeFingerprint(), workers, progress }: RunOptions,
 ): Promise<Results> {
   const kept = readKept(file);
+  const keyOf = (job: Job) => `${code} ${JSON.stringify(job)}`;
   const missing = [...new Map(jobs.map((job) => [keyOf(job), job]))]
     .filter(([key]) => !kept.has(key))
     .map(([, job]) => job);

@@ -1,0 +1,21 @@
+/**
+ * A short name for the code that decides a result. Kept runs go by it as well as by their parameters: a folder made by
+ * another version is never mixed with this one's runs.
+ */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+
+const FOLDERS = ["core/", "central/", "baselines/", "local/", "lab/data/"];
+const FILES = ["central", "local", "run", "stream"].map((name) => `lab/figures/${name}.`);
+
+/** @param root the folder of all sources, or of all that was made from them */
+export function codeFingerprint(root = new URL("../../", import.meta.url)): string {
+  const hash = createHash("sha256");
+  const names = readdirSync(root, { recursive: true, encoding: "utf8" }).map((name) =>
+    name.replaceAll("\\", "/"),
+  );
+  for (const name of names.sort())
+    if (/(?<!\.d)\.[jt]s$/.test(name) && [...FOLDERS, ...FILES].some((start) => name.startsWith(start)))
+      hash.update(name).update(readFileSync(new URL(name, root)));
+  return hash.digest("hex").slice(0, 12);
+}
