@@ -19,7 +19,7 @@ export const paper: Command = {
   summary: `Measures the figures of the paper and writes them as JSON, CSV and SVG, with one report.\nFigures: ${FIGURES.map(({ id }) => id).join(", ")}. What was done before, with the same parameters, is not done again.`,
   options: {
     figure: { value: "F,F,…", help: "which of them (all)" },
-    full: { help: "as in the paper: 10 budgets, 100 runs a point; hours instead of minutes" },
+    full: { help: "as in the paper: 10 budgets, 100 runs a point; some 80 times the work" },
     data: {
       value: "NAME=FILE",
       repeatable: true,
