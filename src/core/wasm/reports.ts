@@ -24,7 +24,8 @@ export function reports(kernels: Kernels): Reports {
           }
         });
       } finally {
-        arena.wipe(valuesAt, bytes); // private values do not stay in shared memory
+        // Private values do not stay in shared memory, nor does the last u: with its report it gives the value away.
+        arena.wipe(mechanismAt, valuesAt + bytes - mechanismAt);
       }
     },
   };
