@@ -10,6 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import { DATASET_NAMES } from "../src/lab/data/datasets.js";
 import { fromNumbers } from "../src/lab/data/source.js";
@@ -129,7 +130,19 @@ test("runs of other code are not taken for this one's", async () => {
   expect(write("central/tops.d.ts", "1")).toBe(before);
   expect(write("central/tops.js", "2")).not.toBe(before);
   expect(write("central/tops.js", "1")).toBe(before);
-  expect(write("core/js/laplace.js", "1")).not.toBe(before);
+
+  const { metafile } = await build({
+    entryPoints: ["src/lab/figures/run.ts"],
+    ...{ bundle: true, platform: "node", format: "esm", write: false, metafile: true },
+  });
+  const imported = Object.keys(metafile.inputs).filter((name) => name.startsWith("src/"));
+  expect(imported.length).toBeGreaterThan(50);
+  let last = before;
+  for (const name of imported) {
+    const now = write(name.slice("src/".length), "1");
+    expect(now, name).not.toBe(last);
+    last = now;
+  }
 });
 
 test("other parameters are other runs, and figures share the runs they have in common", async () => {

@@ -5,8 +5,12 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 
+/** All that run.ts imports, and what makes its data. */
 const FOLDERS = ["core/", "central/", "baselines/", "local/", "lab/data/"];
-const FILES = ["central", "local", "run", "stream"].map((name) => `lab/figures/${name}.`);
+const FILES = [
+  ...["checks.", "normal.", "lab/metrics."],
+  ...["central", "local", "run", "stream"].map((name) => `lab/figures/${name}.`),
+];
 
 /** @param root the folder of all sources, or of all that was made from them */
 export function codeFingerprint(root = new URL("../../", import.meta.url)): string {
