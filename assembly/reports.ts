@@ -1,5 +1,5 @@
 /** Batches of local reports. src/core/mechanism.ts has the sectors, and why one word mostly decides; no branch to guess. */
-import { beginRandom, cursor, endRandom, limit, moveCursor, nextWord } from "./reader";
+import { beginRandom, cursor, endRandom, limit, moveCursor, nextWord, refill } from "./reader";
 
 // A mechanism in bytes: src/core/mechanism.ts.
 const WIDTH: usize = 4;
@@ -88,8 +88,8 @@ function drawReport(mechanism: usize, x: u32): u32 {
 }
 
 /**
- * One report per value: quantise, then draw, four at a time. Where one of four needs more than a word, or fewer than
- * four words are left in the reader's buffer, word by word.
+ * One report per value: quantise, then draw, four at a time. Word by word where one of four needs more than a word, where
+ * fewer than four are left in the reader's buffer, and at the end.
  * @param mechanism as src/core/mechanism.ts lays it out; the room for u is written
  * @param values count f64, finite
  * @param out count u32
@@ -169,8 +169,10 @@ export function fillReports(
       out += 16;
     }
     moveCursor(at);
-    for (let i = 0; i < 4 && out < end; i++, values += 8, out += 4)
+    const singly: i32 = out + 16 <= end && at + 16 > limit ? <i32>((limit - at) >> 2) : 4;
+    for (let i = 0; i < singly && out < end; i++, values += 8, out += 4)
       store<u32>(out, drawReport(mechanism, quantised(load<f64>(values), scale, shift, top)));
+    if (cursor == limit && out < end) refill();
   }
   endRandom();
 }
