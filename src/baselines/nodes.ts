@@ -230,6 +230,6 @@ function grow(row: Row, more: number): void {
 }
 
 /** t as a double, for standard errors. */
-export function scaleOf({ numerator, denominator }: Scale): number {
+function scaleOf({ numerator, denominator }: Scale): number {
   return Number(numerator) / Number(denominator);
 }

@@ -25,7 +25,7 @@ export interface BaselineOptions extends SharedOptions, PredictingOptions {
   readonly notPrivate?: boolean;
 }
 
-export const BASELINE_OPTIONS: readonly string[] = [
+const BASELINE_OPTIONS: readonly string[] = [
   "method",
   ...SHARED,
   ...ALSO_SHARED,

@@ -42,7 +42,7 @@ export interface TopsOptions {
   readonly unsafeSeed?: string;
 }
 
-export const TOPS_OPTIONS: readonly string[] = [
+const TOPS_OPTIONS: readonly string[] = [
   ...[
     "epsilon",
     "max",
@@ -145,7 +145,7 @@ export function resolveSettings(options: TopsOptions): Settings {
 }
 
 /** 1, or below 256 the largest power of two with max/g ≥ 256: every default grid is dyadic, so that sums stay exact. */
-export function defaultResolution(max: number): number {
+function defaultResolution(max: number): number {
   let resolution = 1;
   while (max / resolution < 256) resolution /= 2;
   return resolution;

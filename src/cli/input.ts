@@ -7,7 +7,7 @@ import { DataError, UsageError } from "./command.js";
 import { inWords, isSystemError } from "./systemErrors.js";
 
 /** "fimi": a transaction a line, items with blanks between, as in the Frequent Itemset Mining repository; its size is the number. */
-export const FORMATS = ["plain", "csv", "ndjson", "fimi"] as const;
+const FORMATS = ["plain", "csv", "ndjson", "fimi"] as const;
 export type Format = (typeof FORMATS)[number];
 
 export interface Source {

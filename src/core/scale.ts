@@ -61,7 +61,7 @@ export const Layout = {
 } as const;
 
 /** Columns of H, of any other digit, and how many there are before those of a digit. */
-export const TOP_COLUMNS = 512;
+const TOP_COLUMNS = 512;
 export const COLUMNS = 256;
 export const columnsBefore = (digit: number): number => (digit === 0 ? 0 : COLUMNS * (digit + 1));
 /** Added to H where the sign is negative. */

@@ -1,7 +1,7 @@
 import { remember, remembered, type Smoother } from "./smoother.js";
 
 /** Blocks a caller's own smoother is shown. */
-export const OWN_BLOCKS = 256;
+const OWN_BLOCKS = 256;
 
 /** Larger predictions, in grid units, would cost sums their exactness: nobody means them. */
 const MOST = 2 ** 40;

@@ -16,7 +16,7 @@ export type Break =
   /** The first leaf of every tree has no noise. */
   | { readonly kind: "skip-node" };
 
-export const BREAK_NAMES = ["scale=FACTOR", "float", "skip-node"] as const;
+const BREAK_NAMES = ["scale=FACTOR", "float", "skip-node"] as const;
 
 /** "scale=0.8", "float" or "skip-node". */
 export function parseBreak(text: string): Break {
@@ -61,7 +61,7 @@ function wrongScale(core: Core, factor: number): Core {
 }
 
 /** t·ln u with a sign, in doubles: what many a library does, and what Mironov (2012) broke. */
-export function naiveLaplace(core: Core): Core["laplace"] {
+function naiveLaplace(core: Core): Core["laplace"] {
   return (random: Random, scale: Scale, out: Float64Array) => {
     const t = Number(scale.numerator) / Number(scale.denominator);
     const words = new Uint32Array(2 * out.length);
