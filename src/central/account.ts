@@ -51,12 +51,11 @@ export const RANDOMNESS = {
   unsafe: "ChaCha20, keyed from a seed: repeatable, NOT PRIVATE",
 } as const;
 
-function protection({ unit, max, epsilon, delta }: Account): string {
-  const factor = String(Number(Math.exp(epsilon).toPrecision(6)));
-  return `Protected: ${unit}. Whoever sees the published stream can hardly tell whether any single value was replaced by another between 0 and ${max}: no output becomes more than e^ε = ${factor} times likelier${delta === 0 ? "" : `, except with probability δ = ${delta}`}.`;
-}
-
 const number = (value: number): string => String(Number(value.toPrecision(6)));
+
+function protection({ unit, max, epsilon, delta }: Account): string {
+  return `Protected: ${unit}. Whoever sees the published stream can hardly tell whether any single value was replaced by another between 0 and ${max}: no output becomes more than e^ε = ${number(Math.exp(epsilon))} times likelier${delta === 0 ? "" : `, except with probability δ = ${delta}`}.`;
+}
 
 /** What happens to values: clamped to θ, summed in blocks, covered with noise. */
 function treatment(account: Account): string[] {

@@ -9,6 +9,7 @@
 import { checkValues, refuseValue } from "../checks.js";
 import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
+import { quantise } from "../core/quantise.js";
 import { secretKey, unsafeKey } from "../core/random.js";
 import { type Account, explainAccount, NOT_PROTECTED, RANDOMNESS, type StageAccount } from "./account.js";
 import type { RangeAnswer } from "./answer.js";
@@ -233,12 +234,9 @@ export class Tops implements SealablePublisher {
   /** Takes a held-out value: first those that choose θ, then those that warm up, then those that are not used. */
   #hold(value: number): void {
     const { choosing, warming, idle, max, resolution } = this.#settings;
-    const inside = value > 0 ? Math.min(value, max) : 0;
-    if (this.#held < choosing) this.#chooser!.add(inside);
-    else if (this.#held < choosing + warming) {
-      const theta = this.#theta!;
-      this.#warmStart!.add(Math.floor(Math.min(inside, theta * resolution) / resolution + 0.5));
-    }
+    if (this.#held < choosing) this.#chooser!.add(value > 0 ? Math.min(value, max) : 0);
+    else if (this.#held < choosing + warming)
+      this.#warmStart!.add(quantise(value, this.#theta! * resolution, resolution));
     if (this.#held + 1 === choosing && this.#chooser !== undefined) {
       this.#theta = Math.floor(this.#chooser.choose() / resolution + 0.5);
       this.#chooser = undefined;
