@@ -1,7 +1,8 @@
 /** brume audit: attacks a mechanism and says how much of its ε the attack has shown. */
 import { type Audit, audit as runAudit, type AuditOptions, MECHANISM_NAMES } from "../lab/audit/audit.js";
 import { parseBreak } from "../lab/audit/breaks.js";
-import { type Arguments, type Command, given, UsageError } from "./command.js";
+import { given } from "../given.js";
+import { type Arguments, type Command, UsageError } from "./command.js";
 import { Progress } from "./progress.js";
 
 export const audit: Command = {

@@ -1,7 +1,8 @@
 /** brume evaluate: how far the answers of any system are off, on data you know. */
 import { SYSTEM_NAMES, type EvaluateOptions, type Evaluation, type SystemName } from "../lab/evaluate.js";
 import { evaluateInWorkers } from "../lab/workers.js";
-import { type Arguments, type Command, given, UsageError } from "./command.js";
+import { given } from "../given.js";
+import { type Arguments, type Command, UsageError } from "./command.js";
 import { readNumbers } from "./input.js";
 import { INPUT_FLAGS, inputOf } from "./inputOptions.js";
 import { Progress } from "./progress.js";

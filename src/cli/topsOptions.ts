@@ -1,6 +1,7 @@
 /** The options of `tops` on the command line, shared by the commands that make a publisher. */
 import type { OwnSmoother, SmootherChoice, TopsOptions } from "../index.js";
-import { type Arguments, given, type Option, UsageError } from "./command.js";
+import { given } from "../given.js";
+import { type Arguments, type Option, UsageError } from "./command.js";
 
 export const TOPS_FLAGS: Readonly<Record<string, Option>> = {
   epsilon: { value: "E", help: "privacy budget ε of the whole release (required)" },

@@ -3,6 +3,7 @@ import { METHOD_NAMES, METHODS, system, type MethodName, type SystemOptions } fr
 import { HIERARCHIES } from "../baselines/hierarchies.js";
 import type { TopsOptions } from "../central/settings.js";
 import { checkChoice, checkInteger } from "../checks.js";
+import { given } from "../given.js";
 import {
   type Errors,
   errorsOver,
@@ -121,7 +122,7 @@ export function runTrial(experiment: Experiment, trial: Trial): TrialResult {
   publisher.pushMany(values);
   const seconds = (performance.now() - start) / 1000;
   const ranges = randomRanges(`${seed ?? "brume"}, ranges of run ${trial.run}`, maxRange, queries);
-  const asked = answer === undefined ? {} : { answer };
+  const asked = given({ answer });
   const errors = errorsOver(ranges, prefix, (from, to) => publisher.range(from, to, asked).sum);
   return { ...errors, theta: publisher.account().threshold ?? NaN, seconds };
 }
@@ -137,11 +138,8 @@ function optionsFor(experiment: Experiment, { method, epsilon, run }: Trial): Sy
     holdout,
     maxRange,
     ...(seed === undefined ? {} : { unsafeSeed: `${seed}, ${method}, ${epsilon}, run ${run}` }),
-    ...(variant === undefined ? {} : { variant }),
-    ...(threshold === undefined ? {} : { threshold }),
-    ...(core === undefined ? {} : { core }),
-    ...(predicts && skipLevels !== undefined ? { skipLevels } : {}),
-    ...(predicts && smoother !== undefined ? { smoother } : {}),
+    ...given({ variant, threshold, core }),
+    ...(predicts ? given({ skipLevels, smoother }) : {}),
     ...(method === "percentile" ? { notPrivate: true } : {}),
   };
 }

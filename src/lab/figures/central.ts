@@ -6,6 +6,7 @@ import { chooseCore } from "../../core/choose.js";
 import { makeRace } from "../../core/race.js";
 import { Stage, subStream } from "../../core/random.js";
 import { unsafeKey } from "../../core/unsafeKey.js";
+import { given } from "../../given.js";
 import type { CentralJob, Rule } from "./job.js";
 import type { Stream } from "./stream.js";
 
@@ -38,9 +39,7 @@ function optionsOf(job: CentralJob): SystemOptions {
     maxRange,
     variant,
     unsafeSeed: seedOf(job),
-    ...(skipLevels === undefined ? {} : { skipLevels }),
-    ...(smoother === undefined ? {} : { smoother }),
-    ...(threshold === undefined ? {} : { threshold }),
+    ...given({ skipLevels, smoother, threshold }),
   };
 }
 

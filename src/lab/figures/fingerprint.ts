@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** All that run.ts imports, and what makes its data. */
 const FOLDERS = ["core/", "central/", "baselines/", "local/", "lab/data/"];
 const FILES = [
-  ...["checks.", "normal.", "lab/metrics."],
+  ...["checks.", "given.", "normal.", "lab/metrics."],
   ...["central", "local", "run", "stream"].map((name) => `lab/figures/${name}.`),
 ];
 

@@ -1,6 +1,7 @@
 /** Results that are kept: one line of JSON per run, written as soon as it is done, so that work can stop and go on. */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { Dataset } from "../data/source.js";
+import { given } from "../../given.js";
 import { runInPool, share } from "../pool.js";
 import { codeFingerprint } from "./fingerprint.js";
 import { effortOf, type Job, type JobResult } from "./job.js";
@@ -43,7 +44,7 @@ export async function runAll(
   else {
     const script = new URL("./worker.js", import.meta.url);
     const workerData = new Map([...values].map(([id, data]) => [id, share(data)]));
-    await runInPool(missing, { script, workerData, ...(workers === undefined ? {} : { workers }) }, keep);
+    await runInPool(missing, { script, workerData, ...given({ workers }) }, keep);
   }
   return (job) => kept.get(keyOf(job))!;
 }

@@ -1,6 +1,7 @@
 /** The shape of most figures: systems as curves over ε, means over runs, and a panel per data set or length. */
 import type { Axis, Panel } from "../chart/panel.js";
 import { UNITS } from "../data/datasets.js";
+import { given } from "../../given.js";
 import { type Dataset, labelOf } from "../data/source.js";
 import type { Errors } from "../metrics.js";
 import { common, type Curve, type Figure, jobsOf, type Lab, seriesOf } from "./figure.js";
@@ -68,7 +69,7 @@ export function baseCurve(lab: Lab, dataset: Dataset, clamp?: number): Curve {
       variant: "paper",
       answer: "published",
       run,
-      ...(clamp === undefined ? {} : { clamp }),
+      ...given({ clamp }),
     }),
   };
 }
