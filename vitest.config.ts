@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const report = process.env["BRUME_TEST_REPORT"];
 
 /** These look at the build and need it packed, installed and a browser; all others run on the sources alone. */
-const built = ["test/package/**/*.test.ts", "test/browser/**/*.test.ts", "test/web/**/*.test.ts"];
+const built = ["test/package/**/*.test.ts", "test/browser/**/*.test.ts", "test/site/**/*.test.ts"];
 
 export default defineConfig({
   test: {
@@ -13,13 +13,13 @@ export default defineConfig({
     hookTimeout: 300_000,
     maxWorkers: "100%", // the default leaves one core idle, half of a small machine
     slowTestThreshold: 5_000,
-    setupFiles: ["test/plainOutput.ts"],
+    setupFiles: ["test/support/plainOutput.ts"],
     ...(report ? { reporters: ["default", "json"], outputFile: { json: report } } : {}),
     projects: [
       { extends: true, test: { name: "source", include: ["test/**/*.test.ts"], exclude: built } },
       {
         extends: true,
-        test: { name: "built", include: built, globalSetup: ["test/package/setup.ts", "test/web/setup.ts"] },
+        test: { name: "built", include: built, globalSetup: ["test/package/setup.ts", "test/site/setup.ts"] },
       },
     ],
   },

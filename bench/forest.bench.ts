@@ -2,7 +2,7 @@
 import { jsCore } from "../src/core/js/index.js";
 import { leafCount, nodeCount } from "../src/core/layout.js";
 import { Stage, subStream, unsafeKey } from "../src/core/random.js";
-import { makeScale } from "../src/core/scale.js";
+import { makeScale } from "../src/core/tables/scale.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { measure, type Row } from "./harness.js";
 import { printedConsistency } from "./consistency.bench.js";

@@ -4,7 +4,7 @@
  */
 import { jsCore } from "../src/core/js/index.js";
 import { Stage, subStream, unsafeKey } from "../src/core/random.js";
-import { makeScale } from "../src/core/scale.js";
+import { makeScale } from "../src/core/tables/scale.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { measureTogether, type Row } from "./harness.js";
 

@@ -1,6 +1,6 @@
 /** What does a batch of local reports cost? Opponents: the same draws in JavaScript, and the textbook mechanisms in doubles. */
 import { jsCore } from "../src/core/js/index.js";
-import type { Mechanism, Quantiser } from "../src/core/mechanism.js";
+import type { Mechanism, Quantiser } from "../src/core/tables/mechanism.js";
 import { Stage, subStream, unsafeKey } from "../src/core/random.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { hybrid, squareWave, squareWaveWidth, stochasticRounding } from "../src/local/mechanisms.js";

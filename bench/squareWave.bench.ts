@@ -1,6 +1,6 @@
 /** What is the O(n) EM step worth? Opponents: the same passes in JavaScript, and the dense matrix. */
 import { jsCore } from "../src/core/js/index.js";
-import { makeTransition } from "../src/core/transition.js";
+import { makeTransition } from "../src/core/tables/transition.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { measure, type Row } from "./harness.js";
 

@@ -1,6 +1,6 @@
 /** Is it worth being lazy? Opponents: the same in JavaScript, and float noise for every θ, which is not even exact. */
 import { jsCore } from "../src/core/js/index.js";
-import { makeRace, penalty, type Race } from "../src/core/race.js";
+import { makeRace, penalty, type Race } from "../src/core/tables/candidates.js";
 import { Stage, subStream, unsafeKey } from "../src/core/random.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { measureTogether, type Row } from "./harness.js";

@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "vite";
-import { chromiumPath, launch } from "../test/browser/chromium.js";
-import { serve } from "../test/browser/server.js";
+import { chromiumPath, launch } from "../test/support/chromium.js";
+import { serve } from "../test/support/server.js";
 
 const outDir = mkdtempSync(join(tmpdir(), "brume-web-"));
-await build({ configFile: "web/vite.config.ts", logLevel: "error", build: { outDir, emptyOutDir: true } });
+await build({ configFile: "site/vite.config.ts", logLevel: "error", build: { outDir, emptyOutDir: true } });
 const browser = await launch(chromiumPath());
 const server = await serve({ folders: { "/": outDir } });
 try {

@@ -10,7 +10,7 @@
 import { availableParallelism } from "node:os";
 import { isMainThread, parentPort } from "node:worker_threads";
 import { parseArgs } from "node:util";
-import { runInPool } from "../src/lab/pool.js";
+import { runInPool } from "../research/pool.js";
 import { EPISODE, runEpisodes } from "./fuzz/episode.js";
 import { Tally } from "./fuzz/tally.js";
 

@@ -1,12 +1,12 @@
 /** The kernels, one at a time: random arguments, both cores, every output and the place in the keystream compared. */
 import { chooseCore } from "../../src/core/choose.js";
-import { expCoin, ratioCoin } from "../../src/core/coin.js";
+import { expCoin, ratioCoin } from "../../src/core/tables/coin.js";
 import type { Core } from "../../src/core/core.js";
 import { nodeCount } from "../../src/core/layout.js";
-import { makeRace } from "../../src/core/race.js";
+import { makeRace } from "../../src/core/tables/candidates.js";
 import { type Random, Stage, subStream } from "../../src/core/random.js";
-import { makeScale } from "../../src/core/scale.js";
-import { makeTransition } from "../../src/core/transition.js";
+import { makeScale } from "../../src/core/tables/scale.js";
+import { makeTransition } from "../../src/core/tables/transition.js";
 import { hybrid, squareWave } from "../../src/local/mechanisms.js";
 import { outcome, same } from "./compare.js";
 import type { Dice } from "./dice.js";

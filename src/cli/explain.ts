@@ -1,6 +1,6 @@
 /** brume explain: a stored account in words. */
 import { readFile } from "node:fs/promises";
-import { type Account, explainAccount } from "../central/account.js";
+import { type Account, explainAccount } from "../stream/statement.js";
 import { type Command, DataError, UsageError } from "./command.js";
 import { inWords } from "./systemErrors.js";
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 /** The command line. Exit codes: 0 done, 1 the data could not be used, 2 called wrongly. */
 import { readFileSync } from "node:fs";
-import { audit } from "./audit.js";
+import { audit } from "../../research/cli/audit.js";
 import { Arguments, type Command, DataError, helpOf, UsageError } from "./command.js";
 import { demo } from "./demo.js";
-import { evaluate } from "./evaluate.js";
+import { evaluate } from "../../research/cli/evaluate.js";
 import { explain } from "./explain.js";
 import { Interrupted } from "./interrupt.js";
-import { ldp } from "./ldp.js";
-import { paper } from "./paper.js";
+import { ldp } from "../../research/cli/ldp.js";
+import { paper } from "../../research/cli/paper.js";
 import { plan } from "./plan.js";
 import { release } from "./release.js";
 import { inWords, isSystemError } from "./systemErrors.js";

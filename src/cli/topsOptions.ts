@@ -1,6 +1,6 @@
 /** The options of `tops` on the command line, shared by the commands that make a publisher. */
 import type { OwnSmoother, SmootherChoice, TopsOptions } from "../index.js";
-import { given } from "../given.js";
+import { given } from "../core/given.js";
 import { type Arguments, type Option, UsageError } from "./command.js";
 
 export const TOPS_FLAGS: Readonly<Record<string, Option>> = {

@@ -3,12 +3,12 @@
  * same key they give the same answers, bit for bit. A core keeps nothing between calls: every array that goes
  * in or comes out belongs to the caller.
  */
-import type { Coin } from "./coin.js";
-import type { Mechanism, Quantiser } from "./mechanism.js";
-import type { Race } from "./race.js";
+import type { Coin } from "./tables/coin.js";
+import type { Mechanism, Quantiser } from "./tables/mechanism.js";
+import type { Race } from "./tables/candidates.js";
 import type { Random } from "./random.js";
-import type { Scale } from "./scale.js";
-import type { Transition } from "./transition.js";
+import type { Scale } from "./tables/scale.js";
+import type { Transition } from "./tables/transition.js";
 
 /** ChaCha20 (RFC 8439). */
 export interface Keystream {

@@ -3,7 +3,7 @@
  * many. It comes closer to the maximum of the likelihood than plain EM when that stops, so it gives *another*, rougher
  * estimate: an option, never the default.
  */
-import { begin, type Estimate, logLikelihood, type Steps, type Watching } from "./estimate.js";
+import { begin, type Estimate, logLikelihood, type Steps, type Watching } from "./em.js";
 
 /** Like `estimate`; `updates` counts EM updates done, of which a jump takes four or five. */
 export async function acceleratedEstimate(

@@ -6,15 +6,15 @@
  *
  * All it ever sees is ε-LDP already: nothing here can spend privacy, and everything here may be published.
  */
-import { checkChoice, checkInteger, checkOptions, checkPositive, checkRange } from "../checks.js";
+import { checkChoice, checkInteger, checkOptions, checkPositive, checkRange } from "../core/checks.js";
 import { chooseCore, type CoreChoice } from "../core/choose.js";
 import type { Core } from "../core/core.js";
-import { makeTransition } from "../core/transition.js";
+import { makeTransition } from "../core/tables/transition.js";
 import { acceleratedEstimate } from "./accelerate.js";
-import { explainLocal, type LocalAccount, localAccount } from "./account.js";
+import { explainLocal, type LocalAccount, localAccount } from "./statement.js";
 import { type LocalAnswer, makeLocalAnswer } from "./answer.js";
-import { type Estimate, estimate, type Watching } from "./estimate.js";
-import { type Batch, noRefusals, type Refused, takeReports } from "./intake.js";
+import { type Estimate, estimate, type Watching } from "./em.js";
+import { type Batch, noRefusals, type Refused, takeReports } from "./batch.js";
 import { BINS, checkLocalEpsilon } from "./mechanisms.js";
 import { cellProbabilities, estimator, worstVariance } from "./moments.js";
 import { type Channel, makeChannel } from "./reporter.js";

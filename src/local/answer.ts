@@ -1,5 +1,5 @@
 /** What `range` of an aggregator gives back. */
-import { normalQuantile } from "../normal.js";
+import { normalQuantile } from "../core/normal.js";
 
 export interface LocalAnswer {
   /**

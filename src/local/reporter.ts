@@ -5,11 +5,11 @@
  *
  * Small enough for any page: no wasm, and nothing of the server. Report every value once, in one phase.
  */
-import { checkChoice, checkOptions, checkPositive, checkValue, checkValues } from "../checks.js";
+import { checkChoice, checkOptions, checkPositive, checkValue, checkValues } from "../core/checks.js";
 import type { Reports } from "../core/core.js";
 import { WordReader } from "../core/js/reader.js";
 import { drawReport, quantised, reports as jsReports } from "../core/js/reports.js";
-import type { Mechanism, Quantiser } from "../core/mechanism.js";
+import type { Mechanism, Quantiser } from "../core/tables/mechanism.js";
 import { type Random, secretKey, Stage, subStream } from "../core/random.js";
 import { checkLocalEpsilon, hybrid, squareWave } from "./mechanisms.js";
 import { gridOf, packReports, type Phase, PHASES, type Report, VERSION } from "./report.js";

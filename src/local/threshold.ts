@@ -2,7 +2,7 @@
  * θ from an estimated distribution (Section 4.1): noise grows with θ, what clamping hides shrinks with it.
  * Everything here is post-processing of ε-LDP reports and public.
  */
-import type { Mechanism } from "../core/mechanism.js";
+import type { Mechanism } from "../core/tables/mechanism.js";
 import { worstVariance } from "./moments.js";
 
 export type Objective = "exact" | "paper";

@@ -3,11 +3,11 @@
  * Chromium, on both cores; all answers must be equal.
  */
 import { chooseCore, type CoreChoice } from "../../src/core/choose.js";
-import { expCoin } from "../../src/core/coin.js";
-import { makeRace } from "../../src/core/race.js";
+import { expCoin } from "../../src/core/tables/coin.js";
+import { makeRace } from "../../src/core/tables/candidates.js";
 import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
-import { makeScale } from "../../src/core/scale.js";
-import { makeTransition } from "../../src/core/transition.js";
+import { makeScale } from "../../src/core/tables/scale.js";
+import { makeTransition } from "../../src/core/tables/transition.js";
 
 export function kernelAnswers(choice: CoreChoice): Record<string, string> {
   const core = chooseCore(choice);

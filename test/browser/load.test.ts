@@ -6,13 +6,13 @@ import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { build as viteBuild } from "vite";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { launch, open } from "./chromium.js";
+import { launch, open } from "../support/chromium.js";
 import { kernelAnswers } from "./kernels.js";
 import { program } from "./program.js";
-import { serve, type Site } from "./server.js";
+import { serve, type Site } from "../support/server.js";
 
 const installed = join(inject("app"), "node_modules/brume");
-const inNode = (await import(pathToFileURL(join(installed, "dist/index.js")).href)) as Parameters<
+const inNode = (await import(pathToFileURL(join(installed, "dist/src/index.js")).href)) as Parameters<
   typeof program
 >[0];
 const expected = program(inNode);

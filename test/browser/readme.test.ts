@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
-import { launch, open } from "./chromium.js";
-import { serve } from "./server.js";
+import { launch, open } from "../support/chromium.js";
+import { serve } from "../support/server.js";
 
 const blocks = [...readFileSync("README.md", "utf8").matchAll(/^```html\n(.*?)^```/gms)].map(
   ([, html]) => html!,

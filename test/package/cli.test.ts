@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { tops } from "../../src/index.js";
 
-const MAIN = join(import.meta.dirname, "../../dist/cli/main.js");
+const MAIN = join(import.meta.dirname, "../../dist/src/cli/main.js");
 const folder = mkdtempSync(join(tmpdir(), "brume-cli-"));
 const file = (name: string, content: string | Buffer) => {
   const path = join(folder, name);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { evaluate } from "../../src/lab/evaluate.js";
-import { evaluateInWorkers } from "../../src/lab/workers.js";
-import { longTailedStream } from "../reference/streams.js";
+import { evaluate } from "../../research/evaluate.js";
+import { evaluateInWorkers } from "../../research/workers.js";
+import { longTailedStream } from "../support/streams.js";
 
 const options = {
   data: longTailedStream(500, 100, "workers"),
@@ -14,7 +14,7 @@ const options = {
   maxRange: 256,
   seed: "workers",
 } as const;
-const script = new URL("../../dist/lab/worker.js", import.meta.url);
+const script = new URL("../../dist/research/worker.js", import.meta.url);
 
 test("worker threads measure what one thread measures", async () => {
   const told: number[] = [];

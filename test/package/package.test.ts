@@ -79,7 +79,7 @@ test("imports, with one wasm instance for all imports", async () => {
     const Instance = WebAssembly.Instance;
     WebAssembly.Instance = function (...args) { instances++; return new Instance(...args); };
     const one = await import("brume");
-    const two = await import("./node_modules/brume/dist/index.js");
+    const two = await import("./node_modules/brume/dist/src/index.js");
     const cores = [one.chooseCore(), one.chooseCore("wasm"), two.chooseCore()];
     console.log(JSON.stringify({ instances, cores: cores.map((core) => core.name), same: new Set(cores).size }));
   `;

@@ -5,17 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { fromNumbers } from "../../src/lab/data/source.js";
-import { figure3 } from "../../src/lab/figures/systems.js";
-import { figure8 } from "../../src/lab/figures/localThresholds.js";
-import type * as Runs from "../../src/lab/figures/runs.js";
-import { longTailedStream } from "../reference/streams.js";
+import { fromNumbers } from "../../research/data/source.js";
+import { figure3 } from "../../research/figures/systems.js";
+import { figure8 } from "../../research/figures/localThresholds.js";
+import type * as Runs from "../../research/figures/runs.js";
+import { longTailedStream } from "../support/streams.js";
 
 const DIST = join(import.meta.dirname, "../../dist");
 const folder = mkdtempSync(join(tmpdir(), "brume-paper-"));
 
 test("worker threads give what one thread gives", async () => {
-  const { runAll } = (await import(join(DIST, "lab/figures/runs.js"))) as typeof Runs;
+  const { runAll } = (await import(join(DIST, "research/figures/runs.js"))) as typeof Runs;
   const settings = {
     ...{ seed: "threads", repeat: 1, queries: 10, holdout: 256, maxRange: 1024 },
     ...{ epsilons: [1], localEpsilons: [1] },

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { TestProject } from "vitest/node";
-import { chromiumPath } from "../browser/chromium.js";
+import { chromiumPath } from "../support/chromium.js";
 
 declare module "vitest" {
   export interface ProvidedContext {

@@ -2,7 +2,7 @@
  * What candidates for θ cost, in blocks of 2^β: exactly where it matters, from below elsewhere. Candidate a
  * (from 0) stands for θ_(a+1), which a value of bin k exceeds iff k > a. Twin of assembly/blocks.ts.
  */
-import { penalty, type Race } from "../race.js";
+import { penalty, type Race } from "../tables/candidates.js";
 
 /** How many values are counted to find the blocks that matter; m below twice that, all of them. */
 const SAMPLE = 8192;

@@ -1,6 +1,6 @@
 /** Random bits → exact integer noise: twin of assembly/laplace.ts. src/core/scale.ts says how a scale draws. */
 import type { Sampling } from "../core.js";
-import { columnsBefore, Layout, type Scale, SIGN, TAIL_WORDS } from "../scale.js";
+import { columnsBefore, Layout, type Scale, SIGN, TAIL_WORDS } from "../tables/scale.js";
 import { WordReader } from "./reader.js";
 
 /** A geometric sample: an integer k ≥ 0 with P(k) ∝ exp(−k/t). */

@@ -1,5 +1,5 @@
 /** Random words in order: twin of assembly/reader.ts. */
-import type { Coin } from "../coin.js";
+import type { Coin } from "../tables/coin.js";
 import type { Sampling } from "../core.js";
 import { checkPosition, type Random } from "../random.js";
 import { chachaBlock, initialState } from "./chacha.js";

@@ -1,6 +1,6 @@
 /** Local reports: twin of assembly/reports.ts. */
 import type { Reports } from "../core.js";
-import { Field, type Mechanism, type Quantiser } from "../mechanism.js";
+import { Field, type Mechanism, type Quantiser } from "../tables/mechanism.js";
 import { WordReader } from "./reader.js";
 
 export const quantised = (value: number, { scale, shift }: Quantiser, top: number): number =>

@@ -1,6 +1,6 @@
 /** Bins → the noisy best θ: twin of assembly/threshold.ts. The algorithm and its proof: docs/noisy-max.md. */
 import type { Thresholds } from "../core.js";
-import { checkBins, type Race } from "../race.js";
+import { checkBins, type Race } from "../tables/candidates.js";
 import type { Random } from "../random.js";
 import { Blocks } from "./blocks.js";
 import { drawGeometric, drawLaplace } from "./laplace.js";

@@ -1,6 +1,6 @@
 /** Stages assembly/threshold.ts. */
 import type { Thresholds } from "../core.js";
-import { checkBins, type Race } from "../race.js";
+import { checkBins, type Race } from "../tables/candidates.js";
 import { Arena, type Kernels } from "./instance.js";
 import { withRandom } from "./reader.js";
 

@@ -1,0 +1,143 @@
+/** Audits a mechanism: many runs on neighbouring inputs, an attack, and a verdict on the ε it claims. */
+import { checkChoice, checkInteger, checkPositive } from "../../src/core/checks.js";
+import { chooseCore } from "../../src/core/choose.js";
+import type { Core } from "../../src/core/core.js";
+import { type Random, secretKey, Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { attack, type Finding, type Observations } from "./attack.js";
+import { type Break, brokenCore } from "./breaks.js";
+import type { MakeTargets, Target, World } from "./target.js";
+import { forest } from "./targets/forest.js";
+import { laplace } from "./targets/laplace.js";
+import { hm, pm, sr, sw } from "./targets/local.js";
+import { noisyMax } from "./targets/noisyMax.js";
+import { tops } from "./targets/tops.js";
+
+type Kind = Break["kind"];
+
+interface Subject {
+  readonly makeTargets: MakeTargets;
+  /** Runs on each input, unless asked otherwise: a few seconds. */
+  readonly samples: number;
+  /** Breaks that mean something here. */
+  readonly breaks: readonly Kind[];
+  /** Its noise is no Laplace noise: less of it means a mechanism for a larger ε. */
+  readonly local?: true;
+}
+
+const local = (makeTargets: MakeTargets): Subject => ({
+  makeTargets,
+  samples: 1_000_000,
+  breaks: ["scale"],
+  local: true,
+});
+
+const SUBJECTS = {
+  laplace: { makeTargets: laplace, samples: 1_000_000, breaks: ["scale", "float"] },
+  "noisy-max": { makeTargets: noisyMax, samples: 100_000, breaks: ["scale"] },
+  forest: { makeTargets: forest, samples: 100_000, breaks: ["scale", "float", "skip-node"] },
+  tops: { makeTargets: tops, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
+  sr: local(sr),
+  pm: local(pm),
+  hm: local(hm),
+  sw: local(sw),
+} as const satisfies Record<string, Subject>;
+
+export type MechanismName = keyof typeof SUBJECTS;
+export const MECHANISM_NAMES = Object.keys(SUBJECTS) as readonly MechanismName[];
+
+export interface AuditOptions {
+  readonly mechanism: MechanismName;
+  /** The ε that the mechanism claims. */
+  readonly epsilon: number;
+  /** Runs on each of the two inputs, half of them to find an event. Default: what takes a few seconds. */
+  readonly samples?: number;
+  readonly break?: Break | undefined;
+  /** Makes the audit repeatable. Default: fresh randomness. */
+  readonly unsafeSeed?: string | undefined;
+  readonly core?: Core;
+  /** Called now and then with the runs done so far and in all. */
+  readonly progress?: (done: number, all: number) => void;
+}
+
+export interface Audit {
+  readonly mechanism: MechanismName;
+  readonly claimed: number;
+  /** The ε that the attack has shown, with this confidence. */
+  readonly lowerBound: number;
+  readonly confidence: number;
+  /** Runs on each input. */
+  readonly samples: number;
+  readonly verdict: "consistent" | "violation";
+  /** What told the two inputs apart best. */
+  readonly event: string;
+}
+
+/** A false alarm comes once in a million audits of a mechanism that keeps its promise, or less often. */
+const ALPHA = 1e-6;
+const RUNS_AT_ONCE = 8192;
+
+export function audit(options: AuditOptions): Audit {
+  const mechanism = checkChoice("mechanism", options.mechanism, MECHANISM_NAMES);
+  const claimed = checkPositive("epsilon", options.epsilon);
+  const subject: Subject = SUBJECTS[mechanism];
+  const samples = checkInteger("samples", options.samples ?? subject.samples, 100, 2 ** 26);
+  const targets = targetsOf(mechanism, subject, claimed, options.core ?? chooseCore(), options.break);
+  const key = options.unsafeSeed === undefined ? secretKey() : unsafeKey(options.unsafeSeed);
+
+  const all = targets.reduce((sum, target) => sum + 2 * runsOf(target, samples), 0);
+  let done = 0;
+  const findings = targets.map((target, i) => {
+    const [first, second] = ([0, 1] as const).map((world) =>
+      observe(target, world, runsOf(target, samples), subStream(key, Stage.baseline, world, i), (runs) =>
+        options.progress?.((done += runs), all),
+      ),
+    );
+    // Bonferroni: all bounds hold together with the confidence asked for.
+    return { target, ...attack(first!, second!, ALPHA / targets.length) };
+  });
+  const worst = findings.reduce((a, b) => (b.lowerBound > a.lowerBound ? b : a));
+  return {
+    mechanism,
+    claimed,
+    lowerBound: worst.lowerBound,
+    confidence: 1 - ALPHA,
+    samples,
+    verdict: worst.lowerBound > claimed ? "violation" : "consistent",
+    event: describe(worst),
+  };
+}
+
+const runsOf = (target: Target, samples: number): number => Math.ceil(samples * target.effort);
+
+const describe = ({ target, event }: Finding & { target: Target }): string => `${target.name}: ${event}`;
+
+function targetsOf(
+  name: MechanismName,
+  { makeTargets, breaks, local }: Subject,
+  epsilon: number,
+  core: Core,
+  fault: Break | undefined,
+): readonly Target[] {
+  if (fault === undefined) return makeTargets(epsilon, core);
+  if (!breaks.includes(fault.kind))
+    throw new TypeError(`break: expected ${breaks.join(" or ")} for "${name}", got "${fault.kind}"`);
+  if (local && fault.kind === "scale") return makeTargets(epsilon / fault.factor, core);
+  return makeTargets(epsilon, brokenCore(core, fault));
+}
+
+function observe(
+  target: Target,
+  world: World,
+  runs: number,
+  random: Random,
+  step: (runs: number) => void,
+): Observations {
+  const width = target.features.length;
+  const rows = new Float64Array(runs * width);
+  for (let from = 0; from < runs; from += RUNS_AT_ONCE) {
+    const to = Math.min(runs, from + RUNS_AT_ONCE);
+    target.observe(world, random, rows.subarray(from * width, to * width));
+    step(to - from);
+  }
+  return { features: target.features, rows };
+}

@@ -1,0 +1,75 @@
+/**
+ * Mechanisms that are broken on purpose, to show that the audit would see it. A break is a core whose noise is
+ * wrong; the library never makes one.
+ */
+import type { Core } from "../../src/core/core.js";
+import { exactRational } from "../../src/core/tables/fixedPoint.js";
+import { leafCount, nodeCount } from "../../src/core/layout.js";
+import type { Random } from "../../src/core/random.js";
+import { makeScale, type Scale } from "../../src/core/tables/scale.js";
+
+export type Break =
+  /** Noise of `factor` times the scale it should have. */
+  | { readonly kind: "scale"; readonly factor: number }
+  /** Textbook Laplace noise: the logarithm of a uniform double. */
+  | { readonly kind: "float" }
+  /** The first leaf of every tree has no noise. */
+  | { readonly kind: "skip-node" };
+
+const BREAK_NAMES = ["scale=FACTOR", "float", "skip-node"] as const;
+
+/** "scale=0.8", "float" or "skip-node". */
+export function parseBreak(text: string): Break {
+  if (text === "float" || text === "skip-node") return { kind: text };
+  const factor = /^scale=(.+)$/.exec(text)?.[1];
+  if (factor === undefined)
+    throw new TypeError(`break: expected ${BREAK_NAMES.join(", ")}, got ${JSON.stringify(text)}`);
+  if (!(Number(factor) > 0 && Number(factor) < Infinity))
+    throw new RangeError(`break: expected a scale factor above 0, got ${JSON.stringify(factor)}`);
+  return { kind: "scale", factor: Number(factor) };
+}
+
+export function brokenCore(core: Core, fault: Break): Core {
+  if (fault.kind === "scale") return wrongScale(core, fault.factor);
+  const laplace = fault.kind === "float" ? naiveLaplace(core) : core.laplace.bind(core);
+  return {
+    ...core,
+    laplace,
+    growTree(random, scale, fanout, levels) {
+      const nodes = new Float64Array(nodeCount(fanout, levels));
+      laplace(random, scale, nodes);
+      if (fault.kind === "skip-node") nodes[0] = 0;
+      const corrections = core.makeConsistent(nodes, fanout, levels);
+      return { noise: nodes.slice(0, leafCount(fanout, levels)), corrections };
+    },
+  };
+}
+
+function wrongScale(core: Core, factor: number): Core {
+  const wrong = ({ numerator, denominator }: Scale): Scale => {
+    const by = exactRational(factor);
+    return makeScale(numerator * by.numerator, denominator * by.denominator);
+  };
+  return {
+    ...core,
+    laplace: (random, scale, out) => core.laplace(random, wrong(scale), out),
+    growTree: (random, scale, fanout, levels) => core.growTree(random, wrong(scale), fanout, levels),
+    // A value that counts for more is the same as less noise on every score.
+    noisyMax: (random, bins, race) =>
+      core.noisyMax(random, bins, { ...race, countWeight: Math.round(race.countWeight / factor) }),
+  };
+}
+
+/** t·ln u with a sign, in doubles: what many a library does, and what Mironov (2012) broke. */
+function naiveLaplace(core: Core): Core["laplace"] {
+  return (random: Random, scale: Scale, out: Float64Array) => {
+    const t = Number(scale.numerator) / Number(scale.denominator);
+    const words = new Uint32Array(2 * out.length);
+    core.keystream(random, words);
+    for (let i = 0; i < out.length; i++) {
+      const [a, b] = [words[2 * i]!, words[2 * i + 1]!];
+      const uniform = ((a >>> 6) * 2 ** 27 + (b >>> 5) + 1) / 2 ** 53; // (0, 1]
+      out[i] = (1 - 2 * (a & 1)) * t * -Math.log(uniform);
+    }
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * ToPS end to end, through the code that publishes. A replaced value is read by one stage only, so there are three
+ * attacks: on a value that chooses θ, on one that warms up, and on one that is published.
+ */
+import { resolveSettings, type TopsOptions } from "../../../src/stream/options.js";
+import { Tops } from "../../../src/stream/stream.js";
+import type { Core } from "../../../src/core/core.js";
+import type { Random } from "../../../src/core/random.js";
+import { type MakeTargets, type Target, THETA, type World } from "../target.js";
+
+export const tops: MakeTargets = (epsilon, core) => [
+  choosing(epsilon, core),
+  warming(epsilon, core),
+  published(epsilon, core),
+];
+
+/** Eight values choose between two thresholds; one of them is 0 or max. */
+function choosing(epsilon: number, core: Core): Target {
+  const options = { epsilon, max: THETA, thresholdStep: THETA / 2, holdout: 8, warmStart: false };
+  return {
+    name: "a value that chooses the threshold, 0 or max",
+    features: ["threshold"],
+    effort: 1 / 4,
+    observe: observing(core, options, 1, (stream, world, row) => {
+      stream.pushMany([world * THETA, 0, 0, 0, 0, 0, 0, 0]);
+      row[0] = stream.account().threshold!;
+    }),
+  };
+}
+
+/** One value gives the first prediction, which the next position publishes. */
+function warming(epsilon: number, core: Core): Target {
+  return {
+    name: "a value of the warm start, 0 or max",
+    features: ["first published number"],
+    effort: 1,
+    observe: observing(
+      core,
+      { epsilon, max: THETA, threshold: THETA, holdout: 1 },
+      1,
+      (stream, world, row) => {
+        stream.push(world * THETA);
+        row[0] = stream.push(0)!;
+      },
+    ),
+  };
+}
+
+/** Two blocks of one value under one top node; the first is 0 or max. */
+function published(epsilon: number, core: Core): Target {
+  const options = { epsilon, max: THETA, threshold: THETA, fanout: 2, maxRange: 4, skipLevels: 0 };
+  const t = (2 * THETA) / epsilon;
+  return {
+    name: "a published value, 0 or max",
+    features: ["likelihood ratio of the published numbers", "published number"],
+    effort: 1,
+    observe: observing(core, options, 2, (stream, world, row) => {
+      const [first, second] = stream.pushMany([world * THETA, 0]) as unknown as [number, number];
+      row[0] = Math.log(likelihood(first, second, t) / likelihood(first - THETA, second, t));
+      row[1] = first;
+    }),
+  };
+}
+
+/**
+ * Likelihood, up to a constant, of publishing (x, y) for two leaves of true count 0 under one top node. With
+ * z = R/3 the correction (b = 2), the three noises are x − z, y − z and z + x + y: z is not published, so
+ * exp(−g(z)/t), g(z) = |z − x| + |z − y| + |z + x + y|, is integrated over it. g is linear between its three kinks.
+ */
+export function likelihood(x: number, y: number, t: number): number {
+  const [low, middle, high] = Float64Array.of(x, y, -x - y).sort() as unknown as [number, number, number];
+  const weight = (g: number) => Math.exp(-g / t);
+  const spread = high - low;
+  return 2 * weight(spread) - (2 / 3) * (weight(spread + (middle - low)) + weight(spread + (high - middle)));
+}
+
+/** Runs a publisher with a key of its own for each row. */
+function observing(
+  core: Core,
+  options: TopsOptions,
+  width: number,
+  run: (stream: Tops, world: World, row: Float64Array) => void,
+): Target["observe"] {
+  const settings = resolveSettings(options);
+  return (world: World, random: Random, rows: Float64Array) => {
+    const keys = new Uint32Array((8 * rows.length) / width);
+    core.keystream(random, keys);
+    for (let i = 0; i < rows.length / width; i++) {
+      const key = keys.slice(8 * i, 8 * i + 8);
+      run(new Tops(settings, core, key), world, rows.subarray(i * width, (i + 1) * width));
+    }
+  };
+}

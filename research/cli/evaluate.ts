@@ -1,0 +1,96 @@
+/** brume evaluate: how far the answers of any system are off, on data you know. */
+import { SYSTEM_NAMES, type EvaluateOptions, type Evaluation, type SystemName } from "../evaluate.js";
+import { evaluateInWorkers } from "../workers.js";
+import { given } from "../../src/core/given.js";
+import { type Arguments, type Command, UsageError } from "../../src/cli/command.js";
+import { readNumbers } from "../../src/cli/input.js";
+import { INPUT_FLAGS, inputOf } from "../../src/cli/inputOptions.js";
+import { Progress } from "../../src/cli/progress.js";
+import { table } from "../../src/cli/table.js";
+import { skipLevelsOf, smootherOf } from "../../src/cli/topsOptions.js";
+
+export const evaluate: Command = {
+  name: "evaluate",
+  operands: "",
+  summary: `Measures the error of random range queries on data you know, for ToPS and the systems it is compared with.\nSystems: ${SYSTEM_NAMES.join(", ")}.`,
+  options: {
+    data: { value: "FILE", help: "numbers: plain, CSV or NDJSON, gzip or not (required)" },
+    ...INPUT_FLAGS,
+    max: { value: "B", help: "public upper bound of a value (required)" },
+    epsilon: { value: "E,E,…", help: "privacy budgets (required)" },
+    methods: { value: "M,M,…", help: "systems to run (tops)" },
+    repeat: { value: "N", help: "runs per system and budget (10)" },
+    queries: { value: "Q", help: "random ranges per run (200)" },
+    holdout: { value: "M", help: "values that choose θ (65536)" },
+    "max-range": { value: "R", help: "values released, and the longest range (1048576)" },
+    tile: { help: "extend short data by appending it mirrored" },
+    threshold: { value: "T", help: "a public θ for every system" },
+    answer: { value: "A", help: "best or published (each system's own)" },
+    "skip-levels": { value: "S", help: "levels left to prediction: auto, paper or a number" },
+    smoother: { value: "S", help: "recent, mean, median, moving:W or exponential:A" },
+    paper: { help: "all choices as in the paper" },
+    "unsafe-seed": { value: "S", help: "the same ranges and noise every time" },
+    json: { help: "one JSON object instead of a table" },
+  },
+  example:
+    "brume evaluate --data fares.csv.gz --column fare --max 30000 --epsilon 0.01,0.1 --methods tops,pak --tile",
+  async run(args) {
+    const options = { ...(await readData(args)), ...evaluateOptions(args) };
+    const progress = new Progress("runs");
+    const result = await evaluateInWorkers(options, {
+      progress: (done, of) => progress.show(done, done / of),
+    }).finally(() => progress.clear());
+    process.stdout.write(args.has("json") ? `${JSON.stringify(result)}\n` : `${tableOf(result)}\n`);
+  },
+};
+
+async function readData(args: Arguments): Promise<Pick<EvaluateOptions, "data">> {
+  const path = args.text("data");
+  if (path === undefined) throw new UsageError("--data: missing; expected a file");
+  return { data: await readNumbers(...inputOf(args, path)) };
+}
+
+function evaluateOptions(args: Arguments): Omit<EvaluateOptions, "data"> {
+  const epsilons = args.numbers("epsilon");
+  if (epsilons === undefined)
+    throw new UsageError("--epsilon: missing; expected numbers with commas between");
+  const options = {
+    repeat: args.number("repeat"),
+    queries: args.number("queries"),
+    holdout: args.number("holdout"),
+    maxRange: args.number("max-range"),
+    tile: args.has("tile"),
+    threshold: args.number("threshold"),
+    answer: args.choice("answer", ["best", "published"]),
+    skipLevels: skipLevelsOf(args),
+    smoother: smootherOf(args.text("smoother")),
+    variant: args.has("paper") ? ("paper" as const) : undefined,
+    seed: args.text("unsafe-seed"),
+  };
+  const methods = (args.text("methods") ?? "tops").split(",").map((name) => systemOf(name.trim()));
+  return { max: args.required("max"), epsilons, methods, ...given(options) };
+}
+
+function systemOf(name: string): SystemName {
+  const found = SYSTEM_NAMES.find((known) => known === name);
+  if (found === undefined)
+    throw new UsageError(`--methods: expected ${SYSTEM_NAMES.join(", ")}, got "${name}"`);
+  return found;
+}
+
+function tableOf({ results }: Evaluation): string {
+  const short = (x: number) =>
+    x !== 0 && (Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3)
+      ? x.toExponential(2)
+      : String(Number(x.toPrecision(3)));
+  return table(
+    ["method", "ε", "MSE", "(sd)", "MAE", "MMSE", "MMAE", "θ min", "median", "max", "s"],
+    results.map(({ method, epsilon, mse, mae, mmse, mmae, theta, seconds }) => [
+      method,
+      String(epsilon),
+      ...[mse.mean, mse.sd, mae.mean, mmse.mean, mmae.mean, theta.min, theta.median, theta.max, seconds].map(
+        short,
+      ),
+    ]),
+  );
+}

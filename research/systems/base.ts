@@ -1,0 +1,23 @@
+/** The base line: zeros, whatever comes. Reads nothing, so it is private at ε = 0; also what θ = 0 leaves of a stream. */
+import { NO_SPREAD } from "../../src/stream/variance.js";
+import type { Released } from "../../src/stream/released.js";
+
+export class Zeros implements Released {
+  readonly oldest = 0;
+  readonly resolution = 1;
+  length = 0;
+
+  push(): number {
+    this.length++;
+    return 0;
+  }
+
+  pushMany(values: Float64Array): Float64Array {
+    this.length += values.length;
+    return new Float64Array(values.length);
+  }
+
+  answer() {
+    return { sum: 0, spread: NO_SPREAD };
+  }
+}

@@ -1,0 +1,47 @@
+/** Flat Laplace: every value gets noise of its own, of scale Θ/ε. A range sums as many noises as it has values. */
+import { noiseScale } from "../../src/stream/noise.js";
+import { RangeIndex, type RawAnswer } from "../../src/stream/ranges.js";
+import type { Settings } from "../../src/stream/options.js";
+import type { Core } from "../../src/core/core.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import type { IntegerStream } from "./grid.js";
+import { NoiseQueue } from "./noiseQueue.js";
+
+export class Flat implements IntegerStream {
+  readonly #noise: NoiseQueue;
+  /** Prefix sums of what was published: blocks of one value, under one level of noise. */
+  readonly #ranges: RangeIndex;
+  length = 0;
+
+  /** @param theta Θ in grid units */
+  constructor(core: Core, key: Uint32Array, settings: Settings, theta: number) {
+    const { epsilon, maxRange, history } = settings;
+    this.#noise = new NoiseQueue(core, subStream(key, Stage.baseline, 0, 0), noiseScale(1, theta, epsilon));
+    const shape = { fanout: 2, levels: 1, blockLength: 1, blocksPerForest: maxRange, history };
+    this.#ranges = new RangeIndex(shape, theta / epsilon);
+  }
+
+  get oldest(): number {
+    return this.#ranges.oldest;
+  }
+
+  push(x: number): number {
+    const noisy = x + this.#noise.take();
+    this.#ranges.add(noisy, noisy);
+    this.length++;
+    return noisy;
+  }
+
+  pushMany(xs: Float64Array): Float64Array {
+    const noisy = new Float64Array(xs.length);
+    this.#noise.fill(noisy);
+    for (let i = 0; i < xs.length; i++) noisy[i]! += xs[i]!;
+    this.#ranges.addMany(noisy, noisy);
+    this.length += xs.length;
+    return noisy;
+  }
+
+  answer(from: number, to: number, kind: "best" | "published"): RawAnswer {
+    return this.#ranges.answer(from, to, kind, 0);
+  }
+}

@@ -1,0 +1,74 @@
+/** The ways to publish a clamped stream, by name: adding one is a line here. */
+import { noiseScale } from "../../src/stream/noise.js";
+import { Release } from "../../src/stream/blocks.js";
+import type { Released } from "../../src/stream/released.js";
+import type { Settings } from "../../src/stream/options.js";
+import type { Core } from "../../src/core/core.js";
+import { Zeros } from "./base.js";
+import { Flat } from "./flat.js";
+import { fitGrid, onGrid } from "./grid.js";
+import { NodeHierarchy } from "./nodes.js";
+import { largestUnboundedScale, UNBOUNDED_LEVELS, unboundedShape } from "./unbounded.js";
+
+/** θ in units of the stream, above 0. */
+type Make = (core: Core, key: Uint32Array, settings: Settings, theta: number) => Released;
+
+export interface Hierarchy {
+  /** In words, for accounts. */
+  readonly mechanism: string;
+  readonly fanout: number;
+  /** Whether lowest levels are left to prediction. */
+  readonly skips: boolean;
+  /** Levels that carry noise, where that is not the height of the tree. */
+  readonly levels?: number;
+  readonly make: Make;
+}
+
+/** Every node has noise of its own, nothing is reconciled. */
+const inconsistent: Make = (core, key, settings, theta) => {
+  const { epsilon, fanout, levels, maxRange, history, resolution } = settings;
+  const grid = fitGrid(theta, resolution, levels / epsilon, maxRange);
+  const scale = noiseScale(levels, grid.theta, epsilon);
+  const shape = { fanout, levels, scale: () => scale, forestLength: maxRange, history };
+  return onGrid(new NodeHierarchy(core, key, shape), grid);
+};
+
+/** As in ToPS; the first block is predicted as θ/2 a value. */
+const consistent: Make = (core, key, settings, theta) => {
+  const { epsilon, levels, blockLength, blocksPerForest } = settings;
+  const grid = fitGrid(theta, settings.resolution, levels / epsilon, blockLength * blocksPerForest);
+  return new Release(core, key, { ...settings, resolution: grid.resolution }, grid.theta, grid.theta / 2);
+};
+
+const flat: Make = (core, key, settings, theta) => {
+  const grid = fitGrid(theta, settings.resolution, 1 / settings.epsilon, settings.maxRange);
+  return onGrid(new Flat(core, key, settings, grid.theta), grid);
+};
+
+const unbounded: Make = (core, key, { epsilon, resolution }, theta) => {
+  const grid = fitGrid(theta, resolution, largestUnboundedScale(epsilon), 2 ** (UNBOUNDED_LEVELS - 1));
+  return onGrid(new NodeHierarchy(core, key, unboundedShape(grid.theta, epsilon)), grid);
+};
+
+export const HIERARCHIES = {
+  h2: { mechanism: "binary hierarchy", fanout: 2, skips: false, make: inconsistent },
+  h16: { mechanism: "hierarchy of fan-out 16", fanout: 16, skips: false, make: inconsistent },
+  hc16: { mechanism: "hierarchy of fan-out 16, made consistent", fanout: 16, skips: false, make: consistent },
+  hhatc16: {
+    mechanism: "hierarchy of fan-out 16, made consistent, lowest levels predicted",
+    fanout: 16,
+    skips: true,
+    make: consistent,
+  },
+  flat: { mechanism: "noise on every value", fanout: 16, skips: false, levels: 1, make: flat },
+  unbounded: {
+    mechanism: "binary hierarchy without end, level k at (1/9)·0.9^k·ε",
+    fanout: 2,
+    skips: false,
+    levels: UNBOUNDED_LEVELS,
+    make: unbounded,
+  },
+  zeros: { mechanism: "zeros", fanout: 16, skips: false, levels: 0, make: () => new Zeros() },
+} as const satisfies Record<string, Hierarchy>;
+
+export type HierarchyName = keyof typeof HIERARCHIES;

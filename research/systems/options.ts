@@ -1,0 +1,110 @@
+/** Options of a baseline, checked, with every default filled in. */
+import { checkChoice, checkOptions } from "../../src/core/checks.js";
+import { resolveSettings, type Settings, type TopsOptions } from "../../src/stream/options.js";
+import { HIERARCHIES, type Hierarchy } from "./hierarchies.js";
+import { METHOD_NAMES, METHODS, type MethodName, type ThresholdName } from "./methods.js";
+
+/** What a baseline shares with ToPS. */
+const SHARED = ["epsilon", "max", "holdout", "maxRange", "resolution", "thresholdStep", "history"] as const;
+const ALSO_SHARED = ["variant", "core", "unsafeSeed"] as const;
+const PREDICTING = ["skipLevels", "smoother"] as const;
+
+type SharedOptions = Pick<TopsOptions, (typeof SHARED)[number] | (typeof ALSO_SHARED)[number]>;
+type PredictingOptions = Pick<TopsOptions, (typeof PREDICTING)[number]>;
+
+export interface BaselineOptions extends SharedOptions, PredictingOptions {
+  /** Which system. */
+  readonly method: MethodName;
+  /** θ, in place of what the method does by itself: a rule, or a public number that you know without looking at the data. */
+  readonly threshold?: Exclude<ThresholdName, "max"> | number;
+  /** p of the rules that aim at a percentile: 0 < p < 1. Default 0.995, and 0.99575 for S-PAK. */
+  readonly percentile?: number;
+  /** δ of S-P and S-PAK. Default 1/n², n = holdout + maxRange. */
+  readonly delta?: number;
+  /** Says that you know that the threshold "percentile" is not private at all; without it nothing is made. */
+  readonly notPrivate?: boolean;
+}
+
+const BASELINE_OPTIONS: readonly string[] = [
+  "method",
+  ...SHARED,
+  ...ALSO_SHARED,
+  ...PREDICTING,
+  ...["threshold", "percentile", "delta", "notPrivate"],
+];
+
+export interface BaselineSettings extends Settings {
+  readonly method: MethodName;
+  readonly rule: Exclude<ThresholdName, "max"> | "fixed";
+  readonly hierarchy: Hierarchy;
+  readonly percentile: number;
+  /** 0 for methods that need none. */
+  readonly delta: number;
+}
+
+export function resolveBaseline(options: BaselineOptions): BaselineSettings {
+  checkOptions("options", options, BASELINE_OPTIONS);
+  const method = checkChoice("method", options.method, METHOD_NAMES);
+  const hierarchy: Hierarchy = HIERARCHIES[METHODS[method].hierarchy];
+  const threshold = checkRule(options, METHODS[method].threshold);
+  const fixed = threshold === "max" ? options.max : threshold;
+  for (const name of PREDICTING)
+    if (!hierarchy.skips && options[name] !== undefined)
+      throw new TypeError(`${name}: method "${method}" predicts nothing; leave it out`);
+
+  const settings = resolveSettings({
+    ...(pick(options, [...SHARED, ...ALSO_SHARED]) as SharedOptions),
+    fanout: hierarchy.fanout,
+    threshold: typeof fixed === "number" ? fixed : "noisy-max",
+    warmStart: false,
+    ...(hierarchy.skips ? (pick(options, PREDICTING) as PredictingOptions) : { skipLevels: 0 }),
+  });
+  const rule = typeof fixed === "number" ? "fixed" : (threshold as BaselineSettings["rule"]);
+  return {
+    ...settings,
+    levels: hierarchy.levels ?? settings.levels,
+    method,
+    rule,
+    hierarchy,
+    percentile: percentileOf(options.percentile, rule),
+    delta: deltaOf(options.delta, rule, settings),
+  };
+}
+
+function checkRule(options: BaselineOptions, usual: ThresholdName): ThresholdName | number {
+  const { threshold, notPrivate } = options;
+  if (typeof threshold === "number") return threshold;
+  const rule =
+    threshold === undefined
+      ? usual
+      : checkChoice("threshold", threshold, ["noisy-max", "s-p", "s-pak", "percentile"]);
+  if (notPrivate !== undefined && typeof notPrivate !== "boolean")
+    throw new TypeError(`notPrivate: expected true or false, got a value of type ${typeof notPrivate}`);
+  if (rule === "percentile" && notPrivate !== true)
+    throw new TypeError(
+      'notPrivate: the threshold "percentile" is a true percentile of the values, without any noise; pass notPrivate: true to study it all the same',
+    );
+  return rule;
+}
+
+function percentileOf(asked: number | undefined, rule: BaselineSettings["rule"]): number {
+  if (asked === undefined) return rule === "s-pak" ? 0.99575 : 0.995;
+  if (typeof asked !== "number" || !(asked > 0 && asked < 1))
+    throw new RangeError(`percentile: expected a number between 0 and 1, got ${asked}`);
+  return asked;
+}
+
+function deltaOf(asked: number | undefined, rule: BaselineSettings["rule"], settings: Settings): number {
+  if (rule !== "s-p" && rule !== "s-pak") return 0;
+  if (asked === undefined) return 1 / (settings.choosing + settings.maxRange) ** 2;
+  if (typeof asked !== "number" || !(asked > 0 && asked < 1))
+    throw new RangeError(`delta: expected a number between 0 and 1, got ${asked}`);
+  return asked;
+}
+
+/** The fields that were given. */
+function pick<T extends object>(from: T, names: readonly (keyof T)[]): Partial<T> {
+  return Object.fromEntries(
+    names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]),
+  ) as Partial<T>;
+}

@@ -1,0 +1,217 @@
+/**
+ * The stream after the hold-out: clamp, quantise, sum a block, estimate it, publish.
+ *
+ *     value ─▶ block sum ─▶ Perturber ─▶ û ─▶ Smoother ─▶ prediction for the next block
+ *
+ * All but the last position of a block publish the prediction, which was known before the block began; the last
+ * publishes û − (n−1)·prediction. Hence a finished block sums exactly to û, and everything published is a
+ * function of noisy integers. Numbers inside are in grid units, rounded to multiples of 2^−fractionBits, so that
+ * with a dyadic resolution "exactly" means in every bit.
+ */
+import type { Core } from "../core/core.js";
+import { quantise } from "../core/quantise.js";
+import { Perturber } from "./noise.js";
+import { RangeIndex, type RawAnswer } from "./ranges.js";
+import type { Released } from "./released.js";
+import type { Settings } from "./options.js";
+import type { StateReader, StateWriter } from "./codec.js";
+import { makeSmoother, type Smoother } from "./smoothers/index.js";
+
+/** Bits after the binary point that leave sums over a forest exact in a double. */
+function fractionBits(settings: Settings, theta: number): number {
+  const { levels, epsilon, fanout, blocksPerForest, blockLength } = settings;
+  const largest = theta * blocksPerForest * blockLength + 100 * ((levels * theta) / epsilon) * fanout;
+  return Math.max(0, Math.min(20, 51 - Math.ceil(Math.log2(largest))));
+}
+
+/** Compilers know a constant of this module, and look an import up with every push. */
+const toGrid = quantise;
+
+export class Release implements Released {
+  readonly #core: Core;
+  readonly #perturber: Perturber;
+  readonly #smoother: Smoother;
+  readonly #ranges: RangeIndex;
+  // Fields that every push touches hold a number of their kind from the start. Engines then keep doubles in place,
+  // and all streams of a process share one hidden class, whole or fractional as their parameters may be.
+  readonly #blockLength: number = 1;
+  readonly #resolution: number = NaN;
+  readonly #theta: number = NaN;
+  readonly #fraction: number = NaN;
+  /** Finished blocks. */
+  #block = 0;
+  /** The running block: how many values it still takes, the integer sum of those it has, and what is predicted. */
+  #left = 1;
+  #sum = NaN;
+  #perValue = NaN;
+  /** What all but the last position of the running block publish. */
+  #steady = NaN;
+
+  /**
+   * @param theta Θ in grid units, ≥ 1
+   * @param firstMean prediction per value for the first block, in grid units
+   */
+  constructor(core: Core, key: Uint32Array, settings: Settings, theta: number, firstMean: number) {
+    this.#core = core;
+    this.#resolution = settings.resolution;
+    this.#theta = theta * settings.resolution;
+    this.#blockLength = Math.floor(settings.blockLength); // a small integer: engines take any power for a double
+    this.#left = this.#blockLength;
+    this.#sum = 0;
+    const bits = fractionBits(settings, theta);
+    this.#fraction = 2 ** bits;
+    this.#perturber = new Perturber(core, key, settings, theta, bits);
+    this.#smoother = makeSmoother(settings.smoother, settings.resolution / settings.blockLength);
+    this.#ranges = new RangeIndex(settings, (settings.levels * theta) / settings.epsilon);
+    this.#setPrediction(this.#round(firstMean));
+  }
+
+  /** Values published so far. */
+  get length(): number {
+    return this.#block * this.#blockLength + this.#filled;
+  }
+
+  get #filled(): number {
+    return this.#blockLength - this.#left;
+  }
+
+  get oldest(): number {
+    return this.#ranges.oldest;
+  }
+
+  get resolution(): number {
+    return this.#resolution;
+  }
+
+  answer(from: number, to: number, kind: "best" | "published"): RawAnswer {
+    return this.#ranges.answer(from, to, kind, this.#perValue);
+  }
+
+  /** For the account: how often a caller's own smoother failed. */
+  get smootherTrouble(): string {
+    const failures = this.#smoother.failures ?? 0;
+    return failures === 0 ? "" : `, which failed on ${failures} blocks`;
+  }
+
+  /** Bytes held besides the range index. */
+  get bytes(): number {
+    return this.#perturber.bytes + this.#smoother.state.byteLength;
+  }
+
+  /** @param value finite */
+  push(value: number): number {
+    const sum = this.#sum + toGrid(value, this.#theta, this.#resolution);
+    const left = this.#left - 1;
+    if (left === 0) return this.#finishBlock(sum);
+    this.#left = left;
+    this.#sum = sum;
+    return this.#steady;
+  }
+
+  /** The last position of a block publishes what its estimate leaves. */
+  #finishBlock(sum: number): number {
+    const estimate = this.#perturber.estimate(this.#block, sum);
+    const last = this.#lastValue(estimate, this.#perValue);
+    this.#ranges.add(estimate, this.#perValue);
+    if (this.#blockLength > 1) this.#setPrediction(this.#predict(estimate));
+    this.#block++;
+    this.#left = this.#blockLength;
+    this.#sum = 0;
+    return last;
+  }
+
+  /** Publishes for a batch, the same bits as one by one; fails before anything changes if a value is not finite. */
+  pushMany(values: Float64Array): Float64Array {
+    const n = this.#blockLength;
+    const complete = Math.floor((this.#filled + values.length) / n);
+    const estimates = new Float64Array(complete);
+    const sum = this.#core.blockSums(
+      values,
+      this.#theta,
+      this.resolution,
+      n,
+      this.#filled,
+      this.#sum,
+      estimates,
+    );
+    this.#perturber.estimateMany(this.#block, estimates);
+    const predictions = this.#predictMany(estimates);
+    const lasts = new Float64Array(complete);
+    for (let i = 0; i < complete; i++) lasts[i] = this.#lastValue(estimates[i]!, predictions[i]!);
+    const out = n === 1 ? lasts : this.#publish(predictions, lasts, values.length);
+    this.#ranges.addMany(estimates, predictions);
+    this.#block += complete;
+    this.#setPrediction(predictions[complete]!);
+    this.#left = n - ((this.#filled + values.length) % n);
+    this.#sum = sum;
+    return out;
+  }
+
+  /** What a position published, in units of the stream. */
+  publishedAt(position: number): number {
+    return this.#ranges.publishedAt(position, this.#perValue) * this.resolution;
+  }
+
+  save(writer: StateWriter): void {
+    writer.count(this.#block);
+    writer.count(this.#filled);
+    writer.count(this.#sum);
+    writer.double(this.#perValue);
+    this.#ranges.save(writer, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
+    writer.guessed(this.#smoother.state, (i) => this.#remembered(i));
+  }
+
+  load(reader: StateReader): void {
+    this.#block = reader.count();
+    this.#left = this.#blockLength - reader.count();
+    this.#sum = reader.count();
+    this.#setPrediction(reader.double());
+    this.#ranges.load(reader, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
+    this.#smoother.state.set(reader.guessed((i) => this.#remembered(i)));
+  }
+
+  /** What a smoother that keeps a ring of past estimates has at place i: snapshots need not hold it twice. */
+  #remembered(i: number): number {
+    if (i === 0) return this.#block;
+    const size = this.#smoother.state.length - 1;
+    const newest = this.#block - 1 - ((((this.#block - i) % size) + size) % size);
+    return (newest < 0 ? undefined : this.#ranges.estimate(newest)) ?? 0;
+  }
+
+  /** What the last position of a block publishes, so that the block sums to its estimate. */
+  #lastValue(estimate: number, perValue: number): number {
+    return (estimate - (this.#blockLength - 1) * perValue) * this.resolution;
+  }
+
+  /** The next block's prediction per value. */
+  #predict(estimate: number): number {
+    return this.#round(this.#smoother.next(estimate) / this.#blockLength);
+  }
+
+  /** Predictions of the running block and of those after each estimate. */
+  #predictMany(estimates: Float64Array): Float64Array {
+    const predictions = new Float64Array(estimates.length + 1);
+    predictions[0] = this.#perValue;
+    if (this.#blockLength > 1)
+      for (let i = 0; i < estimates.length; i++) predictions[i + 1] = this.#predict(estimates[i]!);
+    return predictions;
+  }
+
+  /** What the next `count` positions publish: a block's prediction at all but its last. */
+  #publish(predictions: Float64Array, lasts: Float64Array, count: number): Float64Array {
+    const shares = new Float64Array(predictions.length);
+    for (let i = 0; i < shares.length; i++) shares[i] = predictions[i]! * this.resolution;
+    const out = new Float64Array(count);
+    this.#core.publishBlocks(shares, lasts, this.#blockLength, this.#filled, out);
+    return out;
+  }
+
+  #setPrediction(perValue: number): void {
+    this.#perValue = perValue;
+    this.#steady = perValue * this.resolution;
+  }
+
+  #round(perValue: number): number {
+    return Math.floor(perValue * this.#fraction + 0.5) / this.#fraction;
+  }
+}

@@ -1,0 +1,113 @@
+/** What a release will cost in error and memory, before any data: everything follows from public parameters. */
+import { MEDIAN_BLOCKS } from "./smoothers/median.js";
+import { resolveSettings, type Settings, type TopsOptions } from "./options.js";
+import { meanVariance, rangeSpread } from "./variance.js";
+
+export interface Plan {
+  readonly epsilon: number;
+  readonly fanout: number;
+  readonly skipLevels: number;
+  readonly levels: number;
+  /** Values per block; a range error below this length is mostly how well the next block is predicted. */
+  readonly blockLength: number;
+  /** Values covered by one forest of noise. */
+  readonly forestLength: number;
+  /** Values held out before the first one is published. */
+  readonly holdout: number;
+  /** Scale of the noise on every node for θ = 1: multiply by θ. */
+  readonly noiseScalePerTheta: number;
+  /** Noise in a range of this many values, averaged over where it lies, for θ = 1: multiply by θ. */
+  readonly errors: readonly { readonly length: number; readonly standardErrorPerTheta: number }[];
+  /** What each θ would cost: noise in a random range, and in the mean of a range of maxRange values. */
+  readonly thresholds: readonly {
+    readonly threshold: number;
+    readonly noiseScale: number;
+    readonly standardError: number;
+    readonly errorOfMean: number;
+  }[];
+  readonly memory: {
+    /** Bytes per live stream at its largest, besides the range index. */
+    readonly stream: number;
+    /** Bytes of range index per block, and for the history that is kept. */
+    readonly perBlock: number;
+    readonly index: number;
+  };
+}
+
+/** Takes the options of `tops`. */
+export function plan(options: TopsOptions): Plan {
+  const settings = resolveSettings(options);
+  const { epsilon, fanout, levels, skipped, blockLength, blocksPerForest, maxRange, max, resolution } =
+    settings;
+  const forestLength = blocksPerForest * blockLength;
+  const perTheta = levels / epsilon;
+  const random = Math.sqrt(meanVariance(maxRange, fanout, levels, skipped)) / epsilon;
+  const longest = errorOfLength(settings, forestLength);
+  return {
+    epsilon,
+    fanout,
+    skipLevels: skipped,
+    levels,
+    blockLength,
+    forestLength,
+    holdout: settings.choosing + settings.warming + settings.idle,
+    noiseScalePerTheta: perTheta,
+    errors: lengths(forestLength, fanout).map((length) => ({
+      length,
+      standardErrorPerTheta: errorOfLength(settings, length),
+    })),
+    thresholds: thresholds(settings).map((threshold) => ({
+      threshold,
+      noiseScale: perTheta * threshold,
+      standardError: random * threshold,
+      errorOfMean: (longest * threshold) / forestLength,
+    })),
+    memory: {
+      stream: Math.max(holdoutBytes(settings), releaseBytes(settings)),
+      perBlock: 16,
+      index: 16 * blocksPerForest * Math.min(settings.history, 2 ** 20),
+    },
+  };
+
+  /** θ given, or halvings of max down to 16 steps of the grid. */
+  function thresholds({ threshold }: Settings): number[] {
+    if (threshold !== "noisy-max") return [threshold];
+    const list = [];
+    for (let theta = max; theta >= 16 * resolution && list.length < 12; theta /= 2) list.push(theta);
+    return list.length > 0 ? list : [max];
+  }
+}
+
+/** 1, b, b², … and the whole forest. */
+function lengths(forestLength: number, fanout: number): number[] {
+  const list = [];
+  for (let length = 1; length < forestLength; length *= fanout) list.push(length);
+  return [...list, forestLength];
+}
+
+/** Offsets tried per length: evenly spread over a forest, at places that are no multiple of anything. */
+const OFFSETS = 61;
+
+/** √(mean variance) over offsets, for θ = 1 on a grid so fine that discrete noise is Laplace noise. */
+function errorOfLength(settings: Settings, length: number): number {
+  const { fanout, levels, epsilon, blockLength, blocksPerForest } = settings;
+  const nodeVariance = 2 * (levels / epsilon) ** 2;
+  const room = blocksPerForest - length / blockLength;
+  let sum = 0;
+  for (let i = 0; i < OFFSETS; i++) {
+    const from = (room * (i + 0.5)) / OFFSETS;
+    sum += rangeSpread(from, from + length / blockLength, fanout, levels, nodeVariance).variance;
+  }
+  return Math.sqrt(sum / OFFSETS);
+}
+
+function holdoutBytes({ choosing, max, thresholdStep }: Settings): number {
+  return choosing * (max / thresholdStep <= 2 ** 16 ? 2 : 4);
+}
+
+/** One tree of leaf noise with its corrections, and the smoother. */
+function releaseBytes({ fanout, levels, smoother }: Settings): number {
+  const leaves = fanout ** (levels - 1);
+  const groups = levels === 1 ? 0 : leaves / fanout;
+  return 8 * (leaves + groups) + (smoother === "median" ? 16 * (MEDIAN_BLOCKS + 1) : 8);
+}

@@ -1,0 +1,46 @@
+/** What comes after the hold-out, whichever way noise is added, and how it is asked for a range. */
+import { checkChoice, checkRange } from "../core/checks.js";
+import { makeAnswer, type RangeAnswer } from "./answer.js";
+import type { RangeOptions } from "./system.js";
+import type { RawAnswer } from "./ranges.js";
+import { NO_SPREAD } from "./variance.js";
+
+export interface Released {
+  /** Values published so far. */
+  readonly length: number;
+  /** First position that can still be asked for. */
+  readonly oldest: number;
+  /** Grid units → units of the stream. */
+  readonly resolution: number;
+  /** Takes a finite value and gives the number published for it, both in units of the stream. */
+  push(value: number): number;
+  /** The same for a batch of finite values: the same bits as one by one. */
+  pushMany(values: Float64Array): Float64Array;
+  /** The sum over published positions [from, to), in grid units. */
+  answer(from: number, to: number, kind: "best" | "published"): RawAnswer;
+}
+
+/** Fails unless [from, to) is published and still kept. Before the release begins there is nothing to ask for. */
+export function checkReleased(
+  released: Released | undefined,
+  call: "range" | "published",
+  from: number,
+  to: number,
+): void {
+  checkRange(call, from, to, released ?? { length: 0, oldest: 0 }, "history");
+}
+
+/** Answers `range(from, to, options)`, or says what is wrong with it. */
+export function answerRange(
+  released: Released | undefined,
+  from: number,
+  to: number,
+  options: RangeOptions,
+  usual: "best" | "published",
+): RangeAnswer {
+  checkReleased(released, "range", from, to);
+  const kind = checkChoice("answer", options.answer ?? usual, ["best", "published"]);
+  if (released === undefined || from === to) return makeAnswer(0, 0, NO_SPREAD, 1);
+  const { sum, spread } = released.answer(from, to, kind);
+  return makeAnswer(sum, to - from, spread, released.resolution);
+}

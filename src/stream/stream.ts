@@ -1,0 +1,255 @@
+/**
+ * Releases a stream of values in [0, max] under event-level ε-differential privacy.
+ *
+ *     value ─▶ Threshold ─▶ Perturber ─▶ Smoother ─▶ released value
+ *
+ * The first `holdout` values choose θ (and give a first prediction) and are never released. Threshold, warm start
+ * and perturber read disjoint values, so their ε compose in parallel: ε in all (docs/privacy.md).
+ */
+import { checkValues, refuseValue } from "../core/checks.js";
+import { chooseCore } from "../core/choose.js";
+import type { Core } from "../core/core.js";
+import { quantise } from "../core/quantise.js";
+import { secretKey, unsafeKey } from "../core/random.js";
+import { type Account, explainAccount, NOT_PROTECTED, RANDOMNESS, type StageAccount } from "./statement.js";
+import type { RangeAnswer } from "./answer.js";
+import type { RangeOptions, SealablePublisher } from "./system.js";
+import { Release } from "./blocks.js";
+import { answerRange, checkReleased } from "./released.js";
+import { resolveSettings, type Settings, type TopsOptions } from "./options.js";
+import { smootherName } from "./smoothers/index.js";
+import { openSnapshot, sealSnapshot, type SnapshotKey } from "./snapshot.js";
+import type { StateReader, StateWriter } from "./codec.js";
+import { NoisyMax } from "./threshold.js";
+import { WarmStart } from "./warmStart.js";
+
+/** Makes a publisher: `push` a value, get its private number. */
+export function tops(options: TopsOptions): SealablePublisher {
+  const settings = resolveSettings(options);
+  const core = chooseCore(settings.core);
+  const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
+  return new Tops(settings, core, key);
+}
+
+/**
+ * A publisher that goes on where `seal` was called, bit for bit. Needs the options the stream was made with; a
+ * function of your own as smoother comes with them again.
+ */
+export async function restore(
+  bytes: Uint8Array,
+  key: SnapshotKey,
+  options: TopsOptions,
+): Promise<SealablePublisher> {
+  const settings = resolveSettings(options);
+  const { sequence, state } = await openSnapshot(bytes, key, settings);
+  return Tops.load(settings, chooseCore(settings.core), sequence, state);
+}
+
+export class Tops implements SealablePublisher {
+  readonly #settings: Settings;
+  readonly #core: Core;
+  readonly #key: Uint32Array;
+  #chooser: NoisyMax | undefined;
+  #warmStart: WarmStart | undefined;
+  /** Θ in grid units, once known. */
+  #theta: number | undefined;
+  #release: Release | undefined;
+  /** Held-out values seen. */
+  #held = 0;
+  #sequence = 0;
+
+  /**
+   * @param key all randomness of the release; a second release must not use it again
+   */
+  constructor(settings: Settings, core: Core, key: Uint32Array) {
+    this.#settings = settings;
+    this.#core = core;
+    this.#key = key;
+    if (settings.warming > 0) this.#warmStart = new WarmStart();
+    if (settings.threshold === "noisy-max") this.#chooser = new NoisyMax(core, key, settings);
+    else this.#theta = Math.floor(settings.threshold / settings.resolution + 0.5);
+    if (settings.choosing + settings.warming + settings.idle === 0) this.#begin();
+  }
+
+  get length(): number {
+    return this.#release?.length ?? 0;
+  }
+
+  get taken(): number {
+    return this.#held + this.length;
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  push(value: number): number | undefined {
+    if (!Number.isFinite(value)) refuseValue();
+    if (this.#release !== undefined) return this.#release.push(value);
+    this.#hold(value);
+    return undefined;
+  }
+
+  pushMany(values: Float64Array | readonly number[]): Float64Array {
+    // Once released, the kernel checks a typed batch while it adds it up: one pass less over the values.
+    if (this.#release !== undefined && values instanceof Float64Array) return this.#release.pushMany(values);
+    const batch = checkValues(values);
+    let next = 0;
+    while (this.#release === undefined && next < batch.length) this.#hold(batch[next++]!);
+    return this.#release?.pushMany(batch.subarray(next)) ?? new Float64Array(0);
+  }
+
+  range(from: number, to: number, options: RangeOptions = {}): RangeAnswer {
+    const usual = this.#settings.variant === "paper" ? "published" : "best";
+    return answerRange(this.#release, from, to, options, usual);
+  }
+
+  published(from: number, to: number): Float64Array {
+    checkReleased(this.#release, "published", from, to);
+    return Float64Array.from({ length: to - from }, (_, i) => this.#release!.publishedAt(from + i));
+  }
+
+  seal(key: SnapshotKey): Promise<Uint8Array> {
+    return sealSnapshot(key, ++this.#sequence, this.#settings, (writer) => this.#save(writer));
+  }
+
+  /** @param state what `#save` wrote under the same settings */
+  static load(settings: Settings, core: Core, sequence: number, state: StateReader): Tops {
+    const loaded = new Tops(settings, core, state.words(8));
+    loaded.#sequence = sequence;
+    loaded.#load(state);
+    if (!state.atEnd)
+      throw new Error("snapshot: expected nothing behind the state; made by another version?");
+    return loaded;
+  }
+
+  account(): Account {
+    const { epsilon, max, resolution, fanout, levels, skipped, blockLength, maxRange } = this.#settings;
+    const theta = this.#theta === undefined ? null : this.#theta * resolution;
+    return {
+      system: this.#settings.variant === "paper" ? "ToPS, as in the paper" : "ToPS",
+      definition: "event-level differential privacy",
+      neighbours: "streams of the same length that differ in the value at one position",
+      unit: "one value",
+      epsilon,
+      delta: 0,
+      private: this.#settings.unsafeSeed === undefined,
+      composition:
+        "The stages read disjoint values and every forest of noise covers values of its own: parallel composition, ε in all.",
+      stages: this.#stages(),
+      threshold: theta,
+      max,
+      resolution,
+      fanout,
+      levels,
+      skipLevels: skipped,
+      blockLength,
+      maxRange,
+      smoother: smootherName(this.#settings.smoother) + (this.#release?.smootherTrouble ?? ""),
+      noiseScale: theta === null ? null : (levels * theta) / epsilon,
+      noise: "discrete Laplace, sampled exactly",
+      randomness: this.#settings.unsafeSeed === undefined ? RANDOMNESS.secret : RANDOMNESS.unsafe,
+      core: {
+        name: this.#core.name,
+        note:
+          this.#core.name === "js" && this.#settings.core === "auto"
+            ? "WebAssembly could not be compiled here; same answers, slower"
+            : "",
+      },
+      published: this.length,
+      notProtected: NOT_PROTECTED,
+    };
+  }
+
+  explain(): string {
+    return explainAccount(this.account());
+  }
+
+  /** Bytes of state held besides the range index. */
+  get bytes(): number {
+    return (this.#chooser?.bytes ?? 0) + (this.#release?.bytes ?? 0);
+  }
+
+  #save(writer: StateWriter): void {
+    writer.words(this.#key);
+    writer.count(this.#held);
+    if (this.#theta === undefined) this.#saveChooser(writer);
+    else writer.count(this.#theta);
+    if (this.#release === undefined) this.#warmStart?.save(writer);
+    else this.#release.save(writer);
+  }
+
+  #saveChooser(writer: StateWriter): void {
+    if (this.#chooser?.save === undefined)
+      throw new TypeError(
+        "seal: this way of choosing θ cannot be sealed before it has chosen; seal after the hold-out",
+      );
+    this.#chooser.save(writer);
+  }
+
+  #load(reader: StateReader): void {
+    const { choosing, warming, idle } = this.#settings;
+    this.#held = reader.count();
+    if (this.#held < choosing) this.#chooser?.load?.(reader);
+    else {
+      this.#chooser = undefined;
+      this.#theta = reader.count();
+    }
+    if (this.#held < choosing + warming + idle) return this.#warmStart?.load(reader);
+    this.#warmStart = undefined;
+    this.#release = new Release(this.#core, this.#key, this.#settings, this.#theta!, 0);
+    this.#release.load(reader);
+  }
+
+  #stages(): StageAccount[] {
+    const { epsilon, choosing, warming, idle, selection } = this.#settings;
+    const stages: StageAccount[] = [];
+    const end = choosing + warming;
+    if (choosing > 0)
+      stages.push({
+        stage: "threshold",
+        mechanism: `noisy max, ${selection} noise`,
+        epsilon,
+        delta: 0,
+        values: [0, choosing],
+      });
+    if (warming > 0)
+      stages.push({
+        stage: "warm start",
+        mechanism: "one noisy sum",
+        epsilon,
+        delta: 0,
+        values: [choosing, end],
+      });
+    stages.push({
+      stage: "release",
+      mechanism: "noisy hierarchy, made consistent",
+      epsilon,
+      delta: 0,
+      values: [end + idle, null],
+    });
+    return stages;
+  }
+
+  /** Takes a held-out value: first those that choose θ, then those that warm up, then those that are not used. */
+  #hold(value: number): void {
+    const { choosing, warming, idle, max, resolution } = this.#settings;
+    if (this.#held < choosing) this.#chooser!.add(value > 0 ? Math.min(value, max) : 0);
+    else if (this.#held < choosing + warming)
+      this.#warmStart!.add(quantise(value, this.#theta! * resolution, resolution));
+    if (this.#held + 1 === choosing && this.#chooser !== undefined) {
+      this.#theta = Math.floor(this.#chooser.choose() / resolution + 0.5);
+      this.#chooser = undefined;
+    }
+    this.#held++;
+    if (this.#held === choosing + warming + idle) this.#begin();
+  }
+
+  #begin(): void {
+    const theta = this.#theta!;
+    const { epsilon } = this.#settings;
+    const first = this.#warmStart?.mean(this.#core, this.#key, theta, epsilon) ?? theta / 2;
+    this.#warmStart = undefined;
+    this.#release = new Release(this.#core, this.#key, this.#settings, theta, first);
+  }
+}

@@ -1,0 +1,43 @@
+/** What every publisher can do, ToPS and the systems it is compared with alike. */
+import type { Account } from "./statement.js";
+import type { RangeAnswer } from "./answer.js";
+import type { SnapshotKey } from "./snapshot.js";
+
+export interface RangeOptions {
+  /**
+   * "best" (default): every finished block counts at its own estimate, part of it in proportion.
+   * "published": the sum of what was published at those positions.
+   */
+  readonly answer?: "best" | "published";
+}
+
+export interface Publisher {
+  /** Takes a value and gives the private number for its position, or `undefined` during the hold-out. */
+  push(value: number): number | undefined;
+  /** The same for a batch: the published numbers of those values that are past the hold-out. Any batching gives the same bits. */
+  pushMany(values: Float64Array | readonly number[]): Float64Array;
+  /** Sum and mean over published positions [from, to), counted from 0 at the first published value, with error bars. */
+  range(from: number, to: number, options?: RangeOptions): RangeAnswer;
+  /** Values published so far. */
+  readonly length: number;
+  /** The machine-readable privacy statement. */
+  account(): Account;
+  /** The same as a short text. */
+  explain(): string;
+}
+
+/** A publisher that can be put away and continued. */
+export interface SealablePublisher extends Publisher {
+  /** Values taken so far, held-out ones included: where the source goes on after a restore. */
+  readonly taken: number;
+  /** How often this stream has been sealed. */
+  readonly sequence: number;
+  /** What positions [from, to) published, once more, in every bit: for a reader that missed some. */
+  published(from: number, to: number): Float64Array;
+  /**
+   * The state of this moment, encrypted: `restore` goes on from it bit for bit. Publish nothing after a snapshot
+   * that you may go back to: other values would get the same noise, and the difference of the two outputs would
+   * show the difference of the values. `keep` and `hub` see to that (docs/snapshots.md).
+   */
+  seal(key: SnapshotKey): Promise<Uint8Array>;
+}

@@ -1,0 +1,377 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import Database from "libsql";
+import { afterAll, describe, expect, test } from "vitest";
+import { hub, keep, memoryStore, tops, type Store } from "../../src/index.js";
+import { fileStore, sqliteStore } from "../../src/node.js";
+import { longTailedStream } from "../support/streams.js";
+
+const key = new Uint8Array(32).fill(3);
+const options = { epsilon: 1, max: 100, maxRange: 64, fanout: 4, holdout: 16, unsafeSeed: "hub" } as const;
+const values = longTailedStream(400, 120, "hub");
+
+const root = mkdtempSync(join(tmpdir(), "brume-hub-"));
+afterAll(() => rmSync(root, { recursive: true }));
+let folders = 0;
+const folder = () => join(root, String(folders++));
+
+const durable: Record<string, () => Promise<Store>> = {
+  file: () => Promise.resolve(fileStore(folder())),
+  sqlite: () => sqliteStore(new Database(":memory:")),
+};
+const stores: Record<string, () => Promise<Store>> = {
+  memory: () => Promise.resolve(memoryStore()),
+  ...durable,
+};
+
+describe.each(Object.keys(stores))("%s store", (kind) => {
+  const make = stores[kind]!;
+
+  test("gives back the newest snapshot, of the right stream", async () => {
+    const store = await make();
+    expect(await store.get("a")).toBeUndefined();
+    await store.put("a", 1, Uint8Array.of(1));
+    await store.put("A", 1, Uint8Array.of(7, 7)); // names differ in case alone
+    await store.put("a", 2, Uint8Array.of(2, 2));
+    const { sequence, bytes } = (await store.get("a"))!;
+    expect([sequence, ...bytes]).toEqual([2, 2, 2]);
+    expect([...(await store.get("A"))!.bytes]).toEqual([7, 7]);
+    expect(await store.get("../a\0/é")).toBeUndefined();
+  });
+
+  test("refuses a snapshot that does not follow the newest, and keeps what it has", async () => {
+    const store = await make();
+    await expect(store.put("a", 2, Uint8Array.of(9))).rejects.toThrow(
+      /snapshot 2 of stream "a" does not follow/,
+    );
+    for (let i = 1; i <= 5; i++) await store.put("a", i, Uint8Array.of(i));
+    for (const sequence of [1, 2, 4, 5, 7])
+      await expect(store.put("a", sequence, Uint8Array.of(9))).rejects.toThrow(/does not follow/);
+    expect([...(await store.get("a"))!.bytes]).toEqual([5]);
+  });
+
+  test("of many that go on from one snapshot at the same time, one wins", async () => {
+    const store = await make();
+    for (let sequence = 1; sequence <= 4; sequence++) {
+      const tries = Array.from({ length: 8 }, (_, i) => store.put("a", sequence, Uint8Array.of(i + 1)));
+      const results = await Promise.allSettled(tries);
+      expect(results.filter(({ status }) => status === "fulfilled").length).toBe(1);
+    }
+  });
+
+  test("a hub gives every stream what it would publish alone, however few are live", async () => {
+    const streams = hub({ ...options, live: 3, store: await make(), key });
+    const names = ["a", "b", "c", "d", "e", "f", "g"];
+    const alone = new Map(names.map((name) => [name, tops({ ...options, unsafeSeed: `hub/${name}` })]));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.constantFrom(...names), fc.nat(399)), { maxLength: 60 }),
+        async (steps) => {
+          // Half of the calls are made before the ones before them are done.
+          const calls = steps.map(([name, i], at) => {
+            const from = Math.min(i, 380);
+            const call =
+              i % 2
+                ? streams.push(name, values[i]!)
+                : streams.pushMany(name, values.subarray(from, from + 20));
+            return at % 2 ? call : call.then((out) => out);
+          });
+          const expected = steps.map(([name, i]) => {
+            const from = Math.min(i, 380);
+            return i % 2
+              ? alone.get(name)!.push(values[i]!)
+              : alone.get(name)!.pushMany(values.subarray(from, from + 20));
+          });
+          expect(await Promise.all(calls)).toEqual(expected);
+          expect(streams.live).toBeLessThanOrEqual(3);
+        },
+      ),
+      { numRuns: 8, seed: 1 },
+    );
+    for (const name of names) {
+      const { taken, length } = alone.get(name)!;
+      expect(await streams.progress(name)).toEqual({ taken, length });
+      if (length > 10)
+        expect((await streams.range(name, length - 9, length)).sum).toBe(
+          alone.get(name)!.range(length - 9, length).sum,
+        );
+    }
+  });
+});
+
+describe.each(Object.keys(durable))("a kept stream, %s store", (kind) => {
+  const make = durable[kind]!;
+
+  test("goes on after the process ended without a word", async () => {
+    const store = await make();
+    const expected = tops(options).pushMany(values);
+    const published: number[] = [];
+    for (let from = 0; from < 400; from += 50) {
+      const stream = await keep({ ...options, name: "s", store, key }); // the one before was never closed
+      expect(stream.taken).toBe(from);
+      published.push(...(await stream.pushMany(values.subarray(from, from + 50))));
+    }
+    expect(published).toEqual([...expected]);
+  });
+
+  test("calls that are not awaited come out in order, and share snapshots", async () => {
+    const store = await make();
+    let puts = 0;
+    const counting: Store = { ...store, put: (...args) => (puts++, store.put(...args)) };
+    const stream = await keep({ ...options, name: "s", store: counting, key });
+    const out = await Promise.all([...values].map((value) => stream.push(value)));
+    expect(out.filter((number) => number !== undefined)).toEqual([...tops(options).pushMany(values)]);
+    expect(puts).toBeLessThan(5);
+  });
+
+  test("of two that have it open, the second to publish is refused and says nothing", async () => {
+    const store = await make();
+    const [one, two] = [
+      await keep({ ...options, name: "s", store, key }),
+      await keep({ ...options, name: "s", store, key }),
+    ];
+    await one.pushMany(values.subarray(0, 100));
+    await expect(two.pushMany(values.subarray(100, 200))).rejects.toThrow(
+      /could not be stored.*open it again/,
+    );
+    await expect(two.push(1)).rejects.toThrow(/open it again/);
+    await expect(two.account()).rejects.toThrow(/open it again/);
+    expect((await keep({ ...options, name: "s", store, key })).taken).toBe(100);
+  });
+});
+
+test("nothing is said before its state is stored: not numbers, nor answers, nor θ", async () => {
+  const inner = fileStore(folder());
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const store: Store = { ...inner, put: async (...args) => (await gate, inner.put(...args)) };
+  const stream = await keep({ ...options, name: "s", store, key });
+  const said: string[] = [];
+  const calls = [
+    stream.pushMany(values.subarray(0, 100)).then(() => said.push("numbers")),
+    stream.range(0, 10).then(() => said.push("range")),
+    stream.published(0, 10).then(() => said.push("published")),
+    stream.account().then(() => said.push("account")),
+    stream.explain().then(() => said.push("explanation")),
+  ];
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(said).toEqual([]);
+  release();
+  await Promise.all(calls);
+  expect(said.sort()).toEqual(["account", "explanation", "numbers", "published", "range"]);
+});
+
+test("a store that fails stops the stream; opened again it goes on, and what was stored but not said can be read", async () => {
+  // fails before storing, then after storing: the caller cannot tell which
+  for (const stored of [false, true]) {
+    const inner = fileStore(folder());
+    let broken = false;
+    const store: Store = {
+      ...inner,
+      put: async (...args) => {
+        if (!broken || stored) await inner.put(...args);
+        if (broken) throw new Error("disk full");
+      },
+    };
+    const stream = await keep({ ...options, name: "s", store, key });
+    const first = await stream.pushMany(values.subarray(0, 100));
+    broken = true;
+    await expect(stream.pushMany(values.subarray(100, 200))).rejects.toThrow(/could not be stored/);
+    broken = false;
+    const again = await keep({ ...options, name: "s", store, key });
+    expect(again.taken).toBe(stored ? 200 : 100);
+    const missed = await again.published(first.length, again.length);
+    const rest = await again.pushMany(values.subarray(again.taken));
+    expect([...first, ...missed, ...rest]).toEqual([...tops(options).pushMany(values)]);
+  }
+});
+
+describe("what a store gives back is checked", () => {
+  const begun = async () => {
+    const place = folder();
+    const stream = await keep({ ...options, name: "s", store: fileStore(place), key });
+    const file = () => join(place, readdirSync(place)[0]!, String(seals));
+    let seals = 1;
+    await stream.pushMany(values.subarray(0, 100));
+    const first = readFileSync(file());
+    await stream.pushMany(values.subarray(100, 200));
+    seals = 2;
+    return {
+      place,
+      file: file(),
+      first,
+      open: (more = {}) => keep({ ...options, name: "s", store: fileStore(place), key, ...more }),
+    };
+  };
+
+  test("an older snapshot put in place of the newest", async () => {
+    const { file, first, open } = await begun();
+    writeFileSync(file, first);
+    await expect(open()).rejects.toThrow(
+      /expected snapshot 2 of stream "s", got 1; an older one was put back/,
+    );
+  });
+
+  test("damaged, cut, another key, other parameters, another stream's", async () => {
+    const { place, file, open } = await begun();
+    const bytes = readFileSync(file);
+    await expect(open({ key: new Uint8Array(32) })).rejects.toThrow(/key is another one/);
+    await expect(open({ epsilon: 2 })).rejects.toThrow(/epsilon = "2", got "1"/);
+    writeFileSync(file, bytes.subarray(0, 200));
+    await expect(open()).rejects.toThrow(/cut/);
+    writeFileSync(
+      file,
+      Uint8Array.from(bytes, (byte, i) => (i === 100 ? byte ^ 1 : byte)),
+    );
+    await expect(open()).rejects.toThrow(/damaged/);
+    writeFileSync(file, bytes);
+    const other = await keep({ ...options, name: "other", store: fileStore(place), key });
+    await other.pushMany(values);
+    await other.pushMany(values);
+    const theirs = readdirSync(place)
+      .map((name) => join(place, name, "2"))
+      .find((path) => path !== file)!;
+    writeFileSync(file, readFileSync(theirs));
+    await expect(open()).rejects.toThrow('expected one of the stream "s", got one of "other"');
+    writeFileSync(file, bytes);
+    expect((await open()).taken).toBe(200);
+  });
+});
+
+describe("hub", () => {
+  test("each stream has noise of its own, without a seed too", async () => {
+    const { unsafeSeed, ...secret } = options;
+    expect(unsafeSeed).toBe("hub");
+    for (const streams of [hub({ ...options, threshold: 50 }), hub({ ...secret, threshold: 50 })]) {
+      const [one, two] = [await streams.pushMany("one", values), await streams.pushMany("two", values)];
+      expect(one).not.toEqual(two);
+    }
+  });
+
+  test("a refused value changes nothing and does not disturb others", async () => {
+    const streams = hub({ ...options, live: 1 });
+    await streams.pushMany("a", values);
+    await expect(streams.push("a", NaN)).rejects.toThrow("value: expected a finite number");
+    await streams.push("b", 1);
+    expect((await streams.progress("a")).taken).toBe(400);
+  });
+
+  test("close seals everything, and another hub on the same store goes on", async () => {
+    const store = memoryStore();
+    const one = hub({ ...options, store, key });
+    const first = await one.pushMany("a", values.subarray(0, 200));
+    await one.close();
+    expect(one.live).toBe(0);
+    const rest = await hub({ ...options, store, key }).pushMany("a", values.subarray(200));
+    const alone = tops({ ...options, unsafeSeed: "hub/a" });
+    expect([...first, ...rest]).toEqual([...alone.pushMany(values)]);
+  });
+
+  test("close waits for running calls, seals their streams, and refuses calls that come later", async () => {
+    const inner = memoryStore();
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const store: Store = { ...inner, get: async (name) => (await gate, inner.get(name)) };
+    const streams = hub({ ...options, store, key });
+    const running = streams.pushMany("a", values.subarray(0, 200)); // waits for the store
+    const closing = streams.close();
+    let closed = false;
+    void closing.then(() => (closed = true));
+    await expect(streams.push("b", 1)).rejects.toThrow("hub: closed; make another one on the same store");
+    expect(closed).toBe(false);
+    open();
+    const first = await running;
+    await closing;
+    expect(streams.close()).toBe(closing);
+    expect(streams.live).toBe(0);
+    await expect(streams.range("a", 0, 1)).rejects.toThrow("hub: closed");
+    const rest = await hub({ ...options, store, key }).pushMany("a", values.subarray(200));
+    const alone = tops({ ...options, unsafeSeed: "hub/a" });
+    expect([...first, ...rest]).toEqual([...alone.pushMany(values)]);
+  });
+
+  test("close says which stream could not be stored, after it has sealed the others", async () => {
+    const inner = memoryStore();
+    const store: Store = {
+      ...inner,
+      put: (name, ...rest) =>
+        name === "b" ? Promise.reject(new Error("no room")) : inner.put(name, ...rest),
+    };
+    const streams = hub({ ...options, store, key });
+    for (const name of ["a", "b", "c"]) await streams.push(name, 1);
+    await expect(streams.close()).rejects.toThrow('stream "b": its state could not be stored');
+    const again = hub({ ...options, store, key });
+    for (const name of ["a", "c"]) expect((await again.progress(name)).taken).toBe(1);
+  });
+
+  test("a stream that is live in one hub is not handed to another, begun or stored", async () => {
+    const store = memoryStore();
+    for (const taken of [1, 2]) {
+      const one = hub({ ...options, store, key });
+      const two = hub({ ...options, store, key });
+      await one.push("a", 1);
+      await expect(two.push("a", 1)).rejects.toThrow(
+        'stream "a" is open already, in another hub or by keep; close that one first',
+      );
+      await one.close();
+      expect((await two.progress("a")).taken).toBe(taken);
+      await two.close();
+    }
+  });
+
+  test("a stream that was only asked, or could not be opened, goes back to the store as it was", async () => {
+    const store = memoryStore();
+    const streams = hub({ ...options, store, key, live: 1 });
+    await streams.pushMany("a", values);
+    for (let i = 0; i < 3; i++) {
+      await streams.progress("b");
+      expect((await streams.progress("a")).taken).toBe(400);
+    }
+    await streams.close();
+    await expect(hub({ ...options, store, key: new Uint8Array(32) }).push("a", 1)).rejects.toThrow(
+      /key is another one/,
+    );
+    expect((await keep({ ...options, unsafeSeed: "hub/a", name: "a", store, key })).taken).toBe(400);
+  });
+
+  test("says what it promises, for machines and for people", async () => {
+    const streams = hub(options);
+    expect((await streams.account("a")).epsilon).toBe(1);
+    expect(await streams.explain("a")).toContain("NOT PRIVATE (it was made from a seed)");
+    const kept = await keep({ ...options, name: "a", store: memoryStore(), key });
+    expect(await kept.explain()).toBe(tops(options).explain());
+  });
+
+  test("a store that fails is said to who asks for that stream, and the next call tries again", async () => {
+    const inner = fileStore(folder());
+    let broken = true;
+    const store: Store = {
+      ...inner,
+      put: (...args) => (broken ? Promise.reject(new Error("disk full")) : inner.put(...args)),
+    };
+    const streams = hub({ ...options, store, key });
+    await expect(streams.push("a", 1)).rejects.toThrow(/could not be stored/);
+    broken = false;
+    await streams.push("a", 1);
+    expect(await streams.progress("a")).toEqual({ taken: 1, length: 0 });
+  });
+
+  test("options are checked when it is made", () => {
+    expect(() => hub({ ...options, epsilon: -1 })).toThrow(/^epsilon/);
+    expect(() => hub({ ...options, live: 0 })).toThrow(/^live/);
+    expect(() => hub({ ...options, store: memoryStore() })).toThrow(/^key/);
+  });
+});
+
+test("Node's own SQLite is used where there is one, and asked for by name where there is none", async () => {
+  const [major, minor] = process.versions.node.split(".").map(Number) as [number, number];
+  const path = join(root, "snapshots.db");
+  if (major > 22 || (major === 22 && minor >= 13)) {
+    const store = await sqliteStore(path);
+    await store.put("a", 1, Uint8Array.of(5));
+    expect([...(await (await sqliteStore(path)).get("a"))!.bytes]).toEqual([5]);
+  } else
+    await expect(sqliteStore(path)).rejects.toThrow(/has no SQLite of its own.*better-sqlite3 or libsql/);
+});

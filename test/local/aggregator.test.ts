@@ -1,0 +1,307 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { makeWasmCore } from "../../src/core/wasm/index.js";
+import { type Aggregator, aggregator, type AggregatorOptions } from "../../src/local/aggregator.js";
+import { packReport, type Report, unpackReport } from "../../src/local/report.js";
+import { reporter } from "../../src/local/reporter.js";
+
+const core = makeWasmCore();
+const MAX = 1000;
+const HOLDOUT = 20_000;
+const OPTIONS = { epsilon: 1, max: MAX, holdout: HOLDOUT, maxRange: 2 ** 18 };
+
+/** Skewed values: mean about 20, a few above 100. */
+function skewed(length: number, seed: string): Float64Array {
+  const uniform = new Float64Array(length);
+  core.uniformBelow(subStream(unsafeKey(seed), Stage.baseline, 0, 0), 2 ** 32, uniform);
+  return uniform.map((u) => -20 * Math.log((u + 0.5) / 2 ** 32));
+}
+
+const device = (phase: "learn" | "release", seed: string, threshold?: number) =>
+  reporter({
+    epsilon: 1,
+    max: MAX,
+    phase,
+    core,
+    unsafeKey: unsafeKey(seed),
+    ...(threshold === undefined ? {} : { threshold }),
+  });
+
+const unpacked = (bytes: Uint8Array): Report[] =>
+  Array.from({ length: bytes.length / 8 }, (_, i) => unpackReport(bytes, 8 * i)!);
+
+const learnt = device("learn", "learn").reportMany(skewed(HOLDOUT, "held out"));
+
+async function ready(
+  options: Partial<AggregatorOptions> = {},
+): Promise<{ server: Aggregator; theta: number }> {
+  const server = aggregator({ ...OPTIONS, ...options });
+  server.learn(learnt);
+  return { server, theta: await server.threshold() };
+}
+
+describe("learning", () => {
+  test("an iterable that throws on the way leaves everything as it was", () => {
+    const server = aggregator(OPTIONS);
+    const torn = function* () {
+      yield unpackReport(learnt, 0)!;
+      yield { version: 99 } as unknown as Report;
+      throw new Error("connection lost");
+    };
+    expect(() => server.learn(torn())).toThrow("connection lost");
+    expect([server.learned, server.refused.malformed, server.refused.version]).toEqual([0, 0, 0]);
+  });
+
+  test("order, batches, form of the reports and core do not matter", async () => {
+    const whole = await (await ready()).server.distribution();
+    const [js, parts] = [aggregator({ ...OPTIONS, core: "js" }), aggregator(OPTIONS)];
+    expect(js.learn(unpacked(learnt).reverse())).toBe(HOLDOUT);
+    parts.learn(learnt.subarray(0, 8 * 1234));
+    parts.learn(unpacked(learnt.subarray(8 * 1234, 8 * 15_000)));
+    parts.learn(unpacked(learnt.subarray(8 * 15_000)).map((report) => packReport(report)));
+    for (const server of [js, parts]) expect(await server.distribution()).toEqual(whole);
+    expect(await js.threshold()).toBe(await parts.threshold());
+  });
+
+  const learner = (reports: Uint8Array, options: Partial<AggregatorOptions> = {}): Aggregator => {
+    const server = aggregator({ ...OPTIONS, ...options });
+    server.learn(reports);
+    return server;
+  };
+
+  /** "x ± s": mean and standard deviation over 60 seeds. Bounds are 6 s away or more: one false alarm in 10⁸ seeds. */
+  test("the estimate is close to the values", async () => {
+    const close = async (stretch: number) => {
+      const values = skewed(HOLDOUT, "held out").map((value) => stretch * value);
+      const { shares, binWidth } = await learner(device("learn", "learn").reportMany(values)).distribution();
+      expect(shares.reduce((a, b) => a + b)).toBeCloseTo(1, 12);
+      const mean = shares.reduce((sum, share, j) => sum + share * (j + 0.5) * binWidth, 0);
+      return mean > 8.5 && mean < 26.5; // 17.5 ± 1.5: of a mean of 20 the tail is cut off
+    };
+    expect(await close(1)).toBe(true);
+    expect(await close(2)).toBe(false);
+  });
+
+  test("every estimator, pruning and objective gives a θ", async () => {
+    const theta = async (options: Partial<AggregatorOptions>) =>
+      Math.log(await learner(learnt, options).threshold());
+    expect(Math.abs((await theta({})) - 4.43)).toBeLessThan(1.1); // ± 0.18
+    expect(Math.abs((await theta({ accelerate: true })) - 4.42)).toBeLessThan(1.4); // ± 0.22
+    expect(Math.abs((await theta({ prune: "paper", objective: "paper" })) - 4.16)).toBeLessThan(1.4); // ± 0.23
+    expect(await theta({ estimator: "ems", prune: false, objective: "exact" })).toBeGreaterThan(3);
+  });
+
+  test("smoothing without pruning gives a larger θ", async () => {
+    let gain = 0; // 0.93 ± 0.62 a run, in logarithms: the sum of twelve is above 0 by 5.2 standard deviations, 10⁻⁷
+    for (let run = 0; run < 12; run++) {
+      const reports = device("learn", `reports ${run}`).reportMany(skewed(HOLDOUT, `values ${run}`));
+      const smooth = await learner(reports, {
+        estimator: "ems",
+        prune: false,
+        objective: "paper",
+      }).threshold();
+      const pruned = await learner(reports, { prune: "paper", objective: "paper" }).threshold();
+      gain += Math.log(smooth / pruned);
+    }
+    expect(gain).toBeGreaterThan(0);
+  });
+
+  test("accelerated EM goes further", async () => {
+    const fast = await learner(learnt, { accelerate: true }).distribution();
+    const plain = await learner(learnt).distribution();
+    // By 2.0 ± 0.5, where the start is more than 1000 below both.
+    expect(fast.logLikelihood - plain.logLikelihood).toBeGreaterThan(-1.2);
+  });
+
+  test("θ waits for the hold-out, is chosen once, and an aborted try changes nothing", async () => {
+    const server = aggregator(OPTIONS);
+    await expect(server.distribution()).rejects.toThrow(/^distribution: expected learn-reports/);
+    server.learn(learnt.subarray(0, 80));
+    await expect(server.threshold()).rejects.toThrow(
+      `threshold: expected ${HOLDOUT} learn-reports, got 10 so far`,
+    );
+    server.learn(learnt.subarray(80));
+    await expect(server.threshold({ signal: AbortSignal.abort(new Error("no")) })).rejects.toThrow("no");
+    expect(server.account().threshold).toBeNull();
+    const theta = await server.threshold();
+    expect(server.learn(learnt.subarray(0, 16))).toBe(0);
+    expect(server.refused.late).toBe(2);
+    expect(await server.threshold()).toBe(theta);
+  });
+});
+
+describe("releasing", () => {
+  const values = skewed(200_000, "released");
+  let server: Aggregator;
+  let theta: number;
+  let published: Float64Array;
+  const clamped: number[] = [0];
+
+  beforeAll(async () => {
+    ({ server, theta } = await ready());
+    published = server.release(device("release", "release", theta).reportMany(values));
+    for (const value of values) clamped.push(clamped.at(-1)! + Math.min(value, theta));
+  });
+
+  test("one value is published per report, and a range is their sum", () => {
+    expect(published.length).toBe(values.length);
+    const sum = published.subarray(100, 5000).reduce((a, b) => a + b);
+    const answer = server.range(100, 5000);
+    expect(answer.sum / sum).toBeCloseTo(1, 9);
+    expect(answer.mean).toBe(answer.sum / 4900);
+  });
+
+  /** Disjoint ranges of 200 values: independent, each covered with probability ≥ 0.95; 5.2 standard errors, once in 10⁷. */
+  function covers(shrink: number): boolean {
+    let covered = 0;
+    for (let from = 0; from < values.length; from += 200) {
+      const answer = server.range(from, from + 200);
+      const { sum, standardError } = answer;
+      const want = clamped[from + 200]! - clamped[from]!;
+      const [low, high] = answer.interval();
+      expect(high - sum).toBeGreaterThanOrEqual(sum - low); // room above for what clamping hides
+      if (Math.abs(sum - want) <= shrink * 1.959964 * standardError) covered++;
+    }
+    return covered >= 950 - 5.2 * Math.sqrt(1000 * 0.05 * 0.95);
+  }
+
+  test("95 % intervals cover; a standard error 20 % too small is seen", () => {
+    expect(covers(1)).toBe(true);
+    expect(covers(0.8)).toBe(false);
+  });
+
+  test("the same reports in other batches publish the same values", async () => {
+    const other = (await ready()).server;
+    const bytes = device("release", "release", theta).reportMany(values.subarray(0, 1000));
+    const parts = [other.release(bytes.subarray(0, 8 * 7)), other.release(unpacked(bytes.subarray(8 * 7)))];
+    expect(Float64Array.of(...parts[0]!, ...parts[1]!)).toEqual(published.slice(0, 1000));
+  });
+
+  test("ranges are checked; old values are forgotten when `keep` says so", async () => {
+    expect(() => server.range(0, 200_001)).toThrow("range(0, 200001): only 200000 values published so far");
+    for (const [from, to] of [
+      [-1, 3],
+      [5, 2],
+      [0.5, 2],
+      [NaN, 3],
+    ] as const)
+      expect(() => server.range(from, to)).toThrow(/^range\(.*\): (from|to): expected a whole number/);
+    const short = (await ready({ keep: 5000 })).server;
+    short.release(device("release", "release", theta).reportMany(values));
+    expect(short.range(195_000, 200_000).sum).toBeCloseTo(server.range(195_000, 200_000).sum, 3);
+    expect(() => short.range(194_999, 200_000)).toThrow(
+      /positions before 195000 are no longer kept; a larger keep/,
+    );
+    expect(() => server.range(0, 10).interval(1)).toThrow(/^confidence: expected/);
+  });
+
+  test("an empty range sums to 0 without error and has no mean, before θ is chosen too", () => {
+    for (const answer of [server.range(3, 3), aggregator({ epsilon: 1, max: 500 }).range(0, 0)]) {
+      expect(answer).toMatchObject({ sum: 0, mean: NaN, standardError: 0, clipped: 0 });
+      expect(answer.interval()).toEqual([0, 0]);
+    }
+  });
+
+  test("account and explain tell parameters, counts and what is not protected", () => {
+    const account = server.account();
+    expect(account).toMatchObject({
+      definition: "local differential privacy",
+      epsilon: 1,
+      delta: 0,
+      threshold: theta,
+    });
+    expect(account.stages.map(({ stage, reports }) => [stage, reports])).toEqual([
+      ["learn", HOLDOUT],
+      ["release", 200_000],
+    ]);
+    expect(JSON.parse(JSON.stringify(account))).toEqual(account);
+    expect(server.explain()).toMatch(/ε = 1: .*\n(.*\n)*Not protected:/);
+  });
+});
+
+describe("reports that are none", () => {
+  const good = unpackReport(learnt)!;
+  const BAD: [string, unknown, string][] = [
+    ["nothing", undefined, "malformed"],
+    ["a number", 7, "malformed"],
+    ["an empty object", {}, "malformed"],
+    ["too few bytes", new Uint8Array(7), "malformed"],
+    ["an unknown phase in bytes", Uint8Array.of(0x1f, 0, 0, 0, 0, 0, 0, 0), "malformed"],
+    ["another version", { ...good, version: 2 }, "version"],
+    ["another phase", { ...good, phase: "release" }, "phase"],
+    ["another ε or max", { ...good, grid: good.grid ^ 1 }, "grid"],
+    ["a cell beyond the grid", { ...good, cell: 2 ** 22 }, "cell"],
+    ["a negative cell", { ...good, cell: -1 }, "cell"],
+    ["half a cell", { ...good, cell: 0.5 }, "cell"],
+    ["no cell", { ...good, cell: undefined }, "cell"],
+  ];
+
+  test.each(BAD)("%s", (_, report, reason) => {
+    const server = aggregator(OPTIONS);
+    expect(server.learn([good, report as Report, good])).toBe(2);
+    expect(server.refused).toEqual({
+      malformed: 0,
+      version: 0,
+      phase: 0,
+      grid: 0,
+      cell: 0,
+      late: 0,
+      [reason]: 1,
+    });
+  });
+
+  test("are refused for the same reason among bytes end to end", () => {
+    const packable = BAD.flatMap(([, report]): Uint8Array[] => {
+      if (report instanceof Uint8Array) return report.length === 8 ? [report] : [];
+      const { cell } = (report ?? {}) as Partial<Report>;
+      return Number.isInteger(cell) && cell! >= 0 ? [packReport(report as Report)] : [];
+    });
+    expect(packable).toHaveLength(5);
+    const batch = [packReport(good), ...packable.flatMap((bytes) => [bytes, packReport(good)])];
+    const [apart, together] = [aggregator(OPTIONS), aggregator(OPTIONS)];
+    expect(apart.learn(batch)).toBe(6);
+    expect(together.learn(Uint8Array.from(batch.flatMap((bytes) => [...bytes])))).toBe(6);
+    expect(together.refused).toEqual(apart.refused);
+    const early = packReport(device("release", "r", 50).report(1));
+    for (const server of [apart, together]) server.release(server === apart ? [early] : early);
+    expect(together.refused).toEqual(apart.refused);
+  });
+
+  test("they change neither θ nor what is published", async () => {
+    const { theta } = await ready();
+    const server = aggregator(OPTIONS);
+    const all = unpacked(learnt);
+    server.learn([...all.slice(0, 50), ...(BAD.map(([, report]) => report) as Report[]), ...all.slice(50)]);
+    expect(await server.threshold()).toBe(theta);
+    const reports = unpacked(device("release", "r", theta).reportMany([1, 2, 3]));
+    const stale = device("release", "r", theta / 2).report(1);
+    const clean = (await ready()).server.release(reports);
+    expect(server.release([reports[0]!, stale, good, reports[1]!, reports[2]!])).toEqual(clean);
+    expect(server.published).toBe(3);
+  });
+
+  test("release-reports before θ is known, and bytes cut short, are counted", () => {
+    const server = aggregator(OPTIONS);
+    expect(server.release([device("release", "r", 50).report(1)])).toHaveLength(0);
+    expect(server.refused.phase).toBe(1);
+    expect(server.learn(learnt.subarray(0, 12))).toBe(1);
+    expect(server.refused.malformed).toBe(1);
+    expect(() => server.learn(5 as never)).toThrow(/^reports: expected an iterable/);
+  });
+});
+
+test.each([
+  [{ epsilon: 0 }, /^epsilon:/],
+  [{ learnEpsilon: 99 }, /^learnEpsilon:/],
+  [{ max: -1 }, /^max:/],
+  [{ holdout: 0 }, /^holdout:/],
+  [{ maxRange: 0.5 }, /^maxRange:/],
+  [{ keep: 0 }, /^keep:/],
+  [{ estimator: "mle" }, /^estimator:/],
+  [{ prune: true }, /^prune:/],
+  [{ objective: "best" }, /^objective:/],
+  [{ accelerate: 1 }, /^accelerate:/],
+  [{ delta: 1 }, /unknown option "delta"/],
+])("%o is refused by name", (wrong, message) => {
+  expect(() => aggregator({ ...OPTIONS, ...wrong } as AggregatorOptions)).toThrow(message);
+});

@@ -1,0 +1,113 @@
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { describe, expect, test } from "vitest";
+import { unsafeKey } from "../../src/core/random.js";
+import { makeWasmCore } from "../../src/core/wasm/index.js";
+import { gridOf, packReport, type Report, unpackReport } from "../../src/local/report.js";
+import { reporter, type ReporterOptions } from "../../src/local/reporter.js";
+
+const LEARN = { epsilon: 1, max: 500, phase: "learn" } as const;
+const RELEASE = { epsilon: 1, max: 500, phase: "release", threshold: 40 } as const;
+const seeded = <T extends ReporterOptions>(options: T, seed = "device") =>
+  reporter({ ...options, unsafeKey: unsafeKey(seed) });
+
+test("a report holds version, phase, grid and a cell, and nothing else", () => {
+  for (const options of [LEARN, RELEASE]) {
+    const report = reporter(options).report(12);
+    expect(Object.keys(report).sort()).toEqual(["cell", "grid", "phase", "version"]);
+    expect(report).toMatchObject({ version: 1, phase: options.phase });
+    expect(Number.isInteger(report.cell)).toBe(true);
+  }
+});
+
+test.each([LEARN, RELEASE])(
+  "$phase: batches and single reports are the same reports, whatever the core",
+  (options) => {
+    const values = Float64Array.from({ length: 1000 }, (_, i) => (i * 37) % 600);
+    const one = seeded(options);
+    const singly = Array.from(values, (value) => one.report(value));
+    const unpack = (bytes: Uint8Array) =>
+      Array.from({ length: bytes.length / 8 }, (_, i) => unpackReport(bytes, 8 * i));
+    expect(unpack(seeded(options).reportMany(values))).toEqual(singly);
+    const wasm = seeded({ ...options, core: makeWasmCore() });
+    const mixed = [
+      ...unpack(wasm.reportMany(values.subarray(0, 301))),
+      wasm.report(values[301]!),
+      ...unpack(wasm.reportMany([...values.subarray(302)])),
+    ];
+    expect(mixed).toEqual(singly);
+  },
+);
+
+test("devices differ: without a key given, no two report alike", () => {
+  // A cell has a probability below 10⁻⁵, so four reports agree less than once in 10²⁰.
+  const cells = () => {
+    const device = reporter(LEARN);
+    return [1, 2, 3, 4].map((value) => device.report(value).cell);
+  };
+  expect(cells()).not.toEqual(cells());
+  expect(reporter(LEARN).private).toBe(true);
+  expect(seeded(LEARN).private).toBe(false);
+});
+
+test("packed: 8 bytes, little-endian, there and back", () => {
+  const report: Report = { version: 1, phase: "release", grid: 0xdeadbeef, cell: 0x123456 };
+  const bytes = packReport(report);
+  expect(Buffer.from(bytes).toString("hex")).toBe("11563412efbeadde");
+  expect(unpackReport(bytes)).toEqual(report);
+  expect(unpackReport(Uint8Array.of(0x1f, 0, 0, 0, 0, 0, 0, 0))).toBeUndefined();
+});
+
+test("grids differ by phase, ε and bound", () => {
+  const grids = [
+    gridOf("learn", 1, 500),
+    gridOf("release", 1, 500),
+    gridOf("learn", 1.1, 500),
+    gridOf("learn", 1, 499),
+  ];
+  expect(new Set(grids).size).toBe(4);
+});
+
+test("θ of the quantiser: at θ and above, every value makes the same reports", () => {
+  const cells = [40, 40.1, 500, 1e300].map((value) => seeded(RELEASE).report(value).cell);
+  expect(new Set(cells).size).toBe(1);
+  const low = [0, -0, -5, 5e-324].map((value) => seeded(RELEASE).report(value).cell);
+  expect(new Set(low).size).toBe(1);
+});
+
+describe("faults", () => {
+  test("a value that is no finite number is refused unquoted, and draws nothing", () => {
+    const [clean, tried] = [seeded(LEARN), seeded(LEARN)];
+    for (const value of [NaN, Infinity, -Infinity, "314159", undefined, null, 314159n]) {
+      expect(() => tried.report(value as number)).toThrow(/^value: expected a finite number$/);
+      expect(() => tried.reportMany([1, value as number])).toThrow(/^values\[1\]: expected a finite number/);
+    }
+    expect(tried.report(7)).toEqual(clean.report(7));
+  });
+
+  test.each([
+    [{ ...LEARN, epsilon: 0 }, /^epsilon: expected/],
+    [{ ...LEARN, max: 0 }, /^max: expected/],
+    [{ ...LEARN, phase: "both" }, /^phase: expected "learn", "release"/],
+    [{ ...LEARN, threshold: 3 }, /^threshold: expected none/],
+    [{ ...RELEASE, threshold: undefined }, /^threshold: expected/],
+    [{ ...RELEASE, threshold: 501 }, /^threshold: expected at most max = 500, got 501/],
+    [{ ...LEARN, seed: 1 }, /unknown option "seed"/],
+    [{ ...LEARN, unsafeKey: new Uint32Array(7) }, /^unsafeKey: expected/],
+  ])("%o", (options, message) => {
+    expect(() => reporter(options as ReporterOptions)).toThrow(message);
+  });
+});
+
+test("a device carries at most 8 KB, gzipped, and no wasm", async () => {
+  const { outputFiles } = await build({
+    stdin: { contents: 'export { reporter } from "./src/local/reporter.ts"', resolveDir: process.cwd() },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    write: false,
+  });
+  const code = outputFiles[0]!.text;
+  expect(gzipSync(code).length).toBeLessThan(8 * 1024);
+  expect(code).not.toMatch(/WebAssembly|seedrandom|AGFzbQ/); // the last is how wasm begins in base64
+});

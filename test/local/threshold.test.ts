@@ -1,0 +1,160 @@
+import { describe, expect, test } from "vitest";
+import { hybrid } from "../../src/local/mechanisms.js";
+import { worstVariance } from "../../src/local/moments.js";
+import {
+  bestThreshold,
+  exactCosts,
+  expectedExcess,
+  noisePruning,
+  PAPER_PRUNING,
+  paperCosts,
+  prunedTail,
+} from "../../src/local/threshold.js";
+import vectors from "../vectors/ldp_threshold.json" with { type: "json" };
+
+const normalised = (histogram: number[]) => {
+  const sum = histogram.reduce((a, b) => a + b);
+  return Float64Array.from(histogram, (count) => count / sum);
+};
+
+describe.each(Object.entries(vectors))("%s", (_, vector) => {
+  const unit = vector.B / vector.bins; // costs are in squared bins
+
+  test("the paper's objective at every grid point, and its θ", () => {
+    for (const { histogram_used, objective, argmin_index, theta } of [vector.unpruned, vector.pruned]) {
+      if (histogram_used.every((share) => share === 0)) continue; // what the code behind the vectors threw away
+      const shares = Float64Array.from(histogram_used);
+      const costs = paperCosts(shares, vector.worst_case_variance_unit, vector.stream_length);
+      objective.forEach((want, i) => expect((costs[i]! * unit * unit) / want).toBeCloseTo(1, 10));
+      const index = bestThreshold(shares, hybrid(vector.range_epsilon), vector.stream_length, "paper");
+      expect(index).toBe(argmin_index);
+      expect(index * unit).toBe(theta);
+    }
+  });
+
+  test("the release mechanism has the vectors' worst-case variance", () => {
+    expect((4 * worstVariance(hybrid(vector.range_epsilon))) / vector.worst_case_variance_unit).toBeCloseTo(
+      1,
+      5,
+    );
+  });
+});
+
+describe("pruning", () => {
+  const { histogram_in, pruned } = vectors.case_eps1;
+
+  test("cuts where the vectors cut", () => {
+    const kept = prunedTail(normalised(histogram_in), PAPER_PRUNING);
+    const last = (shares: ArrayLike<number>) => Array.from(shares).findLastIndex((share) => share > 0);
+    expect(last(kept)).toBe(last(pruned.histogram_used));
+    expect(kept.reduce((a, b) => a + b)).toBeCloseTo(1, 14);
+  });
+
+  test("worked by hand: the tail alone, from the median on", () => {
+    const small = 1e-5;
+    // Five empty bins first, then the bulk, a gap of four, a crumb, a gap of five, a crumb.
+    const shares = Float64Array.of(
+      0,
+      0,
+      0,
+      0,
+      0,
+      0.6,
+      0.39,
+      small,
+      small,
+      small,
+      small,
+      0.00993,
+      0,
+      0,
+      0,
+      0,
+      small,
+      small,
+      0,
+      0,
+    );
+    const kept = prunedTail(shares, PAPER_PRUNING);
+    expect([...kept.slice(12)]).toEqual(new Array(8).fill(0));
+    expect(kept[11]).toBeGreaterThan(0.00993);
+    expect(kept[5]! / kept[6]!).toBeCloseTo(0.6 / 0.39, 12);
+  });
+
+  test("leading empty bins do not throw the estimate away, as they do in the vectors", () => {
+    const shares = normalised(vectors.case_leading_zeros.histogram_in);
+    expect(vectors.case_leading_zeros.pruned.theta).toBe(0);
+    const kept = prunedTail(shares, PAPER_PRUNING);
+    expect(bestThreshold(kept, hybrid(2), 65_536, "paper")).toBeGreaterThan(8);
+  });
+
+  test("a distribution without a tail is left alone, but for what the reports cannot tell from nothing", () => {
+    const shares = new Float64Array(1024).fill(1 / 1024);
+    expect(prunedTail(shares, PAPER_PRUNING)).toEqual(shares);
+    expect(prunedTail(shares, noisePruning(2, 65_536))).toEqual(shares);
+    const kept = prunedTail(shares, noisePruning(0.2, 65_536)).findLastIndex((share) => share > 0);
+    expect(kept / 1024).toBeGreaterThan(0.8);
+  });
+
+  test("what counts as noise: one standard error of randomised response over the run, ten above it", () => {
+    const { most, run, small } = noisePruning(Math.log(3), 10_000);
+    // ε = ln 3: truth with ¾. A share's standard error is √(¾·¼/10⁴)/(¾ − ¼).
+    const standardError = Math.sqrt(3 / 16 / 1e4) / 0.5;
+    expect(run * small).toBeCloseTo(standardError, 14);
+    expect(most).toBeCloseTo(10 * standardError, 14);
+    expect(noisePruning(0.01, 100).most).toBe(0.5);
+  });
+});
+
+describe("the exact objective", () => {
+  /** By definition: ranges of every length j ≤ r, all places alike, errors of j values. */
+  function averageError(shares: Float64Array, i: number, variance: number, r: number): number {
+    const cells = 400; // values spread over their bin
+    let hidden = 0;
+    shares.forEach((share, j) => {
+      for (let c = 0; c < cells; c++) hidden += (share / cells) * Math.max(0, j + (c + 0.5) / cells - i);
+    });
+    let [error, places] = [0, 0];
+    for (let j = 1; j <= r; j++) {
+      error += (r - j + 1) * (j * ((i * i) / 4) * variance + (j * hidden) ** 2);
+      places += r - j + 1;
+    }
+    return error / places;
+  }
+
+  test("is the mean squared error over random ranges", () => {
+    const shares = normalised([5, 9, 4, 2, 1, 1, 0, 1]);
+    const r = 2000; // r/3 and r²/6 are the leading terms: off by 2/r and 3/r
+    const costs = exactCosts(shares, 4.3, r);
+    for (let i = 0; i <= 8; i++) expect(costs[i]! / averageError(shares, i, 4.3, r)).toBeCloseTo(1, 2);
+  });
+
+  test("expected excess: all mass in the last bin", () => {
+    expect([...expectedExcess(Float64Array.of(0, 0, 1))]).toEqual([2.5, 1.5, 0.5, 0]);
+  });
+
+  test("is raised by half of what it has over the smallest values, wherever these lie", () => {
+    const theta = (first: number) => {
+      const shares = new Float64Array(1024).fill(1 / 8, first, first + 8);
+      return bestThreshold(shares, hybrid(1), 2 ** 30, "exact"); // so long a range that nothing is worth hiding
+    };
+    expect(theta(0)).toBe(12);
+    expect(theta(500)).toBe(512);
+    expect(theta(1016)).toBe(1024); // not above the bound
+    // Fewer than one value in a hundred are not the smallest.
+    const shares = Float64Array.from(new Float64Array(1024).fill(0.995 / 8, 500, 508));
+    shares[0] = 0.005;
+    expect(bestThreshold(shares, hybrid(1), 2 ** 30, "exact")).toBe(512);
+  });
+
+  test("never chooses θ = 0, and takes more than the paper's, which counts noise fourfold and bias a quarter", () => {
+    const zeros = new Float64Array(64);
+    zeros[0] = 1;
+    expect(bestThreshold(zeros, hybrid(1), 2 ** 20, "exact")).toBe(2); // 1, and the margin
+    const shares = normalised(vectors.case_eps1.histogram_in);
+    const [exact, paper] = (["exact", "paper"] as const).map((name) =>
+      bestThreshold(shares, hybrid(1), 4096, name),
+    );
+    expect(exact!).toBeGreaterThan(paper!);
+  });
+});

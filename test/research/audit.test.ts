@@ -1,0 +1,209 @@
+import { describe, expect, test, vi } from "vitest";
+import { audit as command } from "../../research/cli/audit.js";
+import { Arguments } from "../../src/cli/command.js";
+import { chooseCore } from "../../src/core/choose.js";
+import { attack, lowestBit } from "../../research/audit/attack.js";
+import { audit, type MechanismName } from "../../research/audit/audit.js";
+import { parseBreak } from "../../research/audit/breaks.js";
+import { betaShare, lowerBound, upperBound } from "../../research/audit/clopperPearson.js";
+import { likelihood } from "../../research/audit/targets/tops.js";
+
+describe("Clopper–Pearson", () => {
+  test("ends that have a closed form", () => {
+    expect(lowerBound(0, 100, 0.01)).toBe(0);
+    expect(upperBound(100, 100, 0.01)).toBe(1);
+    expect(lowerBound(100, 100, 0.01)).toBeCloseTo(0.01 ** (1 / 100), 12); // pⁿ = α
+    expect(upperBound(0, 1e6, 5e-7)).toBeCloseTo(1 - 5e-7 ** 1e-6, 12); // (1 − p)ⁿ = α
+  });
+
+  test("the incomplete beta function is a binomial tail", () => {
+    const [n, p] = [30, 0.37];
+    let [tail, choose] = [0, 1];
+    for (let k = 0; k <= n; choose = (choose * (n - k)) / (k + 1), k++)
+      if (k >= 9) tail += choose * p ** k * (1 - p) ** (n - k);
+    expect(betaShare(p, 9, n - 8)).toBeCloseTo(tail, 13);
+  });
+
+  test("a table's value: 10 of 100 at 95 % is [0.0490, 0.1762]", () => {
+    expect(lowerBound(10, 100, 0.025)).toBeCloseTo(0.0490047, 6);
+    expect(upperBound(10, 100, 0.025)).toBeCloseTo(0.1762226, 6);
+  });
+
+  test.each([3, 500_000, 999_999])("bounds solve their equation at %d of a million", (hits) => {
+    const low = lowerBound(hits, 1e6, 1e-6);
+    expect(betaShare(low, hits, 1e6 - hits + 1)).toBeCloseTo(1e-6, 10);
+    expect(low).toBeLessThan(hits / 1e6);
+    expect(upperBound(hits, 1e6, 1e-6)).toBeGreaterThan(hits / 1e6);
+  });
+});
+
+describe("the attack", () => {
+  test.each([
+    [24, 3],
+    [2.5, -1],
+    [-1, 0],
+    [2 ** 52 + 1, 0],
+    [0.1, -55],
+    [5e-324, -1074],
+    [0, 2000],
+  ])("the lowest set bit of %d is 2^%d", (value, exponent) => {
+    expect(lowestBit(value)).toBe(exponent);
+  });
+
+  /** 3 of 4 rows are 1 on the first input, 1 of 4 on the second: ratio 3, exactly. */
+  const rows = (ones: number) => Float64Array.from({ length: 40_000 }, (_, i) => (i % 4 < ones ? 1 : 0));
+  const seen = (ones: number) => ({ features: ["bit"], rows: rows(ones) });
+
+  test("finds ln 3 in a biased bit, from below", () => {
+    const { lowerBound: bound, event } = attack(seen(3), seen(1), 1e-6);
+    expect(bound).toBeLessThan(Math.log(3));
+    expect(bound).toBeGreaterThan(0.85 * Math.log(3));
+    expect(event).toMatch(/^bit (≥ 1|< 1)$/);
+  });
+
+  test("finds nothing where there is nothing", () => {
+    expect(attack(seen(2), seen(2), 1e-6).lowerBound).toBe(0);
+  });
+
+  test("the likelihood of two published leaves is its integral", () => {
+    const t = 3;
+    for (const [x, y] of [
+      [0, 0],
+      [4, -1],
+      [-7, 2.5],
+    ] as const) {
+      let sum = 0;
+      const step = 1e-3;
+      for (let z = -80 + step / 2; z < 80; z += step)
+        sum += step * Math.exp(-(Math.abs(z - x) + Math.abs(z - y) + Math.abs(z + x + y)) / t);
+      expect(sum / t / likelihood(x, y, t)).toBeCloseTo(1, 6);
+    }
+  });
+});
+
+/** One false alarm in 10⁶ seeds each, by the confidence of the bound. */
+const samples: Record<MechanismName, number> = {
+  laplace: 200_000,
+  "noisy-max": 30_000,
+  forest: 30_000,
+  tops: 30_000,
+  sr: 200_000,
+  pm: 200_000,
+  hm: 200_000,
+  sw: 200_000,
+};
+const run = (mechanism: MechanismName, epsilon: number, fault?: string) =>
+  audit({
+    mechanism,
+    epsilon,
+    samples: samples[mechanism],
+    unsafeSeed: "audit",
+    break: fault === undefined ? undefined : parseBreak(fault),
+  });
+
+/**
+ * The bound is above ε once in 10⁶ seeds, by its confidence. How near it comes was measured over 8 seeds, as a share of ε: the
+ * shares asked for are 6 standard deviations (0.004 to 0.022) below the means, or more, so missed once in 10⁸ seeds.
+ */
+describe("our mechanisms keep their promise, and the attack comes near it", () => {
+  test.each<[MechanismName, number, number]>([
+    ["laplace", 1, 0.9],
+    ["laplace", 0.5, 0.8],
+    ["laplace", 4, 0.8],
+    ["noisy-max", 1, 0.76], // 0.87 ± 0.02
+    ["forest", 1, 0.66], // 0.80 ± 0.02
+    ["tops", 1, 0.77], // 0.87 ± 0.02
+    ["sr", 1, 0.9],
+    ["sr", 4, 0.8],
+    ["pm", 1, 0.9],
+    ["hm", 0.5, 0.8],
+    ["hm", 2, 0.9],
+    ["sw", 1, 0.9],
+    ["sw", 3, 0.8],
+  ])("%s at ε = %d", (mechanism, epsilon, share) => {
+    const found = run(mechanism, epsilon);
+    expect(found).toMatchObject({ mechanism, claimed: epsilon, confidence: 0.999999, verdict: "consistent" });
+    expect(found.lowerBound).toBeLessThanOrEqual(epsilon);
+    expect(found.lowerBound).toBeGreaterThan(share * epsilon);
+  });
+
+  test("both cores give the same audit", () => {
+    const on = (core: "wasm" | "js") =>
+      audit({ mechanism: "laplace", epsilon: 1, samples: 2000, unsafeSeed: "same", core: chooseCore(core) });
+    expect(on("js")).toEqual(on("wasm"));
+  });
+});
+
+/** A scale of 0.8 claims ε where 1.25 ε holds; where the attack is less sharp the break is larger, for 6 standard deviations again. */
+describe("every break is caught", () => {
+  test.each<[MechanismName, string]>([
+    ["laplace", "scale=0.8"],
+    ["laplace", "float"],
+    ["noisy-max", "scale=0.75"],
+    ["forest", "scale=0.65"],
+    ["forest", "float"],
+    ["forest", "skip-node"],
+    ["tops", "scale=0.75"],
+    ["tops", "float"],
+    ["tops", "skip-node"],
+    ["sr", "scale=0.8"],
+    ["pm", "scale=0.8"],
+    ["hm", "scale=0.8"],
+    ["sw", "scale=0.8"],
+  ])("%s, %s", (mechanism, fault) => {
+    const found = run(mechanism, 1, fault);
+    expect(found.verdict).toBe("violation");
+    expect(found.lowerBound).toBeGreaterThan(1);
+  });
+});
+
+test("arguments that make no sense are named", () => {
+  expect(() => run("sr", 1, "float")).toThrow('break: expected scale for "sr", got "float"');
+  expect(() => parseBreak("noise")).toThrow("break: expected scale=FACTOR, float, skip-node");
+  expect(() => parseBreak("scale=-1")).toThrow("break: expected a scale factor above 0");
+  expect(() => audit({ mechanism: "laplace", epsilon: 0 })).toThrow("epsilon:");
+  expect(() => audit({ mechanism: "sieve" as "laplace", epsilon: 1 })).toThrow("mechanism:");
+  expect(() => audit({ mechanism: "laplace", epsilon: 1, samples: 3 })).toThrow("samples:");
+});
+
+describe("brume audit", () => {
+  /** What the command prints, called as the command line calls it. */
+  async function printed(...argv: string[]): Promise<string> {
+    const lines: string[] = [];
+    const log = vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));
+    try {
+      await command.run(new Arguments(command, argv));
+    } finally {
+      log.mockRestore();
+    }
+    return lines.join("\n");
+  }
+  const quick = ["--samples", "20000", "--unsafe-seed", "cli", "--epsilon", "1", "--mechanism"];
+
+  test("--json prints the verdict and nothing else", async () => {
+    const found = JSON.parse(await printed(...quick, "laplace", "--json")) as Record<string, unknown>;
+    const { lowerBound, ...rest } = found;
+    expect(rest).toEqual({
+      mechanism: "laplace",
+      claimed: 1,
+      confidence: 0.999999,
+      samples: 20_000,
+      verdict: "consistent",
+    });
+    expect(lowerBound).toBe(
+      audit({ mechanism: "laplace", epsilon: 1, samples: 20_000, unsafeSeed: "cli" }).lowerBound,
+    );
+  });
+
+  test("a break is named in words", async () => {
+    expect(await printed(...quick, "laplace", "--break", "float")).toMatch(
+      /^laplace, broken \(float\): claims ε = 1, shown ε ≥ .*\nVIOLATION.*\n.*lowest set bit/,
+    );
+  });
+
+  test("a wrong call says what was wanted", async () => {
+    await expect(printed("--epsilon", "1")).rejects.toThrow("--mechanism: missing; expected laplace");
+    await expect(printed(...quick, "sieve")).rejects.toThrow("--mechanism: expected laplace, noisy-max");
+    await expect(printed("--mechanism", "sr")).rejects.toThrow("--epsilon: missing");
+  });
+});

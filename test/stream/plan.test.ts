@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { plan, tops } from "../../src/index.js";
+
+describe("plan", () => {
+  const defaults = plan({ epsilon: 0.05, max: 1657 });
+
+  test("the shape of a release at the defaults", () => {
+    expect(defaults).toMatchObject({
+      skipLevels: 3,
+      levels: 2,
+      blockLength: 4096,
+      forestLength: 2 ** 20,
+      holdout: 65536,
+      noiseScalePerTheta: 40,
+    });
+    expect(defaults.memory.stream).toBeLessThanOrEqual(256 * 1024);
+    expect(defaults.memory.index).toBe(16 * 256 * 2);
+  });
+
+  test("one block, worked by hand: two levels of variance 2·40², a leaf of sixteen under one top node", () => {
+    // A leaf under a top node with b children: variance σ²·(1 − 1/(b(b+1)))… from (XᵀX)⁻¹ = I − 11ᵀ/(b+1).
+    const sigma2 = 2 * 40 ** 2;
+    const { standardErrorPerTheta } = plan({
+      epsilon: 0.05,
+      max: 1657,
+      fanout: 16,
+      maxRange: 256,
+      skipLevels: 0,
+    }).errors[0]!;
+    // Ranges of one value lie across two leaves of one value: in proportion α, 1−α, averaged over offsets.
+    expect(standardErrorPerTheta ** 2).toBeGreaterThan(0.4 * sigma2 * (16 / 17));
+    expect(standardErrorPerTheta ** 2).toBeLessThanOrEqual(sigma2 * (16 / 17));
+  });
+
+  test("the longest range is the sum of all top trees: b·σ²·b/(b+1)", () => {
+    const { length, standardErrorPerTheta } = defaults.errors.at(-1)!;
+    expect(length).toBe(2 ** 20);
+    expect(standardErrorPerTheta).toBeCloseTo(Math.sqrt((16 * 2 * 40 ** 2 * 16) / 17), 9);
+  });
+
+  test("lists what each θ would cost, in proportion", () => {
+    const { thresholds } = defaults;
+    expect(thresholds[0]).toMatchObject({ threshold: 1657, noiseScale: 40 * 1657 });
+    expect(thresholds[1]!.standardError).toBeCloseTo(thresholds[0]!.standardError / 2, 6);
+    expect(plan({ epsilon: 1, max: 100, threshold: 7 }).thresholds.map(({ threshold }) => threshold)).toEqual(
+      [7],
+    );
+  });
+
+  test("agrees with the stream it plans", () => {
+    const options = { epsilon: 0.5, max: 100, threshold: 10, maxRange: 4096, unsafeSeed: "plan" };
+    const stream = tops(options);
+    stream.pushMany(new Float64Array(4096).fill(3));
+    const { levels, skipLevels, blockLength, noiseScale } = stream.account();
+    const planned = plan(options);
+    expect({ levels, skipLevels, blockLength }).toEqual({
+      levels: planned.levels,
+      skipLevels: planned.skipLevels,
+      blockLength: planned.blockLength,
+    });
+    expect(noiseScale).toBe(planned.noiseScalePerTheta * 10);
+    // Discrete noise on a grid of θ/g cells has the variance of the continuous one to 1 part in (scale/g)².
+    expect(
+      stream.range(0, 4096).standardError / (planned.errors.at(-1)!.standardErrorPerTheta * 10),
+    ).toBeCloseTo(1, 4);
+  });
+
+  test("takes the options of tops and fails as it does", () => {
+    expect(() => plan({ epsilon: 0, max: 1 })).toThrow("epsilon: expected");
+  });
+});

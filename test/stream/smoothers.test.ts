@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { makeSmoother, type SmootherChoice } from "../../src/stream/smoothers/index.js";
+import { MEDIAN_BLOCKS } from "../../src/stream/smoothers/median.js";
+import vectors from "../vectors/smoothers.json" with { type: "json" };
+
+/** The release rule as printed, for whole blocks: p/g at all but the last position, the rest of û at the last. */
+function publish(choice: SmootherChoice, estimates: readonly number[], g: number, theta: number): number[] {
+  const smoother = makeSmoother(choice, 1 / g);
+  let p = (g * theta) / 2;
+  return estimates.flatMap((estimate) => {
+    const block = [...new Array<number>(g - 1).fill(p / g), estimate - ((g - 1) * p) / g];
+    p = smoother.next(estimate);
+    return block;
+  });
+}
+
+describe.each(["full", "moving_w2"] as const)("vectors, %s", (name) => {
+  const v = vectors[name];
+  test.each([
+    ["naive", "recent"],
+    ["mean", "mean"],
+    ["median", "median"],
+    ["moving", { moving: v.moving_w + 1 }], // the recorded code averages one block more than its parameter says
+    ["exp", { exponential: v.alpha }],
+  ] as [keyof typeof v, SmootherChoice][])("%s", (field, choice) => {
+    const got = publish(choice, v.leaf_estimates, v.g, v.theta);
+    const want = v[field] as number[];
+    expect(got).toHaveLength(want.length);
+    got.forEach((value, i) => expect(value).toBeCloseTo(want[i]!, 11));
+  });
+});
+
+test("moving forgets what is older than its window", () => {
+  const smoother = makeSmoother({ moving: 2 }, 1);
+  expect([10, 20, 40, 0].map((x) => smoother.next(x))).toEqual([10, 15, 30, 20]);
+});
+
+test("median equals a sorted window, also when the window is full and values repeat", () => {
+  const smoother = makeSmoother("median", 1);
+  const seen: number[] = [];
+  for (let i = 0; i < 2 * MEDIAN_BLOCKS + 100; i++) {
+    const value = ((i * 7919) % 1009) - 500 + (i % 3 === 0 ? 0.5 : 0);
+    seen.push(value);
+    const got = smoother.next(value);
+    if (i < 50 || i % 997 === 0 || i > 2 * MEDIAN_BLOCKS + 90) {
+      const window = seen.slice(-MEDIAN_BLOCKS).sort((a, b) => a - b);
+      const half = window.length >> 1;
+      expect(got).toBe(window.length % 2 === 1 ? window[half] : (window[half - 1]! + window[half]!) / 2);
+    }
+  }
+});
+
+test("state is all there is: a copy of it goes on alike", () => {
+  for (const choice of [
+    "recent",
+    "mean",
+    "median",
+    { moving: 3 },
+    { exponential: 0.3 },
+  ] as SmootherChoice[]) {
+    const [a, b] = [makeSmoother(choice, 1), makeSmoother(choice, 1)];
+    for (let i = 0; i < 10; i++) a.next(Math.sin(i));
+    b.state.set(a.state);
+    for (let i = 10; i < 20; i++) expect(b.next(Math.sin(i))).toBe(a.next(Math.sin(i)));
+  }
+});
+
+describe("a function of your own", () => {
+  test("sees block means in units of the stream, oldest first, at most 256", () => {
+    const shown: number[][] = [];
+    const smoother = makeSmoother((means) => {
+      shown.push([...means]);
+      return means.at(-1)!;
+    }, 0.5);
+    for (let i = 1; i <= 300; i++) expect(smoother.next(i)).toBe(i);
+    expect(shown[2]).toEqual([0.5, 1, 1.5]);
+    expect(shown[299]).toHaveLength(256);
+    expect(shown[299]![0]).toBe(22.5);
+    expect(shown[299]![255]).toBe(150);
+  });
+
+  test("that throws, or gives no number worth having, is stood in for by the last block, and counted", () => {
+    const answers = [NaN, Infinity, 1e300, 42];
+    const smoother = makeSmoother((means) => {
+      if (means.length === 5) throw new Error("no idea");
+      return answers[means.length - 1]!;
+    }, 0.5);
+    expect([10, 20, 30, 40, 50].map((estimate) => smoother.next(estimate))).toEqual([10, 20, 30, 84, 50]);
+    expect(smoother.failures).toBe(4);
+  });
+});
+
+test("bad choices say what was wanted", () => {
+  expect(() => makeSmoother("newest" as SmootherChoice, 1)).toThrow('smoother: expected "recent", "mean"');
+  expect(() => makeSmoother({ moving: 0 }, 1)).toThrow(
+    "smoother.moving: expected a whole number from 1 to 4096, got 0",
+  );
+  expect(() => makeSmoother({ exponential: 1.5 }, 1)).toThrow(
+    "smoother.exponential: expected 0 < α ≤ 1, got 1.5",
+  );
+});

@@ -1,0 +1,214 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { SealablePublisher } from "../../src/stream/system.js";
+import { restore, tops, type TopsOptions } from "../../src/index.js";
+import { longTailedStream } from "../support/streams.js";
+
+const key = Uint8Array.from({ length: 32 }, (_, i) => 7 * i);
+const small: TopsOptions = {
+  ...{ epsilon: 1, max: 100, maxRange: 64, fanout: 4, holdout: 64, name: "visits", unsafeSeed: "snapshot" },
+};
+
+/** What is left of a stream: its account, and everything it can still say. */
+async function put(stream: SealablePublisher, options: TopsOptions): Promise<SealablePublisher> {
+  return restore(await stream.seal(key), key, options);
+}
+
+function expectSame(one: SealablePublisher, other: SealablePublisher): void {
+  expect(other.account()).toEqual(one.account());
+  expect([other.taken, other.length]).toEqual([one.taken, one.length]);
+  const oldest = Math.max(0, one.length - 60); // the forest before the running one is always kept
+  for (const [from, to] of [
+    [oldest, one.length],
+    [oldest + 5, one.length - 3],
+  ] as const) {
+    if (to <= from) continue;
+    for (const answer of ["best", "published"] as const) {
+      const [a, b] = [one.range(from, to, { answer }), other.range(from, to, { answer })];
+      expect([b.sum, b.mean, b.standardError]).toEqual([a.sum, a.mean, a.standardError]);
+    }
+  }
+  expect(other.published(oldest, one.length)).toEqual(one.published(oldest, one.length));
+}
+
+describe("a restored stream goes on bit for bit", () => {
+  const middle = (means: readonly number[]) => means.reduce((a, b) => a + b, 0) / means.length + 1 / 3;
+  const options: Record<string, TopsOptions> = {
+    defaults: small,
+    "no skipped levels": { ...small, skipLevels: 0 },
+    mean: { ...small, skipLevels: 1, smoother: "mean" },
+    median: { ...small, skipLevels: 1, smoother: "median" },
+    moving: { ...small, skipLevels: 0, smoother: { moving: 5 } },
+    exponential: { ...small, skipLevels: 1, smoother: { exponential: 0.3 } },
+    "own smoother": { ...small, skipLevels: 0, smoother: middle },
+    "fixed threshold": { ...small, threshold: 30, holdout: 0 },
+    "fixed threshold, warm start": { ...small, threshold: 30 },
+    "fixed threshold, idle hold-out": { ...small, threshold: 30, warmStart: false },
+    "no warm start": { ...small, warmStart: false },
+    paper: { ...small, variant: "paper" },
+    "long history, grid of tenths": { ...small, history: Infinity, resolution: 0.1 },
+    "many candidates": { ...small, max: 2 ** 18, thresholdStep: 1 },
+  };
+
+  test.each(Object.keys(options))("sealed at any moments: %s", async (name) => {
+    const option = options[name]!;
+    const values = longTailedStream(600, 150, "snapshot");
+    const whole = tops(option);
+    const expected = whole.pushMany(values);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.integer({ min: 0, max: 600 }), { maxLength: 5 }),
+        fc.constantFrom("wasm", "js"),
+        async (cuts, core) => {
+          let stream = tops({ ...option, core });
+          const parts: number[] = [];
+          for (const cut of [...cuts.sort((a, b) => a - b), 600]) {
+            for (const value of values.subarray(stream.taken, cut)) {
+              const out = stream.push(value);
+              if (out !== undefined) parts.push(out);
+            }
+            const restored = await put(stream, { ...option, core });
+            expectSame(stream, restored);
+            stream = restored;
+          }
+          expect(Float64Array.from(parts)).toEqual(expected);
+          expect(stream.sequence).toBe(cuts.length + 1);
+        },
+      ),
+      { numRuns: 12, seed: 5 },
+    );
+  });
+
+  test("the snapshot is of the moment of the call, not of when it was written", async () => {
+    const stream = tops(small);
+    stream.pushMany(longTailedStream(100, 150, "moment"));
+    const sealing = stream.seal(key);
+    const next = stream.push(50);
+    expect((await restore(await sealing, key, small)).push(50)).toBe(next);
+  });
+
+  test("with a CryptoKey, and across both kinds of key", async () => {
+    const secret = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt", "decrypt"]);
+    const stream = tops(small);
+    stream.pushMany(longTailedStream(100, 150, "key"));
+    expect((await restore(await stream.seal(secret), key, small)).push(1)).toBe(stream.push(1));
+    expect((await restore(await stream.seal(key), secret, small)).push(1)).toBe(stream.push(1));
+  });
+
+  test("what was published can be read again, across blocks and forests", () => {
+    for (const option of Object.values(options)) {
+      const stream = tops({ ...option, history: Infinity });
+      const published = stream.pushMany(longTailedStream(500, 150, "again"));
+      expect(stream.published(0, stream.length)).toEqual(published);
+    }
+  });
+});
+
+describe("at the defaults a snapshot is at most 64 KB", () => {
+  test("when the hold-out is nearly full of spread-out values", async () => {
+    for (const max of [65536, 1e9]) {
+      const stream = tops({ epsilon: 1, max });
+      stream.pushMany(Float64Array.from({ length: 57343 }, (_, i) => ((i * 7919) % 57343) * (max / 57343)));
+      const size = (await stream.seal(key)).length;
+      expect(size).toBeGreaterThan(57343); // at least a byte a value, or something was forgotten
+      expect(size).toBeLessThanOrEqual(65536);
+    }
+  });
+
+  test.each([0.1, 1, 4])("when both forests of the history are full, ε = %d", async (epsilon) => {
+    for (const max of [1, 1e6]) {
+      const stream = tops({ epsilon, max, holdout: 1, unsafeSeed: "size" });
+      const batch = longTailedStream(2 ** 18, 2 * max, "size");
+      for (let i = 0; i < 8; i++) stream.pushMany(batch);
+      expect(stream.length).toBe(2 ** 21 - 1);
+      expect((await stream.seal(key)).length).toBeLessThanOrEqual(65536);
+    }
+  });
+});
+
+describe("refused, each with its reason", () => {
+  const sealed = async (option: TopsOptions = small, values = 100) => {
+    const stream = tops(option);
+    stream.pushMany(longTailedStream(values, 150, "refused"));
+    return stream.seal(key);
+  };
+
+  test("cut short, at every length", async () => {
+    const bytes = await sealed();
+    for (let length = 0; length < bytes.length; length++)
+      await expect(restore(bytes.subarray(0, length), key, small)).rejects.toThrow(/cut|damaged/);
+  });
+
+  test("any bit changed, or anything added", async () => {
+    const bytes = await sealed();
+    for (let bit = 0; bit < 8 * bytes.length; bit += bit < 400 ? 1 : 5) {
+      const other = bytes.slice();
+      other[bit >> 3]! ^= 1 << (bit & 7);
+      await expect(restore(other, key, small)).rejects.toThrow(/^snapshot: /);
+    }
+    await expect(restore(Uint8Array.of(...bytes, 0), key, small)).rejects.toThrow(/damaged/);
+  });
+
+  test("another key", async () => {
+    await expect(restore(await sealed(), new Uint8Array(32), small)).rejects.toThrow(/key is another one/);
+  });
+
+  test("another version", async () => {
+    const bytes = await sealed();
+    bytes[5] = 2;
+    await expect(restore(bytes, key, small)).rejects.toThrow(/expected format version 1, got 2/);
+  });
+
+  test("another stream", async () => {
+    await expect(restore(await sealed(), key, { ...small, name: "sales" })).rejects.toThrow(
+      'snapshot: expected one of the stream "sales", got one of "visits"',
+    );
+  });
+
+  const others: Record<string, TopsOptions> = {
+    epsilon: { ...small, epsilon: 1.5 },
+    max: { ...small, max: 101 },
+    maxRange: { ...small, maxRange: 65 },
+    fanout: { ...small, fanout: 5 },
+    choosing: { ...small, holdout: 65 },
+    warming: { ...small, warmStart: false, holdout: 56 },
+    resolution: { ...small, resolution: 0.5, thresholdStep: 0.5 },
+    thresholdStep: { ...small, thresholdStep: 1 },
+    skipped: { ...small, skipLevels: 0 },
+    smoother: { ...small, smoother: { moving: 3 } },
+    threshold: { ...small, threshold: 30 },
+    variant: { ...small, variant: "paper", warmStart: true },
+    history: { ...small, history: Infinity },
+    unsafeSeed: { ...small, unsafeSeed: "another" },
+  };
+  test.each(Object.keys(others))("other parameters: %s", async (name) => {
+    await expect(restore(await sealed(), key, others[name]!)).rejects.toThrow(
+      /^snapshot: expected one made with \w+ = /,
+    );
+  });
+
+  test("a smoother with another parameter", async () => {
+    const bytes = await sealed({ ...small, smoother: { moving: 4 } });
+    await expect(restore(bytes, key, { ...small, smoother: { moving: 5 } })).rejects.toThrow(
+      'smoother = "moving (5)", got "moving (4)"',
+    );
+  });
+
+  test("keys of the wrong kind or size, and bytes of the wrong kind", async () => {
+    await expect(tops(small).seal(new Uint8Array(16))).rejects.toThrow("key: expected 32 bytes, got 16");
+    await expect(tops(small).seal("secret" as unknown as Uint8Array)).rejects.toThrow(
+      /key: expected 32 bytes/,
+    );
+    await expect(restore("text" as unknown as Uint8Array, key, small)).rejects.toThrow(/Uint8Array/);
+    await expect(restore(new Uint8Array(100), key, small)).rejects.toThrow(/made by seal/);
+  });
+});
+
+test("two seals of one state share nothing that can be seen", async () => {
+  const stream = tops(small);
+  const [one, two] = [await stream.seal(key), await stream.seal(key)];
+  const equal = one.slice(14).filter((byte, i) => byte === two[14 + i]).length;
+  // Each byte agrees with chance 1/256; more than 40 of some 600 happens with a chance below 1e-30.
+  expect(equal).toBeLessThan(40);
+  expect(Buffer.from(one).includes("visits")).toBe(false);
+});

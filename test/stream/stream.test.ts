@@ -1,0 +1,381 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { resolveSettings, type TopsOptions } from "../../src/stream/options.js";
+import { Tops } from "../../src/stream/stream.js";
+import { chooseCore } from "../../src/core/choose.js";
+import { unsafeKey } from "../../src/core/random.js";
+import { tops } from "../../src/index.js";
+import { diurnalStream, driftingStream, longTailedStream } from "../support/streams.js";
+
+const small = { epsilon: 1, max: 100, maxRange: 256, fanout: 4, holdout: 64, unsafeSeed: "small" } as const;
+
+describe("the release rule", () => {
+  test("nothing is published during the hold-out, one number per value after it", () => {
+    const stream = tops(small);
+    for (let i = 0; i < 64; i++) expect(stream.push(i)).toBeUndefined();
+    expect(stream.length).toBe(0);
+    for (let i = 0; i < 10; i++) expect(stream.push(i)).toBeTypeOf("number");
+    expect(stream.length).toBe(10);
+  });
+
+  test.each(["recent", "mean", "median", { moving: 3 }, { exponential: 0.5 }] as const)(
+    "every finished block sums exactly to its estimate, over several forests: %s",
+    (smoother) => {
+      const stream = tops({ ...small, skipLevels: 2, smoother });
+      const values = longTailedStream(64 + 3 * 256 + 37, 100, "blocks");
+      const published = stream.pushMany(values);
+      const all = tops({ ...small, skipLevels: 2, smoother, history: Infinity });
+      all.pushMany(values);
+      for (let block = 0; block < 48; block++) {
+        const sum = published.slice(16 * block, 16 * block + 16).reduce((a, b) => a + b, 0);
+        expect(all.range(16 * block, 16 * block + 16).sum).toBe(sum);
+      }
+      for (const [from, to] of [
+        [0, 768],
+        [16, 400],
+        [240, 272],
+        [512, 768],
+      ] as const) {
+        const sum = published.slice(from, to).reduce((a, b) => a + b, 0);
+        expect(all.range(from, to, { answer: "best" }).sum).toBe(sum);
+        expect(all.range(from, to, { answer: "published" }).sum).toBe(sum);
+      }
+    },
+  );
+
+  test("a block's numbers: the prediction, and at its last position the rest of the estimate", () => {
+    const stream = tops({ ...small, holdout: 0, threshold: 10, skipLevels: 1 });
+    const published = stream.pushMany(new Float64Array(8).fill(7));
+    expect([...published.slice(0, 3)]).toEqual([5, 5, 5]); // θ/2: nothing is known yet
+    const estimate = stream.range(0, 4).sum;
+    expect(published[3]).toBe(estimate - 15);
+    expect(published[4]).toBeCloseTo(estimate / 4, 6);
+  });
+
+  test("without skipped levels every value carries noise of its own", () => {
+    const stream = tops({ ...small, holdout: 0, threshold: 10, skipLevels: 0 });
+    const published = stream.pushMany(new Float64Array(256).fill(7));
+    // Noise of scale 160 ties once in 640 pairs of siblings, of which there are 384; other groups have other fractions. Fifty
+    // ties where 0.6 are expected: odds below 10⁻⁶⁰.
+    expect(new Set(published).size).toBeGreaterThan(206);
+  });
+});
+
+describe("same bits", () => {
+  const options: TopsOptions[] = [
+    { ...small, skipLevels: 0 },
+    { ...small, skipLevels: 1, smoother: "median" },
+    { ...small, skipLevels: 2, smoother: { moving: 2 } },
+    { ...small, skipLevels: 3, warmStart: false },
+    { ...small, variant: "paper" },
+    { ...small, fanout: 3, maxRange: 100, resolution: 0.1, skipLevels: 1 },
+    { ...small, max: 5, fanout: 2, maxRange: 50 },
+  ];
+
+  test.each(options)("push by push, or in any batches, on either core: %o", (option) => {
+    const values = longTailedStream(1200, 120, "batches");
+    const one = tops({ ...option, history: Infinity, core: "js" });
+    const expected = Float64Array.from([...values].flatMap((value) => one.push(value) ?? []));
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 700 })), fc.constantFrom("wasm", "js"), (cuts, core) => {
+        const stream = tops({ ...option, history: Infinity, core });
+        const parts: number[] = [];
+        let from = 0;
+        for (const size of [...cuts, values.length]) {
+          if (size === 1 && from < values.length) {
+            const published = stream.push(values[from]!);
+            if (published !== undefined) parts.push(published);
+          } else parts.push(...stream.pushMany(values.subarray(from, from + size)));
+          from = Math.min(values.length, from + size);
+        }
+        expect(new BigUint64Array(Float64Array.from(parts).buffer)).toEqual(
+          new BigUint64Array(expected.buffer),
+        );
+        expect(stream.range(3, 900)).toMatchObject({
+          sum: one.range(3, 900).sum,
+          standardError: one.range(3, 900).standardError,
+        });
+      }),
+      { numRuns: 25, seed: 7 },
+    );
+  });
+
+  test("order within a block does not matter: only its sum is used", () => {
+    const values = longTailedStream(64 + 16, 100, "order");
+    const [a, b] = [tops({ ...small, skipLevels: 2 }), tops({ ...small, skipLevels: 2 })];
+    const turned = Float64Array.from([...values.slice(0, 64), ...[...values.slice(64)].reverse()]);
+    expect(b.pushMany(turned)).toEqual(a.pushMany(values));
+  });
+
+  test("arrays of numbers are as good as typed arrays", () => {
+    const values = longTailedStream(300, 100, "plain");
+    expect(tops(small).pushMany([...values])).toEqual(tops(small).pushMany(values));
+  });
+});
+
+describe("values at the edge", () => {
+  const published = (values: number[]) => [
+    ...tops({ ...small, holdout: 0, threshold: 10, skipLevels: 0 }).pushMany(values),
+  ];
+
+  test("outside [0, θ] they are clamped, −0 and subnormals are 0", () => {
+    const zeros = published([0, 0, 0, 0, 0]);
+    expect(published([-0, -1e300, 5e-324, -5e-324, -Number.MAX_VALUE])).toEqual(zeros);
+    const tens = published([10, 10, 10, 10, 10]);
+    expect(published([1e300, 2 ** 53 - 1, 2 ** 53, 2 ** 53 + 2, Number.MAX_VALUE])).toEqual(tens);
+    expect(zeros.some((value) => Object.is(value, -0))).toBe(false);
+  });
+
+  test.each([NaN, Infinity, -Infinity, "7", null, undefined, {}])(
+    "%s is refused, unquoted, and nothing changes",
+    (bad) => {
+      for (const holdout of [0, 64]) {
+        const option = {
+          ...small,
+          holdout,
+          threshold: holdout === 0 ? 10 : ("noisy-max" as const),
+          skipLevels: 1,
+        };
+        const values = longTailedStream(200, 100, "bad");
+        const [clean, dirty] = [tops(option), tops(option)];
+        const expected = clean.pushMany(values);
+        const got: number[] = [];
+        for (let i = 0; i < values.length; i++) {
+          const withBad = [values[i]!, bad as number, 3];
+          expect(() => dirty.push(bad as number)).toThrow(new TypeError("value: expected a finite number"));
+          expect(() => dirty.pushMany(withBad)).toThrow(
+            "values[1]: expected a finite number; nothing of this batch was taken",
+          );
+          const one = dirty.push(values[i]!);
+          if (one !== undefined) got.push(one);
+        }
+        expect(got).toEqual([...expected]);
+      }
+    },
+  );
+});
+
+describe("a smoother of your own", () => {
+  test("that throws fails no push: each estimate is shown once, so no noise is ever seen on two sums", () => {
+    const values = longTailedStream(200, 100, "own");
+    const run = (size: number) => {
+      const shown: number[] = [];
+      const smoother = (means: readonly number[]) => {
+        shown.push(means.at(-1)!);
+        if (shown.length % 3 === 0) throw new Error("no idea");
+        return means.at(-1)! / 2;
+      };
+      const stream = tops({ ...small, holdout: 0, threshold: 10, skipLevels: 1, smoother });
+      const published: number[] = [];
+      for (let from = 0; from < values.length; from += size)
+        published.push(
+          ...(size === 1
+            ? [stream.push(values[from]!)!]
+            : stream.pushMany(values.subarray(from, from + size))),
+        );
+      return { shown, published, told: stream.account().smoother };
+    };
+    const one = run(1);
+    expect(one.shown).toHaveLength(50);
+    expect(one.told).toBe("own function, which failed on 16 blocks");
+    for (const size of [7, 50, 200]) expect(run(size)).toEqual(one);
+  });
+});
+
+describe("threshold", () => {
+  test("depends on nothing but the hold-out that chooses it", () => {
+    const values = longTailedStream(2000, 100, "theta");
+    const theta = (change: (i: number) => boolean) => {
+      const stream = tops({ ...small, holdout: 512 });
+      stream.pushMany(values.map((value, i) => (change(i) ? 100 - value : value)));
+      return stream.account().threshold;
+    };
+    const chosen = theta(() => false);
+    expect(theta((i) => i >= 448)).toBe(chosen); // 448 choose, 64 warm up, the rest is released
+    expect(theta((i) => i < 448)).not.toBe(chosen);
+  });
+
+  test("the warm start takes no part in it, and no other value takes part in the warm start", () => {
+    const values = longTailedStream(600, 100, "warm");
+    const first = (change: (i: number) => boolean) =>
+      tops({ ...small, holdout: 512, skipLevels: 2 }).pushMany(
+        values.map((v, i) => (change(i) ? 100 - v : v)),
+      )[0];
+    const usual = first(() => false);
+    expect(first((i) => i >= 512)).toBe(usual);
+    expect(first((i) => i >= 448 && i < 512)).not.toBe(usual);
+  });
+
+  test("a public number is taken as it is, and needs no hold-out", () => {
+    const stream = tops({ epsilon: 1, max: 100, threshold: 12.5, unsafeSeed: "fixed" });
+    expect(stream.push(1)).toBeTypeOf("number");
+    expect(stream.account()).toMatchObject({ threshold: 12.5, stages: [{ stage: "release" }] });
+  });
+});
+
+describe("endless streams", () => {
+  test("every forest has noise of its own", () => {
+    const stream = tops({ ...small, holdout: 0, threshold: 10, skipLevels: 0, maxRange: 64 });
+    const published = stream.pushMany(new Float64Array(640).fill(5));
+    const forests = Array.from({ length: 10 }, (_, i) => published.slice(64 * i, 64 * i + 64).join());
+    expect(new Set(forests).size).toBe(10);
+  });
+
+  test("state stays as small as it was", () => {
+    const settings = resolveSettings({ epsilon: 0.05, max: 1657, unsafeSeed: "bounded" });
+    const stream = new Tops(settings, chooseCore(), unsafeKey("bounded"));
+    const values = diurnalStream(65536, 1657, "bounded");
+    let most = stream.bytes;
+    for (let i = 0; i < 40; i++) {
+      stream.pushMany(values);
+      most = Math.max(most, stream.bytes);
+    }
+    expect(most).toBeLessThanOrEqual(256 * 1024);
+  });
+});
+
+describe("range", () => {
+  const values = driftingStream(6 * 256, 100, "range");
+  const stream = tops({ ...small, holdout: 0, threshold: 50, skipLevels: 1 });
+  stream.pushMany(values);
+
+  test("says what is wrong with a question", () => {
+    expect(() => stream.range(0, 1537)).toThrow("range(0, 1537): only 1536 values published so far");
+    expect(() => stream.range(5, 4)).toThrow("range(5, 4): to: expected a whole number from 5");
+    expect(() => stream.range(-1, 4)).toThrow("range(-1, 4): from: expected a whole number from 0");
+    expect(() => stream.range(0.5, 4)).toThrow("range(0.5, 4): from: expected a whole number");
+    expect(() => stream.range(0, 10)).toThrow("positions before 1024 are no longer kept");
+    expect(() => stream.range(1100, 1200, { answer: "exact" as "best" })).toThrow(
+      'answer: expected "best", "published"',
+    );
+  });
+
+  test("an empty range sums to 0 without error and has no mean, anywhere and at any time", () => {
+    const empty = { sum: 0, mean: NaN, standardError: 0 };
+    for (const at of [0, 1100, stream.length]) expect(stream.range(at, at)).toMatchObject(empty);
+    expect(stream.range(1100, 1100).interval()).toEqual([0, 0]);
+    expect(tops(small).range(0, 0)).toMatchObject(empty); // before θ is chosen
+    expect(() => stream.range(1537, 1537)).toThrow("only 1536 values published so far");
+  });
+
+  test("is close to the truth, as close as it says", () => {
+    const exact = values.slice(1040, 1520).reduce((a, b) => a + b, 0);
+    const { sum, mean, standardError } = stream.range(1040, 1520);
+    expect(mean).toBe(sum / 480);
+    // P(|noise| > 12 standard errors) ≤ e^(−12√2) < 10⁻⁷ for one Laplace variable, and less for a sum of many.
+    expect(Math.abs(sum - exact)).toBeLessThan(12 * standardError);
+    expect(Math.abs(sum - 2 * exact)).toBeGreaterThan(12 * standardError); // and twice the values would be seen
+  });
+});
+
+describe("bad parameters fail at construction, and say what was wanted and what came", () => {
+  test.each([
+    [{ epsilon: 0 }, "epsilon: expected a finite number above 0, got 0"],
+    [{ epsilon: -1 }, "epsilon: expected a finite number above 0, got -1"],
+    [{ epsilon: NaN }, "epsilon: expected a finite number above 0, got NaN"],
+    [{ epsilon: Infinity }, "epsilon: expected a finite number above 0, got Infinity"],
+    [{ epsilon: "1" }, 'epsilon: expected a number above 0, got "1"'],
+    [{ epsilon: 5e-324 }, "epsilon: noise of scale"],
+    [{ epsilon: 1e6 }, "epsilon: expected at most"],
+    [{ max: 0 }, "max: expected a finite number above 0, got 0"],
+    [{ max: 1e15 }, "is above 2^40; raise epsilon (1), lower max (1000000000000000)"],
+    [{ max: 1e10, maxRange: 2 ** 30 }, "do not stay exact in a double"],
+    [{ resolution: 101 }, "resolution: expected at most max = 100, got 101"],
+    [{ maxRange: 3 }, "maxRange: expected a whole number from 4 to"],
+    [{ maxRange: 100.5 }, "maxRange: expected a whole number"],
+    [{ fanout: 65 }, "fanout: expected a whole number from 2 to 64, got 65"],
+    [{ holdout: 0 }, "holdout: expected a whole number from 1"],
+    [{ holdout: 2 ** 27 + 1 }, "holdout: expected a whole number from 1 to 134217728"],
+    [
+      { epsilon: 0.01, max: 1e15, resolution: 1e12, holdout: 4096, maxRange: 16 },
+      "expected scores below 2⁵¹",
+    ],
+    [{ threshold: 2 ** 36, max: 2 ** 36, holdout: 2 ** 24, maxRange: 16 }, "do not stay exact in a double"],
+    [
+      { skipLevels: 4 },
+      'skipLevels: expected "auto", "paper" or a whole number from 0 to 3 (maxRange has 4 levels), got 4',
+    ],
+    [{ skipLevels: "most" }, 'skipLevels: expected "auto", "paper", got "most"'],
+    [{ threshold: 101 }, "threshold: expected resolution"],
+    [{ threshold: "max" }, 'threshold: expected "noisy-max" or a number, got "max"'],
+    [{ thresholdStep: 0.3 }, "thresholdStep: expected a multiple of resolution"],
+    [{ thresholdStep: 1000 }, "thresholdStep: expected at most max = 100, got 1000"],
+    [{ warmStart: 1 }, "warmStart: expected true or false, got a value of type number"],
+    [{ variant: "printed" }, 'variant: expected "default", "paper", got "printed"'],
+    [{ history: 5 }, "history: expected at least 512 values (two forests) or Infinity, got 5"],
+    [{ core: "gpu" }, 'core: expected "auto", "wasm", "js", got "gpu"'],
+    [{ smoother: "newest" }, 'smoother: expected "recent"'],
+    [{ unsafeSeed: 5 }, "unsafeSeed: expected a string, got a value of type number"],
+    [{ epsilom: 5 }, 'options: unknown option "epsilom"'],
+  ])("%o", (change, message) => {
+    expect(() => tops({ ...small, ...change } as TopsOptions)).toThrow(message);
+  });
+});
+
+describe("the account", () => {
+  test("says what is promised, with what, and what is not", () => {
+    const stream = tops({ epsilon: 0.5, max: 100, holdout: 64, maxRange: 256 });
+    expect(stream.account()).toMatchObject({
+      epsilon: 0.5,
+      delta: 0,
+      private: true,
+      threshold: null,
+      noiseScale: null,
+    });
+    stream.pushMany(longTailedStream(100, 100, "account"));
+    const account = stream.account();
+    expect(account.stages.map(({ stage, epsilon, values }) => [stage, epsilon, values])).toEqual([
+      ["threshold", 0.5, [0, 56]],
+      ["warm start", 0.5, [56, 64]],
+      ["release", 0.5, [64, null]],
+    ]);
+    expect(account.noiseScale).toBe((account.levels * account.threshold!) / 0.5);
+    expect(account.published).toBe(36);
+    expect(JSON.parse(JSON.stringify(account))).toEqual(account);
+    expect(stream.explain()).toContain("ε = 0.5");
+    expect(stream.explain()).toContain("a person with many values");
+  });
+
+  test("a seed makes it not private, and says so", () => {
+    expect(tops(small).account()).toMatchObject({
+      private: false,
+      randomness: expect.stringContaining("NOT PRIVATE") as string,
+    });
+    expect(tops(small).explain()).toContain("NOT PRIVATE");
+    expect(tops(small).explain()).not.toContain("hardly tell");
+  });
+
+  test("without a seed two releases differ", () => {
+    const option = { epsilon: 1, max: 100, threshold: 10, skipLevels: 0, maxRange: 256 } as const;
+    const values = new Float64Array(64).fill(5);
+    expect(tops(option).pushMany(values)).not.toEqual(tops(option).pushMany(values));
+  });
+});
+
+test("θ can be any of 2¹⁸ candidates, more than 16 bits can number", () => {
+  const stream = tops({
+    epsilon: 8,
+    max: 2 ** 18,
+    thresholdStep: 1,
+    holdout: 64,
+    warmStart: false,
+    unsafeSeed: "many candidates",
+  });
+  stream.pushMany(new Float64Array(64).fill(200_000));
+  // All 64 values lie above any lower θ; e^(−8·64) are the odds that noise prefers one.
+  expect(stream.account().threshold).toBeGreaterThanOrEqual(200_000);
+  expect(stream.account().threshold).toBeLessThan(250_000);
+});
+
+test("sums stay exact where a double has few bits to spare", () => {
+  // 2¹⁶ values near θ = 2³² add up to 48 bits before the point, so only a few are left behind it.
+  const [theta, count] = [2 ** 32, 2 ** 16];
+  const options = { epsilon: 1, max: theta, threshold: theta, fanout: 16, maxRange: count, skipLevels: 1 };
+  const stream = tops({ ...options, unsafeSeed: "few bits" });
+  const published = stream.pushMany(new Float64Array(count).fill(theta));
+  // Sums of doubles that share one grid are the same in any order, as long as none is rounded.
+  const forwards = published.reduce((a, b) => a + b, 0);
+  expect(published.reduceRight((a, b) => a + b, 0)).toBe(forwards);
+  expect(stream.range(0, count).sum).toBe(forwards);
+  expect(stream.range(0, 12_345).sum + stream.range(12_345, count).sum).toBe(forwards);
+});
