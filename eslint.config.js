@@ -1,14 +1,13 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
-/** Imports point one way: core ← central, local, baselines ← streams, keeping ← cli, lab. */
+/** Imports point one way: core ← stream, local ← durable, adapters ← cli; research, packages and site use them all. */
 const layers = {
-  core: ["central", "local", "baselines", "streams", "keeping", "cli", "lab"],
-  central: ["local", "baselines", "streams", "keeping", "cli", "lab"],
-  local: ["central", "baselines", "streams", "keeping", "cli", "lab"],
-  baselines: ["local", "streams", "keeping", "cli", "lab"],
-  streams: ["keeping", "cli", "lab"],
-  keeping: ["cli", "lab"],
+  core: ["stream", "local", "durable", "adapters", "cli", "research"],
+  stream: ["local", "durable", "adapters", "cli", "research"],
+  local: ["stream", "durable", "adapters", "cli", "research"],
+  adapters: ["durable", "cli", "research"],
+  durable: ["adapters", "cli", "research"],
 };
 
 export default tseslint.config(
@@ -21,7 +20,7 @@ export default tseslint.config(
       "assembly",
       "src/core/wasmBytes.ts",
       "docs/api",
-      "web/dist",
+      "site/dist",
     ],
   },
   js.configs.recommended,
@@ -56,20 +55,20 @@ export default tseslint.config(
     rules: {
       "no-restricted-imports": [
         "error",
-        { patterns: [{ group: ["./cli/**", "./lab/**"], message: "Not part of the library." }] },
+        { patterns: [{ group: ["./cli/**", "../research/**"], message: "Not part of the library." }] },
       ],
     },
   },
   {
-    files: ["web/**/*.ts"],
+    files: ["site/**/*.ts"],
     rules: {
       "no-restricted-imports": [
         "error",
         {
           patterns: [
             {
-              regex: "^(\\.\\./)+src/(?!lab/)",
-              message: "The page uses what users have: import from brume (and from the lab).",
+              regex: "^(\\.\\./)+src/",
+              message: "The page uses what users have: import from brume and brume/research.",
             },
           ],
         },

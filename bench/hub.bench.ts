@@ -1,5 +1,5 @@
 /** How many streams fit in one process, and how fast are they? Opponent in bytes: a Map that keeps them live. */
-import { hub, tops, type Publisher } from "../src/index.js";
+import { openHub, privateStream, type System } from "../src/index.js";
 import { collectGarbage, row, type Row } from "./harness.js";
 
 const KEYS = 100_000;
@@ -31,12 +31,12 @@ async function fill(keys: number, push: (name: string) => unknown): Promise<{ ms
 export async function* rows(): AsyncGenerator<Row> {
   const what = `${KEYS} keys × ${values.length} values, 1024 live, others sealed`;
   process.stderr.write(`hub: ${what}\n`);
-  const streams = hub({ ...options, live: 1024 });
+  const streams = openHub({ ...options, live: 1024 });
   const { ms, bytes } = await fill(KEYS, (name) => streams.pushMany(name, values));
   const residentBytes = process.memoryUsage().rss;
-  const live = new Map<string, Publisher>();
+  const live = new Map<string, System>();
   const naive = await fill(KEYS / 10, (name) => {
-    const stream = tops(options);
+    const stream = privateStream(options);
     live.set(name, stream);
     return stream.pushMany(values);
   });

@@ -1,7 +1,7 @@
 /** What does one value at a time cost in plain JavaScript, and would a WASM call per value pay? (It would not.) */
 import { quantise } from "../src/core/quantise.js";
 import { Arena, loadKernels } from "../src/core/wasm/instance.js";
-import { type Publisher, tops } from "../src/index.js";
+import { type System, privateStream } from "../src/index.js";
 import { measure, type Row } from "./harness.js";
 
 const COUNT = 65_536;
@@ -10,7 +10,13 @@ const values = Float64Array.from({ length: COUNT }, (_, i) => ((i * 7919) % 1000
 
 export async function* rows(): AsyncGenerator<Row> {
   for (const skipLevels of [0, 1, 2, 3]) {
-    const stream = tops({ epsilon: 0.1, max: theta, threshold: theta, skipLevels, unsafeSeed: "push" });
+    const stream = privateStream({
+      epsilon: 0.1,
+      max: theta,
+      threshold: theta,
+      skipLevels,
+      unsafeSeed: "push",
+    });
     yield await measure({
       path: "push",
       case: `${COUNT} values one at a time, blocks of ${16 ** skipLevels} (wasm: its arithmetic alone; limit: the same in JavaScript)`,
@@ -22,7 +28,7 @@ export async function* rows(): AsyncGenerator<Row> {
 }
 
 /** One loop for all streams, as in a server: what engines learn of one they use for the next. */
-function pushAll(stream: Publisher): number {
+function pushAll(stream: System): number {
   let published = 0;
   for (let i = 0; i < COUNT; i++) published += stream.push(values[i]!)!;
   return published;

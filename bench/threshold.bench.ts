@@ -1,6 +1,6 @@
 /** Is it worth being lazy? Opponents: the same in JavaScript, and float noise for every θ, which is not even exact. */
 import { jsCore } from "../src/core/js/index.js";
-import { makeRace, penalty, type Race } from "../src/core/tables/candidates.js";
+import { makeSelection, penalty, type Selection } from "../src/core/tables/selection.js";
 import { Stage, subStream, unsafeKey } from "../src/core/random.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { measureTogether, type Row } from "./harness.js";
@@ -13,7 +13,7 @@ const random = () => subStream(unsafeKey("bench"), Stage.threshold, 0, 0);
 export async function* rows(): AsyncGenerator<Row> {
   const wasmCore = makeWasmCore();
   for (const candidates of [2 ** 20, 41_270, 2000]) {
-    const race = makeRace({
+    const race = makeSelection({
       candidates,
       step: 1,
       holdout: HOLDOUT,
@@ -70,7 +70,7 @@ function floatScan(bins: Uint32Array, n: number, slope: number, epsilon: number)
 }
 
 /** The same with exact noise. */
-function exactScan(bins: Uint32Array, race: Race): number {
+function exactScan(bins: Uint32Array, race: Selection): number {
   const noise = new Float64Array(race.candidates);
   jsCore.geometric(random(), race.scale, noise);
   const inside = new Uint32Array(race.candidates + 1);

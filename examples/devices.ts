@@ -6,7 +6,8 @@
  * The first 65 536 help to learn a threshold, the others are published. Prints the truth beside the estimate, which only an
  * example can know.
  */
-import { aggregator, chooseCore, reporter } from "../src/index.js";
+import { chooseCore } from "../research/index.js";
+import { aggregator, reporter } from "../src/index.js";
 
 const DEVICES = 1_000_000;
 const HOLDOUT = 65_536;
@@ -35,14 +36,14 @@ console.log(`${seconds()}  learned θ = ${theta.toFixed(1)} from ${server.learne
 const releasing = reporter({ epsilon: EPSILON, max: MAX, phase: "release", threshold: theta, core });
 const released = values.subarray(HOLDOUT);
 server.release(releasing.reportMany(released));
-console.log(`${seconds()}  took ${server.published} release-reports\n`);
+console.log(`${seconds()}  took ${server.length} release-reports\n`);
 
 const truth = (from: number, to: number) => released.subarray(from, to).reduce((a, b) => a + b, 0);
 console.log(
   "        range             true sum      estimate   ± standard error    95 % interval          true mean  estimate",
 );
 for (const [from, to] of [
-  [0, server.published],
+  [0, server.length],
   [0, 100_000],
   [400_000, 500_000],
   [900_000, 920_000],

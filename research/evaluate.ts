@@ -1,7 +1,7 @@
 /** Runs systems on data that is known, and measures how far their answers are off. */
 import { METHOD_NAMES, METHODS, system, type MethodName, type SystemOptions } from "./systems/index.js";
 import { HIERARCHIES } from "./systems/hierarchies.js";
-import type { TopsOptions } from "../src/stream/options.js";
+import type { StreamOptions } from "../src/stream/options.js";
 import { checkChoice, checkInteger } from "../src/core/checks.js";
 import { given } from "../src/core/given.js";
 import {
@@ -44,9 +44,9 @@ export interface EvaluateOptions {
   /** A public θ for every system, or for the baselines another rule. */
   readonly threshold?: number;
   /** Passed on to the systems that predict. */
-  readonly skipLevels?: NonNullable<TopsOptions["skipLevels"]>;
-  readonly smoother?: Exclude<NonNullable<TopsOptions["smoother"]>, (...args: never[]) => unknown>;
-  readonly core?: NonNullable<TopsOptions["core"]>;
+  readonly skipLevels?: NonNullable<StreamOptions["skipLevels"]>;
+  readonly smoother?: Exclude<NonNullable<StreamOptions["smoother"]>, (...args: never[]) => unknown>;
+  readonly core?: NonNullable<StreamOptions["core"]>;
 }
 
 /** One run of one system. */
@@ -124,7 +124,7 @@ export function runTrial(experiment: Experiment, trial: Trial): TrialResult {
   const ranges = randomRanges(`${seed ?? "brume"}, ranges of run ${trial.run}`, maxRange, queries);
   const asked = given({ answer });
   const errors = errorsOver(ranges, prefix, (from, to) => publisher.range(from, to, asked).sum);
-  return { ...errors, theta: publisher.account().threshold ?? NaN, seconds };
+  return { ...errors, theta: publisher.statement().threshold ?? NaN, seconds };
 }
 
 /** Only what was asked for, and only where it means something. */

@@ -8,7 +8,7 @@
  */
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
-import { type TopsOptions, tops } from "../src/index.js";
+import { type StreamOptions, privateStream } from "../src/index.js";
 import { Dice } from "./fuzz/dice.js";
 
 interface Timed {
@@ -20,8 +20,8 @@ interface Timed {
 
 const MAX = 1000;
 
-function timePushes(options: TopsOptions, pushes: number, dice: Dice): Timed[] {
-  const stream = tops(options);
+function timePushes(options: StreamOptions, pushes: number, dice: Dice): Timed[] {
+  const stream = privateStream(options);
   const timed: Timed[] = [];
   const WARM_UP = 50_000;
   for (let i = -WARM_UP; i < pushes; i++) {

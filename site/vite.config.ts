@@ -25,7 +25,7 @@ export default defineConfig({
   root: at("."),
   base: "./",
   plugins: [views],
-  resolve: { alias: { brume: at("../src/index.ts") } },
+  resolve: { alias: { "brume/research": at("../research/index.ts"), brume: at("../src/index.ts") } },
   build: { outDir: "dist", target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   worker: { format: "es" },
 });

@@ -1,4 +1,4 @@
 /** What needs Node: its streams, and stores on disk. `import { … } from "brume/node"`. */
 export { fileStore } from "./durable/stores/file.js";
 export { type SqliteDatabase, type SqliteStatement, sqliteStore } from "./durable/stores/sqlite.js";
-export { brumeTransform } from "./adapters/node.js";
+export { nodeTransform } from "./adapters/node.js";

@@ -19,24 +19,23 @@ const complaints = async (file: string, imported: string) => {
 };
 
 test.each([
-  ["src/core/random.ts", "../central/tops.js"],
+  ["src/core/random.ts", "../stream/stream.js"],
   ["src/core/js/chacha.ts", "../../local/squareWave.js"],
   ["src/core/choose.ts", "../index.js"],
-  ["src/central/tops.ts", "../streams/node.js"],
-  ["src/local/reporter.ts", "../central/tops.js"],
-  ["src/baselines/pak.ts", "../lab/metrics.js"],
-  ["src/streams/web.ts", "../keeping/hub.js"],
-  ["src/keeping/hub.ts", "../cli/main.js"],
-  ["src/index.ts", "./lab/metrics.js"],
+  ["src/stream/stream.ts", "../adapters/node.js"],
+  ["src/stream/stream.ts", "../../research/metrics.js"],
+  ["src/local/reporter.ts", "../stream/stream.js"],
+  ["src/adapters/web.ts", "../durable/hub.js"],
+  ["src/durable/hub.ts", "../cli/main.js"],
+  ["src/index.ts", "../research/metrics.js"],
 ])("%s must not import %s", async (file, imported) => {
   expect(await complaints(file, imported)).toEqual(["no-restricted-imports"]);
 });
 
 test.each([
-  ["src/central/tops.ts", "../core/choose.js"],
-  ["src/baselines/pak.ts", "../central/ranges.js"],
-  ["src/keeping/hub.ts", "../central/tops.js"],
-  ["src/cli/main.ts", "../lab/metrics.js"],
+  ["src/stream/stream.ts", "../core/choose.js"],
+  ["src/durable/hub.ts", "../stream/stream.js"],
+  ["research/systems/flat.ts", "../../src/stream/ranges.js"],
   ["src/core/js/chacha.ts", "./index.js"],
 ])("%s may import %s", async (file, imported) => {
   expect(await complaints(file, imported)).toEqual([]);

@@ -3,9 +3,9 @@
  * Put brume.js (dist/browser/brume.js of the package) beside this file. A browser may stop a service worker at any
  * time; the next one starts a stream of its own, on new values and with new noise, which costs no more privacy.
  */
-import { tops } from "./brume.js";
+import { privateStream } from "./brume.js";
 
-const publisher = tops({ epsilon: 1, max: 1000, threshold: 250, maxRange: 4096 }); // milliseconds
+const publisher = privateStream({ epsilon: 1, max: 1000, threshold: 250, maxRange: 4096 }); // milliseconds
 
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));

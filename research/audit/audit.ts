@@ -10,7 +10,7 @@ import { forest } from "./targets/forest.js";
 import { laplace } from "./targets/laplace.js";
 import { hm, pm, sr, sw } from "./targets/local.js";
 import { noisyMax } from "./targets/noisyMax.js";
-import { tops } from "./targets/tops.js";
+import { tops } from "./targets/stream.js";
 
 type Kind = Break["kind"];
 

@@ -7,7 +7,7 @@ import { readNumbers } from "../../src/cli/input.js";
 import { INPUT_FLAGS, inputOf } from "../../src/cli/inputOptions.js";
 import { Progress } from "../../src/cli/progress.js";
 import { table } from "../../src/cli/table.js";
-import { skipLevelsOf, smootherOf } from "../../src/cli/topsOptions.js";
+import { skipLevelsOf, smootherOf } from "../../src/cli/streamOptions.js";
 
 export const evaluate: Command = {
   name: "evaluate",

@@ -1,5 +1,7 @@
 /** brume ldp simulate: devices and server in one process, truth beside estimate. */
-import { aggregator, chooseCore, reporter, unsafeKey } from "../../src/index.js";
+import { chooseCore } from "../../src/core/choose.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
+import { aggregator, reporter } from "../../src/index.js";
 import { type Arguments, type Command, UsageError } from "../../src/cli/command.js";
 import { exampleStream } from "../../src/cli/example.js";
 import { readNumbers } from "../../src/cli/input.js";
@@ -39,7 +41,7 @@ export const ldp: Command = {
       core: chooseCore(),
       ...(seed === undefined ? {} : { unsafeKey: unsafeKey(seed) }),
     };
-    const server = aggregator({ epsilon, max, holdout, maxRange: Math.max(2, released), keep: released });
+    const server = aggregator({ epsilon, max, holdout, maxRange: Math.max(2, released), history: released });
 
     const started = performance.now();
     server.learn(reporter({ ...shared, phase: "learn" }).reportMany(values.subarray(0, holdout)));

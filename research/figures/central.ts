@@ -1,9 +1,9 @@
 /** Runs a job in the central model: ToPS or a system it is compared with. */
-import { baseline, system, type SystemOptions } from "../systems/index.js";
+import { comparison, system, type SystemOptions } from "../systems/index.js";
 import { rankOf } from "../systems/percentiles.js";
-import type { Publisher } from "../../src/stream/system.js";
+import type { System } from "../../src/stream/system.js";
 import { chooseCore } from "../../src/core/choose.js";
-import { makeRace } from "../../src/core/tables/candidates.js";
+import { makeSelection } from "../../src/core/tables/selection.js";
 import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { given } from "../../src/core/given.js";
@@ -22,7 +22,7 @@ export function runCentral(job: CentralJob, stream: Stream): Answers {
   const publisher = job.rule === undefined ? system(optionsOf(job)) : withRule(job, job.rule, stream);
   publisher.pushMany(stream.values);
   return {
-    theta: publisher.account().threshold ?? NaN,
+    theta: publisher.statement().threshold ?? NaN,
     sum: (from, to) => publisher.range(from, to, { answer: job.answer }).sum,
   };
 }
@@ -44,7 +44,7 @@ function optionsOf(job: CentralJob): SystemOptions {
 }
 
 /** S-PAK's θ may be far above B and S-P's 0: the bound follows the one, and 0 publishes zeros. */
-function withRule(job: CentralJob, rule: Rule, stream: Stream): Publisher {
+function withRule(job: CentralJob, rule: Rule, stream: Stream): System {
   const theta = thetaBy(rule, job, stream);
   if (theta < 1) return system(optionsOf({ ...job, method: "base" }));
   const max = Math.max(job.max, theta);
@@ -57,18 +57,18 @@ export function thetaBy(rule: Rule, job: CentralJob, stream: Stream): number {
   if (rule.name === "nm-e") return noisyMax(rule, job, stream);
   if (rule.name === "percentile") return stream.sorted[rankOf(rule.percentile, read.length) - 1]!;
   const { max, maxRange } = job;
-  const chooser = baseline({
+  const chooser = comparison({
     ...{ max, maxRange, holdout: read.length, unsafeSeed: `${seedOf(job)}, θ` },
     method: rule.name,
     epsilon: rule.epsilon,
   });
   chooser.pushMany(read);
-  return chooser.account().threshold!;
+  return chooser.statement().threshold!;
 }
 
 /** Noise of the max for the rule's ε, penalty of a large θ for the release's. */
 function noisyMax({ epsilon, noise }: Rule & { name: "nm-e" }, job: CentralJob, { bins }: Stream): number {
-  const race = makeRace({
+  const race = makeSelection({
     candidates: job.max,
     step: 1,
     holdout: bins.length,

@@ -6,20 +6,20 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 
 /** All that run.ts imports, and what makes its data. */
-const FOLDERS = ["core/", "central/", "baselines/", "local/", "lab/data/"];
-const FILES = [
-  ...["checks.", "given.", "normal.", "lab/metrics."],
-  ...["central", "local", "run", "stream"].map((name) => `lab/figures/${name}.`),
+const STARTS = [
+  ...["core", "stream", "local"].map((folder) => `src/${folder}/`),
+  ...["systems/", "data/", "metrics."].map((start) => `research/${start}`),
+  ...["central", "local", "run", "stream"].map((name) => `research/figures/${name}.`),
 ];
 
-/** @param root the folder of all sources, or of all that was made from them */
+/** @param root the folder that holds src/ and research/, as sources or compiled */
 export function codeFingerprint(root = new URL("../../", import.meta.url)): string {
   const hash = createHash("sha256");
   const names = readdirSync(root, { recursive: true, encoding: "utf8" }).map((name) =>
     name.replaceAll("\\", "/"),
   );
   for (const name of names.sort())
-    if (/(?<!\.d)\.[jt]s$/.test(name) && [...FOLDERS, ...FILES].some((start) => name.startsWith(start)))
+    if (/(?<!\.d)\.[jt]s$/.test(name) && STARTS.some((start) => name.startsWith(start)))
       hash.update(name).update(readFileSync(new URL(name, root)));
   return hash.digest("hex").slice(0, 12);
 }

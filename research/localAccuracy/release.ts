@@ -26,7 +26,7 @@ export function releaser(
   values: Float64Array,
   { epsilon, max }: { epsilon: number; max: number },
 ): (seed: string) => (from: number, to: number) => LocalAnswer {
-  const { threshold: theta, noise, expectedClipping } = server.account();
+  const { threshold: theta, noise, expectedClipping } = server.statement();
   const { mechanism, quantiser } = makeChannel("release", epsilon, theta!);
   const worth = cellValues(mechanism.cells, (cell) => estimateOf(mechanism, cell) * theta!);
   const cells = new Uint32Array(values.length);

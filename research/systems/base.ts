@@ -1,8 +1,8 @@
 /** The base line: zeros, whatever comes. Reads nothing, so it is private at ε = 0; also what θ = 0 leaves of a stream. */
 import { NO_SPREAD } from "../../src/stream/variance.js";
-import type { Released } from "../../src/stream/released.js";
+import type { Publisher } from "../../src/stream/publisher.js";
 
-export class Zeros implements Released {
+export class Zeros implements Publisher {
   readonly oldest = 0;
   readonly resolution = 1;
   length = 0;

@@ -4,7 +4,7 @@
  * the grid.
  */
 import type { RawAnswer } from "../../src/stream/ranges.js";
-import type { Released } from "../../src/stream/released.js";
+import type { Publisher } from "../../src/stream/publisher.js";
 import { quantise } from "../../src/core/quantise.js";
 
 export interface Grid {
@@ -46,7 +46,7 @@ export interface IntegerStream {
 }
 
 /** Clamps to θ, rounds to the grid, and publishes by `inner`. */
-export function onGrid(inner: IntegerStream, { theta, resolution }: Grid): Released {
+export function onGrid(inner: IntegerStream, { theta, resolution }: Grid): Publisher {
   const largest = theta * resolution;
   return {
     get length() {

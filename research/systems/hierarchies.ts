@@ -1,7 +1,7 @@
 /** The ways to publish a clamped stream, by name: adding one is a line here. */
 import { noiseScale } from "../../src/stream/noise.js";
-import { Release } from "../../src/stream/blocks.js";
-import type { Released } from "../../src/stream/released.js";
+import { BlockPublisher } from "../../src/stream/blockPublisher.js";
+import type { Publisher } from "../../src/stream/publisher.js";
 import type { Settings } from "../../src/stream/options.js";
 import type { Core } from "../../src/core/core.js";
 import { Zeros } from "./base.js";
@@ -11,7 +11,7 @@ import { NodeHierarchy } from "./nodes.js";
 import { largestUnboundedScale, UNBOUNDED_LEVELS, unboundedShape } from "./unbounded.js";
 
 /** θ in units of the stream, above 0. */
-type Make = (core: Core, key: Uint32Array, settings: Settings, theta: number) => Released;
+type Make = (core: Core, key: Uint32Array, settings: Settings, theta: number) => Publisher;
 
 export interface Hierarchy {
   /** In words, for accounts. */
@@ -37,7 +37,13 @@ const inconsistent: Make = (core, key, settings, theta) => {
 const consistent: Make = (core, key, settings, theta) => {
   const { epsilon, levels, blockLength, blocksPerForest } = settings;
   const grid = fitGrid(theta, settings.resolution, levels / epsilon, blockLength * blocksPerForest);
-  return new Release(core, key, { ...settings, resolution: grid.resolution }, grid.theta, grid.theta / 2);
+  return new BlockPublisher(
+    core,
+    key,
+    { ...settings, resolution: grid.resolution },
+    grid.theta,
+    grid.theta / 2,
+  );
 };
 
 const flat: Make = (core, key, settings, theta) => {

@@ -1,29 +1,29 @@
 /** Systems to compare ToPS with, behind the same interface. */
-import type { Publisher } from "../../src/stream/system.js";
-import { tops } from "../../src/stream/stream.js";
-import type { TopsOptions } from "../../src/stream/options.js";
+import type { System } from "../../src/stream/system.js";
+import { privateStream } from "../../src/stream/stream.js";
+import type { StreamOptions } from "../../src/stream/options.js";
 import { chooseCore } from "../../src/core/choose.js";
 import { secretKey } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { type BaselineOptions, resolveBaseline } from "./options.js";
-import { Baseline } from "./publisher.js";
+import { type ComparisonOptions, resolveComparison } from "./options.js";
+import { Comparison } from "./comparison.js";
 
 export { METHOD_NAMES, METHODS, type MethodName } from "./methods.js";
-export type { BaselineOptions } from "./options.js";
+export type { ComparisonOptions } from "./options.js";
 
 /** Makes the system that `method` names. */
-export function baseline(options: BaselineOptions): Publisher {
-  const settings = resolveBaseline(options);
+export function comparison(options: ComparisonOptions): System {
+  const settings = resolveComparison(options);
   const core = chooseCore(settings.core);
   const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
-  return new Baseline(settings, core, key);
+  return new Comparison(settings, core, key);
 }
 
-export type SystemOptions = BaselineOptions | (TopsOptions & { readonly method: "tops" });
+export type SystemOptions = ComparisonOptions | (StreamOptions & { readonly method: "tops" });
 
 /** ToPS or a system it is compared with. */
-export function system(options: SystemOptions): Publisher {
-  if (options.method !== "tops") return baseline(options);
+export function system(options: SystemOptions): System {
+  if (options.method !== "tops") return comparison(options);
   const { method, ...rest } = options;
-  return tops(rest);
+  return privateStream(rest);
 }

@@ -1,6 +1,6 @@
 /** Options of a baseline, checked, with every default filled in. */
 import { checkChoice, checkOptions } from "../../src/core/checks.js";
-import { resolveSettings, type Settings, type TopsOptions } from "../../src/stream/options.js";
+import { resolveSettings, type Settings, type StreamOptions } from "../../src/stream/options.js";
 import { HIERARCHIES, type Hierarchy } from "./hierarchies.js";
 import { METHOD_NAMES, METHODS, type MethodName, type ThresholdName } from "./methods.js";
 
@@ -9,10 +9,10 @@ const SHARED = ["epsilon", "max", "holdout", "maxRange", "resolution", "threshol
 const ALSO_SHARED = ["variant", "core", "unsafeSeed"] as const;
 const PREDICTING = ["skipLevels", "smoother"] as const;
 
-type SharedOptions = Pick<TopsOptions, (typeof SHARED)[number] | (typeof ALSO_SHARED)[number]>;
-type PredictingOptions = Pick<TopsOptions, (typeof PREDICTING)[number]>;
+type SharedOptions = Pick<StreamOptions, (typeof SHARED)[number] | (typeof ALSO_SHARED)[number]>;
+type PredictingOptions = Pick<StreamOptions, (typeof PREDICTING)[number]>;
 
-export interface BaselineOptions extends SharedOptions, PredictingOptions {
+export interface ComparisonOptions extends SharedOptions, PredictingOptions {
   /** Which system. */
   readonly method: MethodName;
   /** θ, in place of what the method does by itself: a rule, or a public number that you know without looking at the data. */
@@ -33,7 +33,7 @@ const BASELINE_OPTIONS: readonly string[] = [
   ...["threshold", "percentile", "delta", "notPrivate"],
 ];
 
-export interface BaselineSettings extends Settings {
+export interface ComparisonSettings extends Settings {
   readonly method: MethodName;
   readonly rule: Exclude<ThresholdName, "max"> | "fixed";
   readonly hierarchy: Hierarchy;
@@ -42,7 +42,7 @@ export interface BaselineSettings extends Settings {
   readonly delta: number;
 }
 
-export function resolveBaseline(options: BaselineOptions): BaselineSettings {
+export function resolveComparison(options: ComparisonOptions): ComparisonSettings {
   checkOptions("options", options, BASELINE_OPTIONS);
   const method = checkChoice("method", options.method, METHOD_NAMES);
   const hierarchy: Hierarchy = HIERARCHIES[METHODS[method].hierarchy];
@@ -59,7 +59,7 @@ export function resolveBaseline(options: BaselineOptions): BaselineSettings {
     warmStart: false,
     ...(hierarchy.skips ? (pick(options, PREDICTING) as PredictingOptions) : { skipLevels: 0 }),
   });
-  const rule = typeof fixed === "number" ? "fixed" : (threshold as BaselineSettings["rule"]);
+  const rule = typeof fixed === "number" ? "fixed" : (threshold as ComparisonSettings["rule"]);
   return {
     ...settings,
     levels: hierarchy.levels ?? settings.levels,
@@ -71,7 +71,7 @@ export function resolveBaseline(options: BaselineOptions): BaselineSettings {
   };
 }
 
-function checkRule(options: BaselineOptions, usual: ThresholdName): ThresholdName | number {
+function checkRule(options: ComparisonOptions, usual: ThresholdName): ThresholdName | number {
   const { threshold, notPrivate } = options;
   if (typeof threshold === "number") return threshold;
   const rule =
@@ -87,14 +87,14 @@ function checkRule(options: BaselineOptions, usual: ThresholdName): ThresholdNam
   return rule;
 }
 
-function percentileOf(asked: number | undefined, rule: BaselineSettings["rule"]): number {
+function percentileOf(asked: number | undefined, rule: ComparisonSettings["rule"]): number {
   if (asked === undefined) return rule === "s-pak" ? 0.99575 : 0.995;
   if (typeof asked !== "number" || !(asked > 0 && asked < 1))
     throw new RangeError(`percentile: expected a number between 0 and 1, got ${asked}`);
   return asked;
 }
 
-function deltaOf(asked: number | undefined, rule: BaselineSettings["rule"], settings: Settings): number {
+function deltaOf(asked: number | undefined, rule: ComparisonSettings["rule"], settings: Settings): number {
   if (rule !== "s-p" && rule !== "s-pak") return 0;
   if (asked === undefined) return 1 / (settings.choosing + settings.maxRange) ** 2;
   if (typeof asked !== "number" || !(asked > 0 && asked < 1))

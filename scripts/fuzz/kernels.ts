@@ -3,7 +3,7 @@ import { chooseCore } from "../../src/core/choose.js";
 import { expCoin, ratioCoin } from "../../src/core/tables/coin.js";
 import type { Core } from "../../src/core/core.js";
 import { nodeCount } from "../../src/core/layout.js";
-import { makeRace } from "../../src/core/tables/candidates.js";
+import { makeSelection } from "../../src/core/tables/selection.js";
 import { type Random, Stage, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeTransition } from "../../src/core/tables/transition.js";
@@ -95,7 +95,7 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
   noisyMax: (dice) => {
     const candidates = dice.pick([1, 2, 100, 1000, 1 + dice.below(5000)]);
     const holdout = 1 + dice.below(300);
-    const race = makeRace({
+    const race = makeSelection({
       candidates,
       step: dice.scaled(0.01, 10),
       holdout,

@@ -3,10 +3,10 @@ import {
   type Aggregator,
   aggregator,
   type AggregatorOptions,
-  chooseCore,
   type Reporter,
   reporter,
 } from "../../src/index.js";
+import { chooseCore } from "../../src/core/choose.js";
 import { outcome, same } from "./compare.js";
 import type { Dice } from "./dice.js";
 import type { Tally } from "./tally.js";
@@ -51,7 +51,7 @@ function randomSetting(dice: Dice, holdout: number): Setting {
     prune: dice.pick(["noise", "paper", false]),
     objective: dice.pick(["exact", "paper"]),
     accelerate: dice.chance(0.3),
-    keep: 1 + dice.below(2000),
+    history: 1 + dice.below(2000),
   };
   return {
     ...{ epsilon, max, unsafeKey, theta: undefined },
@@ -88,7 +88,7 @@ function callOnce(dice: Dice, setting: Setting, left: number, tally: Tally): num
     return 1;
   }
   if (roll < 0.3 && theta !== undefined) {
-    const [a, b] = [dice.below(servers[0].published + 2), dice.below(servers[0].published + 2)];
+    const [a, b] = [dice.below(servers[0].length + 2), dice.below(servers[0].length + 2)];
     each("local range", (server) => {
       const found = server.range(Math.min(a, b), Math.max(a, b));
       return [found.sum, found.mean, found.standardError, found.clipped, ...found.interval(0.9)];
@@ -96,7 +96,7 @@ function callOnce(dice: Dice, setting: Setting, left: number, tally: Tally): num
     return 1;
   }
   if (roll < 0.35) {
-    each("local account", (server) => ({ ...server.account(), core: "" }));
+    each("local account", (server) => ({ ...server.statement(), core: "" }));
     return 1;
   }
   const values = Float64Array.from({ length: dice.scaled(1, 100) }, () => (dice.unit() * 1.4 - 0.2) * max);
@@ -105,7 +105,7 @@ function callOnce(dice: Dice, setting: Setting, left: number, tally: Tally): num
   if (dice.chance(0.2)) reports[dice.below(reports.length)]! ^= 1 << dice.below(8); // a damaged one among them
   each("take reports", (server) => [
     theta === undefined ? server.learn(reports) : server.release(reports),
-    server.refused,
+    server.rejected,
   ]);
   return 2;
 }

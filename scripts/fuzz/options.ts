@@ -1,12 +1,13 @@
 /** Random options of publishers: usual ones, extreme ones, and some that are refused. */
-import type { BaselineOptions, MethodName, TopsOptions } from "../../src/index.js";
+import type { ComparisonOptions, MethodName } from "../../research/index.js";
+import type { StreamOptions } from "../../src/index.js";
 import type { Dice } from "./dice.js";
 
 /** Those that a stream always has here. */
-type Given = Required<Pick<TopsOptions, "variant" | "smoother" | "fanout" | "maxRange">>;
-export type StreamOptions = (TopsOptions & Given) | BaselineOptions;
+type Given = Required<Pick<StreamOptions, "variant" | "smoother" | "fanout" | "maxRange">>;
+export type SystemOptions = (StreamOptions & Given) | ComparisonOptions;
 
-export function randomTops(dice: Dice): TopsOptions & Given {
+export function randomTops(dice: Dice): StreamOptions & Given {
   const fanout = dice.pick([2, 3, 4, 16, 64, 2 + dice.below(63)]);
   const max = randomMax(dice);
   const maxRange = Math.round(dice.scaled(dice.chance(0.1) ? fanout : 300, 9000)); // forests of a few values are slow
@@ -33,7 +34,7 @@ export function randomTops(dice: Dice): TopsOptions & Given {
 }
 
 /** A system to compare ToPS with; they draw from the same kernels in other ways. */
-export function randomMethod(dice: Dice, methods: readonly MethodName[]): BaselineOptions {
+export function randomMethod(dice: Dice, methods: readonly MethodName[]): ComparisonOptions {
   return {
     method: dice.pick(methods),
     epsilon: randomEpsilon(dice),

@@ -1,28 +1,22 @@
 /** Publishers with random options, ToPS and the systems it is compared with: random calls, each on both cores. */
-import {
-  baseline,
-  METHOD_NAMES,
-  type Publisher,
-  restore,
-  type SealablePublisher,
-  tops,
-} from "../../src/index.js";
+import { comparison, METHOD_NAMES } from "../../research/index.js";
+import { type PrivateStream, privateStream, restore, type System } from "../../src/index.js";
 import { outcome, same } from "./compare.js";
 import type { Dice } from "./dice.js";
-import { randomMethod, randomTops, type StreamOptions } from "./options.js";
+import { randomMethod, randomTops, type SystemOptions } from "./options.js";
 import type { Tally } from "./tally.js";
 
 const KEY = new Uint8Array(32).fill(7);
 /** Pushes between two calls of another kind: 1 … this. */
 const RUN = 24;
 
-type Call = (stream: Publisher) => unknown;
+type Call = (stream: System) => unknown;
 
 /** Two publishers that should do the same, and the values that are put to them. */
 interface Pair {
-  wasm: Publisher;
-  js: Publisher;
-  readonly options: StreamOptions;
+  wasm: System;
+  js: System;
+  readonly options: SystemOptions;
   /** Values that sit on an edge: halves of the grid, ends of the domain, far outside, tiny, −0. */
   readonly edges: readonly number[];
 }
@@ -56,14 +50,16 @@ async function driveStream(dice: Dice, calls: number, tally: Tally): Promise<num
   return calls;
 }
 
-function make(options: StreamOptions): Pair | undefined {
+function make(options: SystemOptions): Pair | undefined {
   const { max } = options;
   const [wasm, js] = (["wasm", "js"] as const).map((core) =>
-    outcome(() => ("method" in options ? baseline({ ...options, core }) : tops({ ...options, core }))),
+    outcome(() =>
+      "method" in options ? comparison({ ...options, core }) : privateStream({ ...options, core }),
+    ),
   );
   if (typeof wasm !== "string" && typeof js !== "string")
     return {
-      ...{ wasm: wasm as Publisher, js: js as Publisher, options },
+      ...{ wasm: wasm as System, js: js as System, options },
       edges: [0, -0, max, -max, 5e-324, 2 ** 53 - 1, 2 ** 53 + 2, 1e308, max / 2, max / 128, max / 3],
     };
   if (wasm !== js) throw new Error(`options are refused differently: ${JSON.stringify(options)}`);
@@ -101,12 +97,12 @@ async function callOnce(dice: Dice, pair: Pair, tally: Tally): Promise<void> {
 
 /** Seals both and restores each on the other core: every call after it compares the two again. */
 async function swap(pair: Pair): Promise<void> {
-  const [wasm, js] = [pair.wasm, pair.js] as [SealablePublisher, SealablePublisher];
-  const options = pair.options as Parameters<typeof tops>[0];
-  const [fromWasm, fromJs] = [await wasm.seal(KEY), await js.seal(KEY)];
+  const [wasm, js] = [pair.wasm, pair.js] as [PrivateStream, PrivateStream];
+  const options = pair.options as Parameters<typeof privateStream>[0];
+  const [fromWasm, fromJs] = [await wasm.snapshot(KEY), await js.snapshot(KEY)];
   pair.wasm = await restore(fromJs, KEY, { ...options, core: "wasm" });
   pair.js = await restore(fromWasm, KEY, { ...options, core: "js" });
-  if (wasm.taken !== (pair.wasm as SealablePublisher).taken) throw new Error("restore: another position");
+  if (wasm.received !== (pair.wasm as PrivateStream).received) throw new Error("restore: another position");
 }
 
 function randomCall(dice: Dice, pair: Pair): [name: string, call: Call] {
@@ -119,7 +115,7 @@ function randomCall(dice: Dice, pair: Pair): [name: string, call: Call] {
   if (roll < 0.75) return randomRange(dice, pair.wasm.length);
   if (roll < 0.85 && "published" in pair.wasm) return publishedAgain(dice, pair.wasm.length);
   if (roll < 0.98) return ["bad input", badCall(dice, pair.wasm.length)];
-  return ["account", (stream) => ({ ...stream.account(), core: "" })];
+  return ["account", (stream) => ({ ...stream.statement(), core: "" })];
 }
 
 function randomRange(dice: Dice, length: number): [name: string, call: Call] {
@@ -140,7 +136,7 @@ const ANSWERS = ["best", "published"] as const;
 function publishedAgain(dice: Dice, length: number): [name: string, call: Call] {
   const from = dice.below(length + 1);
   const to = Math.min(length, from + dice.below(100));
-  return ["published", (stream) => (stream as SealablePublisher).published(from, to)];
+  return ["published", (stream) => (stream as PrivateStream).published(from, to)];
 }
 
 function randomValue(dice: Dice, { options: { max }, edges }: Pair): number {
@@ -174,7 +170,7 @@ function badCall(dice: Dice, length: number): Call {
 function note({ wasm, options }: Pair, tally: Tally): void {
   if ("method" in options) return tally.add(`method ${options.method}`);
   const { variant, smoother, fanout, maxRange } = options;
-  const { skipLevels, blockLength, threshold } = wasm.account();
+  const { skipLevels, blockLength, threshold } = wasm.statement();
   const forest = Math.ceil(maxRange / blockLength) * blockLength;
   tally.add(`variant ${variant}`);
   tally.add(

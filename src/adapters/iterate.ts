@@ -1,7 +1,7 @@
 /** Publishers among iterators: `for await (const number of publishAll(publisher, source)) …`. */
 
 /** What the adapters need: a publisher, kept or not. */
-export interface Pushable {
+export interface ValueSink {
   push(value: number): number | undefined | Promise<number | undefined>;
   pushMany(values: Float64Array): Float64Array | Promise<Float64Array>;
 }
@@ -13,7 +13,7 @@ export type Chunk = number | Float64Array;
  * What a publisher says about a chunk: a number for a value, an array for a batch; `undefined` while there is
  * nothing to say, during the hold-out.
  */
-export async function publishChunk(publisher: Pushable, chunk: Chunk): Promise<Chunk | undefined> {
+export async function publishChunk(publisher: ValueSink, chunk: Chunk): Promise<Chunk | undefined> {
   if (!(chunk instanceof Float64Array)) return publisher.push(chunk);
   const published = await publisher.pushMany(chunk);
   return published.length === 0 ? undefined : published;
@@ -24,7 +24,7 @@ export async function publishChunk(publisher: Pushable, chunk: Chunk): Promise<C
  * reader stops, the source is closed and the publisher stays usable.
  */
 export async function* publishAll(
-  publisher: Pushable,
+  publisher: ValueSink,
   source: AsyncIterable<Chunk> | Iterable<Chunk>,
 ): AsyncGenerator<Chunk, void, undefined> {
   for await (const chunk of source) {

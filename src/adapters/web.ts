@@ -1,12 +1,12 @@
 /** Publishers among Web streams: `source.pipeThrough(webTransform(publisher)).pipeTo(sink)`. */
-import { type Chunk, publishChunk, type Pushable } from "./iterate.js";
+import { type Chunk, publishChunk, type ValueSink } from "./iterate.js";
 
 /**
  * Values or batches (Float64Array) in, published numbers or batches out; nothing during the hold-out. A value that
  * is refused errors the stream. Aborting it leaves the publisher after the last chunk it took: it can go on, or be
  * sealed.
  */
-export function webTransform(publisher: Pushable): TransformStream<Chunk, Chunk> {
+export function webTransform(publisher: ValueSink): TransformStream<Chunk, Chunk> {
   return new TransformStream<Chunk, Chunk>({
     async transform(chunk, controller) {
       const out = await publishChunk(publisher, chunk);

@@ -1,5 +1,5 @@
 /** brume demo: publishes a built-in example stream and shows what came of it. */
-import { plan, tops } from "../index.js";
+import { plan, privateStream } from "../index.js";
 import type { Command } from "./command.js";
 import { exampleStream } from "./example.js";
 import { chart } from "./chart.js";
@@ -21,7 +21,7 @@ export const demo: Command = {
     const values = exampleStream(HOLDOUT + LENGTH);
     const { blockLength } = plan(options);
     const started = performance.now();
-    const stream = tops(options);
+    const stream = privateStream(options);
     stream.pushMany(values);
     const seconds = (performance.now() - started) / 1000;
     const truth = values.subarray(HOLDOUT);
@@ -67,7 +67,7 @@ export const demo: Command = {
         }),
       ),
     );
-    const theta = stream.account().threshold!;
+    const theta = stream.statement().threshold!;
     const hidden = truth.reduce((sum, value) => sum + Math.max(0, value - theta), 0) / sumOf(truth);
     console.log(
       `\n± is what the noise may add or take. Besides, values above θ = ${theta} count as θ, which hides ${(100 * hidden).toFixed(2)} % of everything.\n`,

@@ -1,6 +1,6 @@
 /** brume explain: a stored account in words. */
 import { readFile } from "node:fs/promises";
-import { type Account, explainAccount } from "../stream/statement.js";
+import { type Statement, explainStatement } from "../stream/statement.js";
 import { type Command, DataError, UsageError } from "./command.js";
 import { inWords } from "./systemErrors.js";
 
@@ -17,13 +17,13 @@ export const explain: Command = {
     const text = await readFile(path, "utf8").catch((reason: unknown) => {
       throw new DataError(`${path}: ${inWords(reason)}`, { cause: reason });
     });
-    process.stdout.write(`${explainAccount(accountOf(text, path))}\n`);
+    process.stdout.write(`${explainStatement(accountOf(text, path))}\n`);
   },
 };
 
-function accountOf(text: string, path: string): Account {
+function accountOf(text: string, path: string): Statement {
   try {
-    const account = JSON.parse(text) as Account;
+    const account = JSON.parse(text) as Statement;
     if (account.definition === "event-level differential privacy" && Array.isArray(account.stages))
       return account;
   } catch {

@@ -1,44 +1,51 @@
 #!/usr/bin/env node
 /** The command line. Exit codes: 0 done, 1 the data could not be used, 2 called wrongly. */
 import { readFileSync } from "node:fs";
-import { audit } from "../../research/cli/audit.js";
 import { Arguments, type Command, DataError, helpOf, UsageError } from "./command.js";
-import { demo } from "./demo.js";
-import { evaluate } from "../../research/cli/evaluate.js";
-import { explain } from "./explain.js";
 import { Interrupted } from "./interrupt.js";
-import { ldp } from "../../research/cli/ldp.js";
-import { paper } from "../../research/cli/paper.js";
-import { plan } from "./plan.js";
-import { release } from "./release.js";
 import { inWords, isSystemError } from "./systemErrors.js";
 
-const COMMANDS: readonly Command[] = [release, evaluate, audit, plan, explain, ldp, paper, demo];
+/** Commands by name, each loaded when it is called for. Adding one is a file of its own and a line here. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  release: async () => (await import("./release.js")).release,
+  plan: async () => (await import("./plan.js")).plan,
+  explain: async () => (await import("./explain.js")).explain,
+  demo: async () => (await import("./demo.js")).demo,
+  evaluate: async () => (await import("../../research/cli/evaluate.js")).evaluate,
+  audit: async () => (await import("../../research/cli/audit.js")).audit,
+  ldp: async () => (await import("../../research/cli/ldp.js")).ldp,
+  paper: async () => (await import("../../research/cli/paper.js")).paper,
+};
 
-const help = `brume: differentially private data streams
+async function help(): Promise<string> {
+  const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
+  return `brume: differentially private data streams
 
-${COMMANDS.map(({ name, summary }) => `  brume ${name.padEnd(10)}${summary.split("\n")[0]!}`).join("\n")}
+${commands.map(({ name, summary }) => `  brume ${name.padEnd(10)}${summary.split("\n")[0]!}`).join("\n")}
 
-brume COMMAND --help tells more; brume --version says which one this is.`;
+brume COMMAND --help tells more; brume --version prints the version.`;
+}
 
 async function main([name, ...argv]: string[]): Promise<number> {
   if (name === undefined || name === "--help" || name === "help") {
-    console.log(help);
+    console.log(await help());
     return 0;
   }
   if (name === "--version") {
-    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    const { version } = JSON.parse(
+      readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
+    ) as {
       version: string;
     };
     console.log(version);
     return 0;
   }
-  const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (command === undefined) {
-    const names = COMMANDS.map((known) => known.name).join(", ");
+  if (!Object.hasOwn(COMMANDS, name)) {
+    const names = Object.keys(COMMANDS).join(", ");
     console.error(`brume: unknown command "${name}"; expected ${names}\nbrume --help says what they do.`);
     return 2;
   }
+  const command = await COMMANDS[name]!();
   try {
     if (argv.includes("--help")) console.log(helpOf(command));
     else await command.run(new Arguments(command, argv));

@@ -2,7 +2,7 @@
 import { plan as planOf } from "../index.js";
 import type { Command } from "./command.js";
 import { table } from "./table.js";
-import { TOPS_FLAGS, topsOptions } from "./topsOptions.js";
+import { TOPS_FLAGS, topsOptions } from "./streamOptions.js";
 
 export const plan: Command = {
   name: "plan",

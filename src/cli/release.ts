@@ -1,13 +1,13 @@
 /** brume release: numbers in, private numbers out, as they come. */
 import { statSync } from "node:fs";
-import { type SealablePublisher, tops } from "../index.js";
+import { type PrivateStream, privateStream } from "../index.js";
 import { type Command, DataError } from "./command.js";
 import { openNumbers, type Source } from "./input.js";
 import { INPUT_FLAGS, inputOf } from "./inputOptions.js";
 import { onInterrupt } from "./interrupt.js";
 import { nowhere, openSink, type Sink, standardOutput } from "./output.js";
 import { Progress } from "./progress.js";
-import { TOPS_FLAGS, topsOptions } from "./topsOptions.js";
+import { TOPS_FLAGS, topsOptions } from "./streamOptions.js";
 
 export const release: Command = {
   name: "release",
@@ -23,7 +23,7 @@ export const release: Command = {
   example: "tail -f queries.log | brume release - --epsilon 0.5 --max 1000 --holdout 4096",
   async run(args) {
     const path = args.operands[0] ?? "-";
-    const stream = tops(topsOptions(args));
+    const stream = privateStream(topsOptions(args));
     const source = openNumbers(...inputOf(args, path));
     const interrupt = onInterrupt(() => source.close()); // a live stream has no other end
     let [out, account] = [standardOutput, nowhere];
@@ -34,9 +34,9 @@ export const release: Command = {
         if (interrupt.reason === undefined) throw reason; // a source that was closed fails, too
       });
       if (interrupt.reason !== undefined && out !== standardOutput) throw interrupt.reason;
-      if (stream.taken === 0 && interrupt.reason === undefined)
+      if (stream.received === 0 && interrupt.reason === undefined)
         throw new DataError(`${path}: expected at least one number, got none`);
-      await account.write(`${JSON.stringify(stream.account(), null, 2)}\n`);
+      await account.write(`${JSON.stringify(stream.statement(), null, 2)}\n`);
       await account.done();
       await out.done();
     } catch (reason) {
@@ -49,7 +49,7 @@ export const release: Command = {
     process.stderr.write(`${stream.explain()}\n`);
     if (stream.length === 0)
       process.stderr.write(
-        `Nothing was published: all ${stream.taken} values went into the hold-out; give a smaller --holdout.\n`,
+        `Nothing was published: all ${stream.received} values went into the hold-out; give a smaller --holdout.\n`,
       );
     if (interrupt.reason !== undefined) throw interrupt.reason;
   },
@@ -57,7 +57,7 @@ export const release: Command = {
 
 /** Publishes what comes, as it comes. */
 async function publish(
-  stream: SealablePublisher,
+  stream: PrivateStream,
   source: Source,
   size: number | undefined,
   out: Sink,
@@ -67,7 +67,7 @@ async function publish(
     for await (const chunk of source.chunks) {
       const published = stream.pushMany(chunk);
       if (published.length > 0) await out.write(`${published.join("\n")}\n`);
-      progress.show(stream.taken, size === undefined ? undefined : source.bytesRead() / size);
+      progress.show(stream.received, size === undefined ? undefined : source.bytesRead() / size);
     }
   } finally {
     progress.clear();

@@ -5,7 +5,7 @@
  */
 import type { Coin } from "./tables/coin.js";
 import type { Mechanism, Quantiser } from "./tables/mechanism.js";
-import type { Race } from "./tables/candidates.js";
+import type { Selection } from "./tables/selection.js";
 import type { Random } from "./random.js";
 import type { Scale } from "./tables/scale.js";
 import type { Transition } from "./tables/transition.js";
@@ -116,7 +116,7 @@ export interface Thresholds {
    * The index (from 1) of the candidate with the best score plus noise, ties to the lowest.
    * @param bins one per value: how many candidates are below it. Bin k means θ_k < value ≤ θ_(k+1)
    */
-  noisyMax(random: Random, bins: Uint16Array | Uint32Array, race: Race): number;
+  noisyMax(random: Random, bins: Uint16Array | Uint32Array, race: Selection): number;
 }
 
 /** Local reports: Square Wave, Stochastic Rounding, Piecewise, Hybrid. */

@@ -2,17 +2,17 @@
  * Many streams in one process, each named by a key and made on first use with noise of its own. A bounded number
  * is live; the least recently used ones are sealed to the store and come back when they are asked for.
  */
-import type { Account } from "../stream/statement.js";
+import type { Statement } from "../stream/statement.js";
 import type { RangeAnswer } from "../stream/answer.js";
 import type { RangeOptions } from "../stream/system.js";
-import { resolveSettings, type TopsOptions } from "../stream/options.js";
+import { resolveSettings, type StreamOptions } from "../stream/options.js";
 import { type SnapshotKey, snapshotKey } from "../stream/snapshot.js";
 import { checkInteger, checkText } from "../core/checks.js";
-import { keep, type KeptPublisher } from "./openStream.js";
+import { openStream, type DurableStream } from "./openStream.js";
 import { memoryStore } from "./stores/memory.js";
 import type { Store } from "./stores/store.js";
 
-export interface HubOptions extends Omit<TopsOptions, "name"> {
+export interface HubOptions extends Omit<StreamOptions, "name"> {
   /** How many streams are live at once; others are sealed. Default 1024. */
   readonly live?: number;
   /** Where sealed streams are. Default: the memory of this process, out of reach once the hub is closed. */
@@ -22,7 +22,7 @@ export interface HubOptions extends Omit<TopsOptions, "name"> {
 }
 
 /** Makes a hub; the options of `tops` hold for each of its streams. */
-export function hub({ live = 1024, store, key, ...options }: HubOptions): Hub {
+export function openHub({ live = 1024, store, key, ...options }: HubOptions): Hub {
   checkInteger("live", live, 1, 2 ** 24);
   if (store !== undefined && key === undefined)
     throw new TypeError("key: expected 32 bytes or a CryptoKey for the snapshots in your store, got none");
@@ -31,13 +31,13 @@ export function hub({ live = 1024, store, key, ...options }: HubOptions): Hub {
 }
 
 interface Live {
-  readonly stream: Promise<KeptPublisher>;
+  readonly stream: Promise<DurableStream>;
   /** Calls that are using it: it is not put away under them. */
   users: number;
 }
 
 export class Hub {
-  readonly #options: Omit<TopsOptions, "name">;
+  readonly #options: Omit<StreamOptions, "name">;
   readonly #most: number;
   readonly #store: Store;
   readonly #key: Promise<CryptoKey>;
@@ -50,7 +50,7 @@ export class Hub {
   #whenIdle: (() => void) | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(options: Omit<TopsOptions, "name">, most: number, store: Store, key: SnapshotKey) {
+  constructor(options: Omit<StreamOptions, "name">, most: number, store: Store, key: SnapshotKey) {
     this.#options = options;
     this.#most = most;
     this.#store = store;
@@ -84,13 +84,13 @@ export class Hub {
   }
 
   /** How many values one stream has taken, and how many positions it has published. */
-  progress(name: string): Promise<{ taken: number; length: number }> {
-    return this.#use(name, ({ taken, length }) => Promise.resolve({ taken, length }));
+  progress(name: string): Promise<{ received: number; length: number }> {
+    return this.#use(name, ({ received, length }) => Promise.resolve({ received, length }));
   }
 
   /** The privacy statement of one stream; ε holds for each stream by itself. */
-  account(name: string): Promise<Account> {
-    return this.#use(name, (stream) => stream.account());
+  statement(name: string): Promise<Statement> {
+    return this.#use(name, (stream) => stream.statement());
   }
 
   /** The same as a short text. */
@@ -112,7 +112,7 @@ export class Hub {
     await Promise.all(this.#leaving.values()); // by now only those that could not be stored
   }
 
-  async #use<T>(name: string, act: (stream: KeptPublisher) => Promise<T>): Promise<T> {
+  async #use<T>(name: string, act: (stream: DurableStream) => Promise<T>): Promise<T> {
     checkText("name", name);
     if (this.#closed !== undefined)
       throw new Error("hub: closed; make another one on the same store to go on");
@@ -133,12 +133,12 @@ export class Hub {
     }
   }
 
-  async #open(name: string): Promise<KeptPublisher> {
+  async #open(name: string): Promise<DurableStream> {
     const leaving = this.#leaving.get(name);
     this.#leaving.delete(name);
     await leaving;
     const { unsafeSeed } = this.#options;
-    return keep({
+    return openStream({
       ...this.#options,
       ...(unsafeSeed === undefined ? {} : { unsafeSeed: `${unsafeSeed}/${name}` }), // noise of its own even then
       name,

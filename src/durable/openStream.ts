@@ -6,41 +6,41 @@
  * So nothing is ever published that the stored state does not know of. Whoever goes on from the store, after a
  * clean stop or a kill, goes on behind everything published: no position twice, and no noise on other values.
  */
-import type { Account } from "../stream/statement.js";
+import type { Statement } from "../stream/statement.js";
 import type { RangeAnswer } from "../stream/answer.js";
-import type { RangeOptions, SealablePublisher } from "../stream/system.js";
-import type { TopsOptions } from "../stream/options.js";
+import type { RangeOptions, PrivateStream } from "../stream/system.js";
+import type { StreamOptions } from "../stream/options.js";
 import { type SnapshotKey, snapshotKey } from "../stream/snapshot.js";
-import { restore, tops } from "../stream/stream.js";
+import { restore, privateStream } from "../stream/stream.js";
 import { checkText } from "../core/checks.js";
-import type { Store, Stored } from "./stores/store.js";
+import type { Store, StoredSnapshot } from "./stores/store.js";
 
-interface NamedOptions extends TopsOptions {
+interface NamedOptions extends StreamOptions {
   /** Which stream of the store. */
   readonly name: string;
 }
 
-export interface KeepOptions extends NamedOptions {
+export interface OpenStreamOptions extends NamedOptions {
   readonly store: Store;
   /** Seals the snapshots; as secret as the data. */
   readonly key: SnapshotKey;
 }
 
 /** Opens a stream of a store: goes on from its newest snapshot, or begins it. */
-export async function keep({ store, key, ...options }: KeepOptions): Promise<KeptPublisher> {
+export async function openStream({ store, key, ...options }: OpenStreamOptions): Promise<DurableStream> {
   checkText("name", options.name);
   const secret = await snapshotKey(key);
   const found = await store.get(options.name);
   try {
-    const publisher = found === undefined ? tops(options) : await goOn(found, secret, options);
-    return new KeptPublisher(publisher, store, secret, options.name);
+    const publisher = found === undefined ? privateStream(options) : await goOn(found, secret, options);
+    return new DurableStream(publisher, store, secret, options.name);
   } catch (reason) {
     await store.giveBack?.(options.name);
     throw reason;
   }
 }
 
-async function goOn({ sequence, bytes }: Stored, key: SnapshotKey, options: NamedOptions) {
+async function goOn({ sequence, bytes }: StoredSnapshot, key: SnapshotKey, options: NamedOptions) {
   const publisher = await restore(bytes, key, options);
   if (publisher.sequence !== sequence)
     throw new Error(
@@ -53,8 +53,8 @@ async function goOn({ sequence, bytes }: Stored, key: SnapshotKey, options: Name
  * A publisher whose numbers come out after the state behind them is stored, hence promises. Calls need not be
  * awaited one by one: those made while a snapshot is being stored share the next one.
  */
-export class KeptPublisher {
-  readonly #publisher: SealablePublisher;
+export class DurableStream {
+  readonly #publisher: PrivateStream;
   readonly #store: Store;
   readonly #key: SnapshotKey;
   readonly #name: string;
@@ -65,7 +65,7 @@ export class KeptPublisher {
   #next: Promise<void> | undefined;
   #ended: Error | undefined;
 
-  constructor(publisher: SealablePublisher, store: Store, key: SnapshotKey, name: string) {
+  constructor(publisher: PrivateStream, store: Store, key: SnapshotKey, name: string) {
     this.#publisher = publisher;
     this.#store = store;
     this.#key = key;
@@ -73,8 +73,8 @@ export class KeptPublisher {
   }
 
   /** Values taken so far, held-out ones included: where the source goes on after a restart. */
-  get taken(): number {
-    return this.#publisher.taken;
+  get received(): number {
+    return this.#publisher.received;
   }
 
   /** Positions published so far. After a restart, `published` gives those that were stored but did not get out. */
@@ -108,8 +108,8 @@ export class KeptPublisher {
   }
 
   /** The machine-readable privacy statement. It has θ in it, so it waits for the store like all else. */
-  account(): Promise<Account> {
-    return this.#say((publisher) => publisher.account());
+  statement(): Promise<Statement> {
+    return this.#say((publisher) => publisher.statement());
   }
 
   /** The same as a short text. */
@@ -126,7 +126,7 @@ export class KeptPublisher {
     if (!changed) await this.#store.giveBack?.(this.#name);
   }
 
-  async #take<T>(act: (publisher: SealablePublisher) => T): Promise<T> {
+  async #take<T>(act: (publisher: PrivateStream) => T): Promise<T> {
     if (this.#ended !== undefined) throw this.#ended;
     this.#changed = true; // before it acts: a smoother of the caller's may throw halfway
     const result = act(this.#publisher);
@@ -134,7 +134,7 @@ export class KeptPublisher {
     return result;
   }
 
-  async #say<T>(ask: (publisher: SealablePublisher) => T): Promise<T> {
+  async #say<T>(ask: (publisher: PrivateStream) => T): Promise<T> {
     if (this.#ended !== undefined) throw this.#ended;
     const answer = ask(this.#publisher);
     if (this.#store.durable) await this.#stored();
@@ -155,7 +155,7 @@ export class KeptPublisher {
   /** After a failure nobody knows what the store has: this object ends, and opening the stream again finds out. */
   async #write(): Promise<void> {
     try {
-      const bytes = await this.#publisher.seal(this.#key);
+      const bytes = await this.#publisher.snapshot(this.#key);
       await this.#store.put(this.#name, this.#publisher.sequence, bytes);
     } catch (cause) {
       const message = `stream ${JSON.stringify(this.#name)}: its state could not be stored, so nothing more is published; open it again`;

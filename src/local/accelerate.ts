@@ -3,13 +3,13 @@
  * many. It comes closer to the maximum of the likelihood than plain EM when that stops, so it gives *another*, rougher
  * estimate: an option, never the default.
  */
-import { begin, type Estimate, logLikelihood, type Steps, type Watching } from "./em.js";
+import { begin, type Estimate, logLikelihood, type Steps, type RunOptions } from "./em.js";
 
 /** Like `estimate`; `updates` counts EM updates done, of which a jump takes four or five. */
 export async function acceleratedEstimate(
   steps: Steps,
   counts: Float64Array,
-  watching: Watching = {},
+  watching: RunOptions = {},
 ): Promise<Estimate> {
   const n = counts.length;
   const { estimates, stop, pause } = begin(counts, 4, watching);

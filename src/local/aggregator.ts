@@ -11,10 +11,10 @@ import { chooseCore, type CoreChoice } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { makeTransition } from "../core/tables/transition.js";
 import { acceleratedEstimate } from "./accelerate.js";
-import { explainLocal, type LocalAccount, localAccount } from "./statement.js";
+import { explainLocal, type LocalStatement, localStatement } from "./statement.js";
 import { type LocalAnswer, makeLocalAnswer } from "./answer.js";
-import { type Estimate, estimate, type Watching } from "./em.js";
-import { type Batch, noRefusals, type Refused, takeReports } from "./batch.js";
+import { type Estimate, estimate, type RunOptions } from "./em.js";
+import { type ReportBatch, noRefusals, type RejectedCounts, takeReports } from "./batch.js";
 import { BINS, checkLocalEpsilon } from "./mechanisms.js";
 import { cellProbabilities, estimator, worstVariance } from "./moments.js";
 import { type Channel, makeChannel } from "./reporter.js";
@@ -51,7 +51,7 @@ export interface AggregatorOptions {
   /** SQUAREM: sooner at a higher likelihood, with a rougher estimate. Default false. */
   readonly accelerate?: boolean;
   /** Published values that `range` can reach back to, 8 bytes each. Default `maxRange`. */
-  readonly keep?: number;
+  readonly history?: number;
   readonly core?: CoreChoice;
 }
 
@@ -98,7 +98,7 @@ export class Aggregator {
     const s = (this.#settings = checked(options));
     this.#core = chooseCore(options.core);
     this.#learning = makeChannel("learn", s.learnEpsilon, s.max);
-    this.#sums = new RecentSums(s.keep);
+    this.#sums = new RecentSums(s.history);
   }
 
   /** Learn-reports taken so far; `threshold` wants `holdout` of them. */
@@ -107,17 +107,17 @@ export class Aggregator {
   }
 
   /** Values published so far. */
-  get published(): number {
+  get length(): number {
     return this.#sums.count;
   }
 
   /** Reports refused so far, by reason. */
-  get refused(): Readonly<Refused> {
+  get rejected(): Readonly<RejectedCounts> {
     return { ...this.#refused };
   }
 
   /** Takes learn-reports, in any order and any batches. Returns how many were taken. */
-  learn(batch: Batch): number {
+  learn(batch: ReportBatch): number {
     const { mechanism, grid } = this.#learning;
     const binCells = (mechanism.top + mechanism.width + 1) / BINS;
     const wanted = { phase: "learn", grid, cells: mechanism.cells } as const;
@@ -130,7 +130,7 @@ export class Aggregator {
   }
 
   /** The distribution of the values, from the learn-reports so far. Lets other work run while it computes. */
-  async distribution(watching: Watching = {}): Promise<Distribution> {
+  async distribution(watching: RunOptions = {}): Promise<Distribution> {
     if (this.#learned === 0) throw new RangeError("distribution: expected learn-reports, got none so far");
     const { estimator, prune, accelerate, max } = this.#settings;
     const { mechanism } = this.#learning;
@@ -156,7 +156,7 @@ export class Aggregator {
   }
 
   /** θ, to be sent to the devices. Chosen once, when `holdout` learn-reports are in; the same ever after. */
-  async threshold(watching: Watching = {}): Promise<number> {
+  async threshold(watching: RunOptions = {}): Promise<number> {
     if (this.#chosen) return this.#chosen.theta;
     const { holdout, epsilon, maxRange, objective } = this.#settings;
     if (this.#learned < holdout)
@@ -174,7 +174,7 @@ export class Aggregator {
    * Takes release-reports in stream order and publishes an unbiased value for each one taken: refused ones leave no
    * gap. Wrong by far one by one, right in sum.
    */
-  release(batch: Batch): Float64Array {
+  release(batch: ReportBatch): Float64Array {
     const chosen = this.#chosen;
     const wanted = chosen && {
       phase: "release" as const,
@@ -201,13 +201,13 @@ export class Aggregator {
   }
 
   /** What this aggregation is, for machines. */
-  account(): LocalAccount {
-    return localAccount(this.#settings, this.#core.name, this, this.#learning, this.#chosen);
+  statement(): LocalStatement {
+    return localStatement(this.#settings, this.#core.name, this, this.#learning, this.#chosen);
   }
 
   /** The same, for people. */
   explain(): string {
-    return explainLocal(this.account());
+    return explainLocal(this.statement());
   }
 }
 
@@ -228,7 +228,7 @@ function checked(options: AggregatorOptions): Required<Omit<AggregatorOptions, "
     prune,
     objective: checkChoice("objective", options.objective ?? "exact", ["exact", "paper"]),
     accelerate,
-    keep: checkInteger("keep", options.keep ?? Math.min(maxRange, 2 ** 27), 1, 2 ** 27),
+    history: checkInteger("keep", options.history ?? Math.min(maxRange, 2 ** 27), 1, 2 ** 27),
   };
 }
 

@@ -2,7 +2,7 @@
 import { header, type Phase, type Report, REPORT_BYTES, unpackReport, VERSION } from "./report.js";
 
 /** Why a report was refused. */
-export interface Refused {
+export interface RejectedCounts {
   /** Not a report: no such object, or bytes that are none. */
   malformed: number;
   /** Another version of the protocol. */
@@ -17,10 +17,17 @@ export interface Refused {
   late: number;
 }
 
-export const noRefusals = (): Refused => ({ malformed: 0, version: 0, phase: 0, grid: 0, cell: 0, late: 0 });
+export const noRefusals = (): RejectedCounts => ({
+  malformed: 0,
+  version: 0,
+  phase: 0,
+  grid: 0,
+  cell: 0,
+  late: 0,
+});
 
 /** Objects, packed reports of 8 bytes, or one array of packed reports end to end. */
-export type Batch = Iterable<Report | Uint8Array> | Uint8Array;
+export type ReportBatch = Iterable<Report | Uint8Array> | Uint8Array;
 
 /** What a phase takes; no grid: nothing at present. */
 export interface Wanted {
@@ -33,7 +40,11 @@ export interface Wanted {
  * The cells of the reports that are as wanted, in order; counts the others in `refused`. All reports are read before the
  * first is counted: an iterable that throws on the way leaves everything as it was.
  */
-export function takeReports(batch: Batch, wanted: Wanted | undefined, refused: Refused): Uint32Array {
+export function takeReports(
+  batch: ReportBatch,
+  wanted: Wanted | undefined,
+  refused: RejectedCounts,
+): Uint32Array {
   if (batch instanceof Uint8Array) return takePacked(batch, wanted, refused);
   const verdicts = Array.from(unpacked(batch), (report) => judge(report, wanted));
   const cells = new Uint32Array(verdicts.length);
@@ -45,7 +56,7 @@ export function takeReports(batch: Batch, wanted: Wanted | undefined, refused: R
 }
 
 /** Reports end to end. One that has the right first byte and grid needs no more than a look at its cell. */
-function takePacked(bytes: Uint8Array, wanted: Wanted | undefined, refused: Refused): Uint32Array {
+function takePacked(bytes: Uint8Array, wanted: Wanted | undefined, refused: RejectedCounts): Uint32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const whole = Math.floor(bytes.length / REPORT_BYTES);
   const head = wanted && header(VERSION, wanted.phase);
@@ -56,13 +67,13 @@ function takePacked(bytes: Uint8Array, wanted: Wanted | undefined, refused: Refu
     const first = view.getUint32(at, true);
     if ((first & 0xff) === head && view.getUint32(at + 4, true) === grid && first >>> 8 < most)
       cells[taken++] = first >>> 8;
-    else refused[judge(unpackReport(bytes, at), wanted) as keyof Refused]++;
+    else refused[judge(unpackReport(bytes, at), wanted) as keyof RejectedCounts]++;
   }
   if (bytes.length % REPORT_BYTES !== 0) refused.malformed++; // cut short
   return cells.subarray(0, taken);
 }
 
-function* unpacked(batch: Exclude<Batch, Uint8Array>): Generator<unknown> {
+function* unpacked(batch: Exclude<ReportBatch, Uint8Array>): Generator<unknown> {
   if (typeof batch !== "object" || batch === null || !(Symbol.iterator in batch))
     throw new TypeError("reports: expected an iterable of reports, or their packed bytes");
   for (const item of batch as Iterable<unknown>)
@@ -70,7 +81,7 @@ function* unpacked(batch: Exclude<Batch, Uint8Array>): Generator<unknown> {
 }
 
 /** The report's cell, or the first thing that is wrong with it. Each field is read once. */
-function judge(report: unknown, wanted: Wanted | undefined): number | keyof Refused {
+function judge(report: unknown, wanted: Wanted | undefined): number | keyof RejectedCounts {
   if (typeof report !== "object" || report === null) return "malformed";
   const { version, phase, grid, cell } = report as Partial<Record<keyof Report, unknown>>;
   if (!Number.isInteger(version) || typeof phase !== "string" || !Number.isInteger(grid)) return "malformed";

@@ -18,7 +18,7 @@ export interface Estimate extends Progress {
   readonly stopped: "likelihood" | "change" | "limit";
 }
 
-export interface Watching {
+export interface RunOptions {
   /** Called now and then, between updates. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Aborting rejects with the signal's reason and changes nothing. */
@@ -61,7 +61,7 @@ export function gainOf(counts: Float64Array, now: Float64Array, before: Float64A
 }
 
 /** What every way of iterating begins with: room for `rows` estimates, the first one uniform, and what happens between. */
-export function begin(counts: Float64Array, rows: number, watching: Watching) {
+export function begin(counts: Float64Array, rows: number, watching: RunOptions) {
   const n = counts.length;
   const reports = counts.reduce((a, b) => a + b, 0);
   return {
@@ -96,7 +96,7 @@ function changes(a: Float64Array, b: Float64Array, least: number): boolean {
 export async function estimate(
   steps: Steps,
   counts: Float64Array,
-  watching: Watching = {},
+  watching: RunOptions = {},
 ): Promise<Estimate> {
   const n = counts.length;
   const { estimates, stop, pause } = begin(counts, BATCH + 1, watching);
@@ -129,7 +129,7 @@ function progress(
 }
 
 /** Reports progress and lets other work run, at most once per {@link TURN}; throws what the signal says. */
-function pauses({ onProgress, signal }: Watching): (now: () => Progress) => Promise<void> {
+function pauses({ onProgress, signal }: RunOptions): (now: () => Progress) => Promise<void> {
   signal?.throwIfAborted();
   let last = performance.now();
   return async (now) => {

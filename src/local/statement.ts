@@ -1,5 +1,5 @@
-/** What a local aggregation says about itself: for machines (`account`) and for people (`explain`). */
-import type { Refused } from "./batch.js";
+/** What a local aggregation says about itself: for machines (`statement`) and for people (`explain`). */
+import type { RejectedCounts } from "./batch.js";
 import { worstVariance } from "./moments.js";
 import type { Channel } from "./reporter.js";
 
@@ -15,7 +15,7 @@ export interface LocalStage {
   readonly reports: number;
 }
 
-export interface LocalAccount {
+export interface LocalStatement {
   readonly system: "ToPL";
   readonly definition: "local differential privacy";
   readonly neighbours: "any two values of one report";
@@ -36,7 +36,7 @@ export interface LocalAccount {
   readonly prune: "noise" | "paper" | false;
   readonly objective: "exact" | "paper";
   readonly core: "wasm" | "js";
-  readonly refused: Readonly<Refused>;
+  readonly rejected: Readonly<RejectedCounts>;
   readonly randomness: string;
   readonly notProtected: readonly string[];
 }
@@ -58,13 +58,13 @@ interface Settings {
   readonly objective: "exact" | "paper";
 }
 
-export function localAccount(
+export function localStatement(
   settings: Settings,
   core: "wasm" | "js",
-  counts: { readonly learned: number; readonly published: number; readonly refused: Readonly<Refused> },
+  counts: { readonly learned: number; readonly length: number; readonly rejected: Readonly<RejectedCounts> },
   learning: Channel,
   chosen: { readonly theta: number; readonly excess: number; readonly channel: Channel } | undefined,
-): LocalAccount {
+): LocalStatement {
   const { epsilon, learnEpsilon, max, maxRange, estimator, prune, objective } = settings;
   const learn: LocalStage = {
     stage: "learn",
@@ -84,7 +84,7 @@ export function localAccount(
           domain: [0, chosen.theta],
           inputs: chosen.channel.mechanism.top + 1,
           cells: chosen.channel.mechanism.cells,
-          reports: counts.published,
+          reports: counts.length,
         },
       ]
     : [];
@@ -107,28 +107,28 @@ export function localAccount(
     prune,
     objective,
     core,
-    refused: counts.refused,
+    rejected: counts.rejected,
     randomness: "made on the devices; the server draws none",
     notProtected: NOT_PROTECTED,
   };
 }
 
-/** The account as a short text that a person can read. */
-export function explainLocal(account: LocalAccount): string {
+/** The statement as a short text that a person can read. */
+export function explainLocal(statement: LocalStatement): string {
   const number = (value: number) => String(Number(value.toPrecision(6)));
-  const refused = Object.entries(account.refused).filter(([, count]) => count > 0);
+  const rejected = Object.entries(statement.rejected).filter(([, count]) => count > 0);
   return [
-    `Every report satisfies ε-${account.definition} with ε = ${account.epsilon}: none is more than e^ε = ${number(Math.exp(account.epsilon))} times likelier for one value than for another. No one has to be trusted with the values.`,
-    ...account.stages.map(
+    `Every report satisfies ε-${statement.definition} with ε = ${statement.epsilon}: none is more than e^ε = ${number(Math.exp(statement.epsilon))} times likelier for one value than for another. No one has to be trusted with the values.`,
+    ...statement.stages.map(
       ({ stage, mechanism, epsilon, domain, reports }) =>
         `  ${stage}: ${mechanism} on [0, ${number(domain[1])}], ε = ${epsilon}, ${reports} reports`,
     ),
-    account.composition,
-    account.threshold === null
+    statement.composition,
+    statement.threshold === null
       ? "Values above a threshold θ will be clamped to it; θ is not chosen yet."
-      : `Values above θ = ${number(account.threshold)} count as θ, which is expected to hide ${number(account.expectedClipping!)} of a value on average. One published value has a standard deviation of ${number(account.noise!)}; sums over long ranges are what is accurate.`,
-    `Refused: ${refused.length === 0 ? "nothing" : refused.map(([reason, count]) => `${count} (${reason})`).join(", ")}.`,
+      : `Values above θ = ${number(statement.threshold)} count as θ, which is expected to hide ${number(statement.expectedClipping!)} of a value on average. One published value has a standard deviation of ${number(statement.noise!)}; sums over long ranges are what is accurate.`,
+    `Rejected: ${rejected.length === 0 ? "nothing" : rejected.map(([reason, count]) => `${count} (${reason})`).join(", ")}.`,
     "Not protected:",
-    ...account.notProtected.map((line) => `  - ${line}`),
+    ...statement.notProtected.map((line) => `  - ${line}`),
   ].join("\n");
 }

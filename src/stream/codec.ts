@@ -7,7 +7,7 @@
 const fold = (x: number): number => (x < 0 ? -2 * x - 1 : 2 * x);
 const unfold = (x: number): number => (x % 2 === 1 ? -(x + 1) / 2 : x / 2);
 
-export class StateWriter {
+export class Encoder {
   #bytes = new Uint8Array(1024);
   #view = new DataView(this.#bytes.buffer);
   #length = 0;
@@ -96,7 +96,7 @@ export class StateWriter {
 }
 
 /** Reads in the order in which it was written; running off the end is a RangeError. */
-export class StateReader {
+export class Decoder {
   readonly #view: DataView;
   #at = 0;
 

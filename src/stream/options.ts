@@ -4,7 +4,7 @@ import type { CoreChoice } from "../core/choose.js";
 import { levelCount, skippedLevels, type SkipRule } from "./levels.js";
 import { makeSmoother, type SmootherChoice } from "./smoothers/index.js";
 
-export interface TopsOptions {
+export interface StreamOptions {
   /** ε, the privacy budget of the whole release: 0 < ε < ∞. Smaller is more private. */
   readonly epsilon: number;
   /** B, the public upper bound of a value, in units of the stream. Larger values are clamped to it. */
@@ -98,7 +98,7 @@ const MOST_HOLDOUT = 2 ** 27;
 /** P(|noise| > 100 t) < 2⁻¹⁴⁴: far enough for sums to be called exact. */
 const MARGIN = 100;
 
-export function resolveSettings(options: TopsOptions): Settings {
+export function resolveSettings(options: StreamOptions): Settings {
   checkOptions("options", options, TOPS_OPTIONS);
   const epsilon = checkPositive("epsilon", options.epsilon);
   const max = checkPositive("max", options.max);
@@ -161,7 +161,7 @@ function checkThreshold(threshold: unknown, max: number, resolution: number): "n
 }
 
 function holdout(
-  options: TopsOptions,
+  options: StreamOptions,
   threshold: "noisy-max" | number,
   variant: string,
 ): Pick<Settings, "choosing" | "warming" | "idle"> {

@@ -1,6 +1,6 @@
 /** What a release will cost in error and memory, before any data: everything follows from public parameters. */
 import { MEDIAN_BLOCKS } from "./smoothers/median.js";
-import { resolveSettings, type Settings, type TopsOptions } from "./options.js";
+import { resolveSettings, type Settings, type StreamOptions } from "./options.js";
 import { meanVariance, rangeSpread } from "./variance.js";
 
 export interface Plan {
@@ -35,7 +35,7 @@ export interface Plan {
 }
 
 /** Takes the options of `tops`. */
-export function plan(options: TopsOptions): Plan {
+export function plan(options: StreamOptions): Plan {
   const settings = resolveSettings(options);
   const { epsilon, fanout, levels, skipped, blockLength, blocksPerForest, maxRange, max, resolution } =
     settings;

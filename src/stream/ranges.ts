@@ -2,7 +2,7 @@
  * Answers to range queries, in O(1) from prefix sums over blocks: 16 bytes a block, for the forests that are kept.
  * All numbers here are in grid units; the publisher scales them.
  */
-import type { StateReader, StateWriter } from "./codec.js";
+import type { Decoder, Encoder } from "./codec.js";
 import { addSpreads, laplaceVariance, NO_SPREAD, rangeSpread, type Spread } from "./variance.js";
 
 /** How released values of one forest are remembered. */
@@ -110,7 +110,7 @@ export class RangeIndex {
    * @param fraction estimates are multiples of 1/fraction
    * @param guess the likely prediction per value after an estimate: right for the default smoother
    */
-  save(writer: StateWriter, fraction: number, guess: (estimate: number) => number): void {
+  save(writer: Encoder, fraction: number, guess: (estimate: number) => number): void {
     writer.count(this.#dropped);
     writer.count(this.#chapters.length);
     let last = NaN;
@@ -123,7 +123,7 @@ export class RangeIndex {
     }
   }
 
-  load(reader: StateReader, fraction: number, guess: (estimate: number) => number): void {
+  load(reader: Decoder, fraction: number, guess: (estimate: number) => number): void {
     this.#dropped = reader.count();
     this.#chapters.length = 0;
     let last = NaN;

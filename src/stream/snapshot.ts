@@ -6,7 +6,7 @@
  * Everything left of the first line is authenticated too. Inside are true partial sums, held-out values and the
  * noise key, so a snapshot is as secret as the data; no noise is in it, since noise is made again from the key.
  */
-import { StateReader, StateWriter } from "./codec.js";
+import { Decoder, Encoder } from "./codec.js";
 import type { Settings } from "./options.js";
 import { smootherName } from "./smoothers/index.js";
 
@@ -17,7 +17,7 @@ export interface Opened {
   /** Which seal of its stream this is, from 1 on. */
   readonly sequence: number;
   /** What the stages wrote. */
-  readonly state: StateReader;
+  readonly state: Decoder;
 }
 
 /** Changes whenever the meaning of the bytes does: a stage's state, or how noise follows from the key. */
@@ -33,9 +33,9 @@ export async function sealSnapshot(
   key: SnapshotKey,
   sequence: number,
   settings: Settings,
-  save: (writer: StateWriter) => void,
+  save: (writer: Encoder) => void,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const writer = new StateWriter();
+  const writer = new Encoder();
   writer.text(JSON.stringify(parametersOf(settings)));
   save(writer);
   const plain = writer.bytes;
@@ -91,11 +91,11 @@ async function decrypt(
   key: CryptoKey,
   header: Uint8Array<ArrayBuffer>,
   sealed: Uint8Array<ArrayBuffer>,
-): Promise<StateReader> {
+): Promise<Decoder> {
   const iv = header.subarray(IV_AT);
   try {
     const plain = await crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData: header }, key, sealed);
-    return new StateReader(new Uint8Array(plain));
+    return new Decoder(new Uint8Array(plain));
   } catch {
     throw new Error("snapshot: it does not open; the key is another one, or the bytes were damaged or cut");
   }

@@ -1,6 +1,6 @@
-/** What a release says about itself: for machines (`account`) and for people (`explain`). */
+/** What a release says about itself: for machines (`statement`) and for people (`explain`). */
 
-export interface StageAccount {
+export interface StageStatement {
   readonly stage: "threshold" | "warm start" | "release";
   readonly mechanism: string;
   readonly epsilon: number;
@@ -9,7 +9,7 @@ export interface StageAccount {
   readonly values: readonly [from: number, to: number | null];
 }
 
-export interface Account {
+export interface Statement {
   readonly system: string;
   readonly definition: "event-level differential privacy";
   readonly neighbours: "streams of the same length that differ in the value at one position";
@@ -19,7 +19,7 @@ export interface Account {
   /** False when anyone who knows the seed can remove the noise, or when the method is not private at all. */
   readonly private: boolean;
   readonly composition: string;
-  readonly stages: readonly StageAccount[];
+  readonly stages: readonly StageStatement[];
   /** θ, once chosen; public. 0 where zeros are published, whatever comes. */
   readonly threshold: number | null;
   readonly max: number;
@@ -53,13 +53,13 @@ export const RANDOMNESS = {
 
 const number = (value: number): string => String(Number(value.toPrecision(6)));
 
-function protection({ unit, max, epsilon, delta }: Account): string {
+function protection({ unit, max, epsilon, delta }: Statement): string {
   return `Protected: ${unit}. Whoever sees the published stream can hardly tell whether any single value was replaced by another between 0 and ${max}: no output becomes more than e^ε = ${number(Math.exp(epsilon))} times likelier${delta === 0 ? "" : `, except with probability δ = ${delta}`}.`;
 }
 
 /** What happens to values: clamped to θ, summed in blocks, covered with noise. */
-function treatment(account: Account): string[] {
-  const { threshold, noise, noiseScale, blockLength, levels, fanout, smoother } = account;
+function treatment(statement: Statement): string[] {
+  const { threshold, noise, noiseScale, blockLength, levels, fanout, smoother } = statement;
   if (threshold === 0) return ["θ = 0: every value counts as 0, and zeros are published."];
   const scale = noiseScale === null ? "its scale grows from level to level" : `scale ${number(noiseScale)}`;
   const carriers = levels === 1 ? "one level carries" : `${levels} levels of fan-out ${fanout} carry`;
@@ -73,22 +73,22 @@ function treatment(account: Account): string[] {
   ];
 }
 
-/** The account as a short text that a person can read. */
-export function explainAccount(account: Account): string {
+/** The statement as a short text that a person can read. */
+export function explainStatement(statement: Statement): string {
   const lines = [
-    account.private
-      ? `This stream is published under ${account.definition} with ε = ${account.epsilon}${account.delta === 0 ? "" : `, δ = ${account.delta}`}.`
-      : `This stream is NOT PRIVATE (${account.randomness === RANDOMNESS.unsafe ? "it was made from a seed" : account.noise}).`,
-    ...(account.private ? [protection(account)] : []),
-    ...account.stages.map(
+    statement.private
+      ? `This stream is published under ${statement.definition} with ε = ${statement.epsilon}${statement.delta === 0 ? "" : `, δ = ${statement.delta}`}.`
+      : `This stream is NOT PRIVATE (${statement.randomness === RANDOMNESS.unsafe ? "it was made from a seed" : statement.noise}).`,
+    ...(statement.private ? [protection(statement)] : []),
+    ...statement.stages.map(
       ({ stage, mechanism, epsilon, delta, values: [from, to] }) =>
         `  ${stage}: ${mechanism}, ε = ${epsilon}${delta === 0 ? "" : `, δ = ${delta}`}, on values ${from} to ${to === null ? "the end" : to - 1}`,
     ),
-    account.composition,
-    ...treatment(account),
-    `Randomness: ${account.randomness}. Core: ${account.core.name}${account.core.note === "" ? "" : ` (${account.core.note})`}.`,
+    statement.composition,
+    ...treatment(statement),
+    `Randomness: ${statement.randomness}. Core: ${statement.core.name}${statement.core.note === "" ? "" : ` (${statement.core.note})`}.`,
     "Not protected:",
-    ...account.notProtected.map((line) => `  - ${line}`),
+    ...statement.notProtected.map((line) => `  - ${line}`),
   ];
   return lines.join("\n");
 }

@@ -11,24 +11,30 @@ import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { secretKey, unsafeKey } from "../core/random.js";
-import { type Account, explainAccount, NOT_PROTECTED, RANDOMNESS, type StageAccount } from "./statement.js";
+import {
+  type Statement,
+  explainStatement,
+  NOT_PROTECTED,
+  RANDOMNESS,
+  type StageStatement,
+} from "./statement.js";
 import type { RangeAnswer } from "./answer.js";
-import type { RangeOptions, SealablePublisher } from "./system.js";
-import { Release } from "./blocks.js";
-import { answerRange, checkReleased } from "./released.js";
-import { resolveSettings, type Settings, type TopsOptions } from "./options.js";
+import type { RangeOptions, PrivateStream } from "./system.js";
+import { BlockPublisher } from "./blockPublisher.js";
+import { answerRange, checkPublished } from "./publisher.js";
+import { resolveSettings, type Settings, type StreamOptions } from "./options.js";
 import { smootherName } from "./smoothers/index.js";
 import { openSnapshot, sealSnapshot, type SnapshotKey } from "./snapshot.js";
-import type { StateReader, StateWriter } from "./codec.js";
+import type { Decoder, Encoder } from "./codec.js";
 import { NoisyMax } from "./threshold.js";
 import { WarmStart } from "./warmStart.js";
 
 /** Makes a publisher: `push` a value, get its private number. */
-export function tops(options: TopsOptions): SealablePublisher {
+export function privateStream(options: StreamOptions): PrivateStream {
   const settings = resolveSettings(options);
   const core = chooseCore(settings.core);
   const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
-  return new Tops(settings, core, key);
+  return new HoldoutStream(settings, core, key);
 }
 
 /**
@@ -38,14 +44,14 @@ export function tops(options: TopsOptions): SealablePublisher {
 export async function restore(
   bytes: Uint8Array,
   key: SnapshotKey,
-  options: TopsOptions,
-): Promise<SealablePublisher> {
+  options: StreamOptions,
+): Promise<PrivateStream> {
   const settings = resolveSettings(options);
   const { sequence, state } = await openSnapshot(bytes, key, settings);
-  return Tops.load(settings, chooseCore(settings.core), sequence, state);
+  return HoldoutStream.load(settings, chooseCore(settings.core), sequence, state);
 }
 
-export class Tops implements SealablePublisher {
+export class HoldoutStream implements PrivateStream {
   readonly #settings: Settings;
   readonly #core: Core;
   readonly #key: Uint32Array;
@@ -53,7 +59,7 @@ export class Tops implements SealablePublisher {
   #warmStart: WarmStart | undefined;
   /** Θ in grid units, once known. */
   #theta: number | undefined;
-  #release: Release | undefined;
+  #release: BlockPublisher | undefined;
   /** Held-out values seen. */
   #held = 0;
   #sequence = 0;
@@ -75,7 +81,7 @@ export class Tops implements SealablePublisher {
     return this.#release?.length ?? 0;
   }
 
-  get taken(): number {
+  get received(): number {
     return this.#held + this.length;
   }
 
@@ -105,17 +111,17 @@ export class Tops implements SealablePublisher {
   }
 
   published(from: number, to: number): Float64Array {
-    checkReleased(this.#release, "published", from, to);
+    checkPublished(this.#release, "published", from, to);
     return Float64Array.from({ length: to - from }, (_, i) => this.#release!.publishedAt(from + i));
   }
 
-  seal(key: SnapshotKey): Promise<Uint8Array> {
+  snapshot(key: SnapshotKey): Promise<Uint8Array> {
     return sealSnapshot(key, ++this.#sequence, this.#settings, (writer) => this.#save(writer));
   }
 
   /** @param state what `#save` wrote under the same settings */
-  static load(settings: Settings, core: Core, sequence: number, state: StateReader): Tops {
-    const loaded = new Tops(settings, core, state.words(8));
+  static load(settings: Settings, core: Core, sequence: number, state: Decoder): HoldoutStream {
+    const loaded = new HoldoutStream(settings, core, state.words(8));
     loaded.#sequence = sequence;
     loaded.#load(state);
     if (!state.atEnd)
@@ -123,7 +129,7 @@ export class Tops implements SealablePublisher {
     return loaded;
   }
 
-  account(): Account {
+  statement(): Statement {
     const { epsilon, max, resolution, fanout, levels, skipped, blockLength, maxRange } = this.#settings;
     const theta = this.#theta === undefined ? null : this.#theta * resolution;
     return {
@@ -162,7 +168,7 @@ export class Tops implements SealablePublisher {
   }
 
   explain(): string {
-    return explainAccount(this.account());
+    return explainStatement(this.statement());
   }
 
   /** Bytes of state held besides the range index. */
@@ -170,7 +176,7 @@ export class Tops implements SealablePublisher {
     return (this.#chooser?.bytes ?? 0) + (this.#release?.bytes ?? 0);
   }
 
-  #save(writer: StateWriter): void {
+  #save(writer: Encoder): void {
     writer.words(this.#key);
     writer.count(this.#held);
     if (this.#theta === undefined) this.#saveChooser(writer);
@@ -179,7 +185,7 @@ export class Tops implements SealablePublisher {
     else this.#release.save(writer);
   }
 
-  #saveChooser(writer: StateWriter): void {
+  #saveChooser(writer: Encoder): void {
     if (this.#chooser?.save === undefined)
       throw new TypeError(
         "seal: this way of choosing θ cannot be sealed before it has chosen; seal after the hold-out",
@@ -187,7 +193,7 @@ export class Tops implements SealablePublisher {
     this.#chooser.save(writer);
   }
 
-  #load(reader: StateReader): void {
+  #load(reader: Decoder): void {
     const { choosing, warming, idle } = this.#settings;
     this.#held = reader.count();
     if (this.#held < choosing) this.#chooser?.load?.(reader);
@@ -197,13 +203,13 @@ export class Tops implements SealablePublisher {
     }
     if (this.#held < choosing + warming + idle) return this.#warmStart?.load(reader);
     this.#warmStart = undefined;
-    this.#release = new Release(this.#core, this.#key, this.#settings, this.#theta!, 0);
+    this.#release = new BlockPublisher(this.#core, this.#key, this.#settings, this.#theta!, 0);
     this.#release.load(reader);
   }
 
-  #stages(): StageAccount[] {
+  #stages(): StageStatement[] {
     const { epsilon, choosing, warming, idle, selection } = this.#settings;
-    const stages: StageAccount[] = [];
+    const stages: StageStatement[] = [];
     const end = choosing + warming;
     if (choosing > 0)
       stages.push({
@@ -250,6 +256,6 @@ export class Tops implements SealablePublisher {
     const { epsilon } = this.#settings;
     const first = this.#warmStart?.mean(this.#core, this.#key, theta, epsilon) ?? theta / 2;
     this.#warmStart = undefined;
-    this.#release = new Release(this.#core, this.#key, this.#settings, theta, first);
+    this.#release = new BlockPublisher(this.#core, this.#key, this.#settings, theta, first);
   }
 }

@@ -1,5 +1,5 @@
 /** What every publisher can do, ToPS and the systems it is compared with alike. */
-import type { Account } from "./statement.js";
+import type { Statement } from "./statement.js";
 import type { RangeAnswer } from "./answer.js";
 import type { SnapshotKey } from "./snapshot.js";
 
@@ -11,7 +11,7 @@ export interface RangeOptions {
   readonly answer?: "best" | "published";
 }
 
-export interface Publisher {
+export interface System {
   /** Takes a value and gives the private number for its position, or `undefined` during the hold-out. */
   push(value: number): number | undefined;
   /** The same for a batch: the published numbers of those values that are past the hold-out. Any batching gives the same bits. */
@@ -21,15 +21,15 @@ export interface Publisher {
   /** Values published so far. */
   readonly length: number;
   /** The machine-readable privacy statement. */
-  account(): Account;
+  statement(): Statement;
   /** The same as a short text. */
   explain(): string;
 }
 
 /** A publisher that can be put away and continued. */
-export interface SealablePublisher extends Publisher {
+export interface PrivateStream extends System {
   /** Values taken so far, held-out ones included: where the source goes on after a restore. */
-  readonly taken: number;
+  readonly received: number;
   /** How often this stream has been sealed. */
   readonly sequence: number;
   /** What positions [from, to) published, once more, in every bit: for a reader that missed some. */
@@ -39,5 +39,5 @@ export interface SealablePublisher extends Publisher {
    * that you may go back to: other values would get the same noise, and the difference of the two outputs would
    * show the difference of the values. `keep` and `hub` see to that (docs/snapshots.md).
    */
-  seal(key: SnapshotKey): Promise<Uint8Array>;
+  snapshot(key: SnapshotKey): Promise<Uint8Array>;
 }

@@ -8,9 +8,9 @@
  */
 import type { Core } from "../core/core.js";
 import { Stage, subStream } from "../core/random.js";
-import { logarithm, makeRace, type Race } from "../core/tables/candidates.js";
+import { logarithm, makeSelection, type Selection } from "../core/tables/selection.js";
 import type { Settings } from "./options.js";
-import type { StateReader, StateWriter } from "./codec.js";
+import type { Decoder, Encoder } from "./codec.js";
 
 /** A way to choose θ from held-out values; each sees a value once, already in [0, max]. */
 export interface ThresholdChooser {
@@ -20,15 +20,15 @@ export interface ThresholdChooser {
   /** Bytes held. */
   readonly bytes: number;
   /** Writes down the values so far, for a snapshot; a way without it cannot be sealed while it is choosing. */
-  save?(writer: StateWriter): void;
-  load?(reader: StateReader): void;
+  save?(writer: Encoder): void;
+  load?(reader: Decoder): void;
 }
 
 export class NoisyMax implements ThresholdChooser {
   readonly #core: Core;
   readonly #key: Uint32Array;
   readonly #settings: Settings;
-  readonly #race: Race;
+  readonly #race: Selection;
   /** For each value the candidates below it: value > θ_i exactly when bin ≥ i. Two bytes a value at the defaults. */
   readonly #bins: Uint16Array | Uint32Array;
   #count = 0;
@@ -51,11 +51,11 @@ export class NoisyMax implements ThresholdChooser {
   }
 
   /** In ascending order, which the choice does not depend on: a byte a value, mostly. */
-  save(writer: StateWriter): void {
+  save(writer: Encoder): void {
     writer.ascending(this.#bins.slice(0, this.#count).sort());
   }
 
-  load(reader: StateReader): void {
+  load(reader: Decoder): void {
     this.#count = reader.ascending(this.#bins);
   }
 
@@ -66,17 +66,17 @@ export class NoisyMax implements ThresholdChooser {
 }
 
 /** Public, and the same for every stream with these settings. */
-const races = new WeakMap<Settings, Race>();
+const races = new WeakMap<Settings, Selection>();
 
-function raceOf(settings: Settings): Race {
+function raceOf(settings: Settings): Selection {
   let race = races.get(settings);
   if (race === undefined) races.set(settings, (race = settingsRace(settings)));
   return race;
 }
 
-function settingsRace(settings: Settings): Race {
+function settingsRace(settings: Settings): Selection {
   const { candidates, thresholdStep, choosing, epsilon, maxRange, fanout, selection, variant } = settings;
-  return makeRace({
+  return makeSelection({
     candidates,
     step: thresholdStep,
     holdout: choosing,

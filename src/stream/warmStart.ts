@@ -6,7 +6,7 @@
 import type { Core } from "../core/core.js";
 import { Stage, subStream } from "../core/random.js";
 import { noiseScale } from "./noise.js";
-import type { StateReader, StateWriter } from "./codec.js";
+import type { Decoder, Encoder } from "./codec.js";
 
 export class WarmStart {
   #sum = 0;
@@ -18,12 +18,12 @@ export class WarmStart {
     this.#count++;
   }
 
-  save(writer: StateWriter): void {
+  save(writer: Encoder): void {
     writer.count(this.#sum);
     writer.count(this.#count);
   }
 
-  load(reader: StateReader): void {
+  load(reader: Decoder): void {
     this.#sum = reader.count();
     this.#count = reader.count();
   }

@@ -2,8 +2,16 @@ import { createReadStream } from "node:fs";
 import { Readable, Transform, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { describe, expect, test } from "vitest";
-import { keep, memoryStore, publishAll, restore, tops, webTransform, type Chunk } from "../../src/index.js";
-import { brumeTransform } from "../../src/node.js";
+import {
+  openStream,
+  memoryStore,
+  publishAll,
+  restore,
+  privateStream,
+  webTransform,
+  type Chunk,
+} from "../../src/index.js";
+import { nodeTransform } from "../../src/node.js";
 import { longTailedStream } from "../support/streams.js";
 
 const options = {
@@ -16,7 +24,7 @@ const options = {
 } as const;
 const key = new Uint8Array(32).fill(9);
 const values = longTailedStream(500, 120, "streams");
-const expected = [...tops(options).pushMany(values)];
+const expected = [...privateStream(options).pushMany(values)];
 
 /** The same values as single numbers, or in batches of odd sizes, the first within the hold-out. */
 const chunkings: Record<string, () => Chunk[]> = {
@@ -60,35 +68,35 @@ describe.each(Object.keys(chunkings))("%s in, the same bits out", (name) => {
 
   test("Node pipeline", async () => {
     const { sink, chunks: out } = collector();
-    await pipeline(Readable.from(chunks()), brumeTransform(tops(options)), sink);
+    await pipeline(Readable.from(chunks()), nodeTransform(privateStream(options)), sink);
     expect(flat(out)).toEqual(expected);
   });
 
   test("Web streams", async () => {
     const out: Chunk[] = [];
     await webSource(chunks())
-      .pipeThrough(webTransform(tops(options)))
+      .pipeThrough(webTransform(privateStream(options)))
       .pipeTo(new WritableStream({ write: (chunk: Chunk) => void out.push(chunk) }));
     expect(flat(out)).toEqual(expected);
   });
 
   test("iterators", async () => {
     const out: Chunk[] = [];
-    for await (const chunk of publishAll(tops(options), chunks())) out.push(chunk);
+    for await (const chunk of publishAll(privateStream(options), chunks())) out.push(chunk);
     expect(flat(out)).toEqual(expected);
   });
 
   test("a kept publisher", async () => {
-    const kept = await keep({ ...options, name: "s", store: memoryStore(), key });
+    const kept = await openStream({ ...options, name: "s", store: memoryStore(), key });
     const { sink, chunks: out } = collector();
-    await pipeline(Readable.from(chunks()), brumeTransform(kept), sink);
+    await pipeline(Readable.from(chunks()), nodeTransform(kept), sink);
     expect(flat(out)).toEqual(expected);
   });
 });
 
 test("batches come out as batches, one for one after the hold-out", async () => {
   const out: Chunk[] = [];
-  for await (const chunk of publishAll(tops(options), chunkings["batches"]!())) out.push(chunk);
+  for await (const chunk of publishAll(privateStream(options), chunkings["batches"]!())) out.push(chunk);
   expect(out.map((chunk) => (chunk as Float64Array).length)).toEqual([6, 130, 299, 1]);
 });
 
@@ -104,12 +112,12 @@ describe("back-pressure: the source is read no faster than the sink takes", () =
     }
     return { source: source(), read: () => read };
   }
-  const past = () => tops({ ...options, holdout: 0, threshold: 10 });
+  const past = () => privateStream({ ...options, holdout: 0, threshold: 10 });
 
   test("Node", async () => {
     const { source, read } = counted();
     const stalled = new Writable({ objectMode: true, highWaterMark: 1, write: () => undefined });
-    const done = pipeline(Readable.from(source), brumeTransform(past()), stalled).catch(() => undefined);
+    const done = pipeline(Readable.from(source), nodeTransform(past()), stalled).catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(read()).toBeLessThan(100); // three buffers of 16 objects or fewer
     stalled.destroy();
@@ -139,16 +147,16 @@ describe("errors go through, and never quote a value", () => {
   const bad = () => [...values.slice(0, 100), NaN, 1];
 
   test("a refused value", async () => {
-    const publisher = tops(options);
+    const publisher = privateStream(options);
     const { sink, chunks } = collector();
-    await expect(pipeline(Readable.from(bad()), brumeTransform(publisher), sink)).rejects.toThrow(
+    await expect(pipeline(Readable.from(bad()), nodeTransform(publisher), sink)).rejects.toThrow(
       "value: expected a finite number",
     );
-    expect(publisher.taken).toBe(100);
+    expect(publisher.received).toBe(100);
     expect(chunks.length).toBeLessThanOrEqual(36);
-    const web = webSource(bad()).pipeThrough(webTransform(tops(options)));
+    const web = webSource(bad()).pipeThrough(webTransform(privateStream(options)));
     await expect(web.pipeTo(new WritableStream())).rejects.toThrow("value: expected a finite number");
-    const numbers = publishAll(tops(options), bad());
+    const numbers = publishAll(privateStream(options), bad());
     for (let i = 0; i < 36; i++) await numbers.next();
     await expect(numbers.next()).rejects.toThrow("value: expected a finite number");
   });
@@ -156,28 +164,28 @@ describe("errors go through, and never quote a value", () => {
   test("a failing source, a failing sink", async () => {
     const missing = createReadStream("/nowhere/at/all");
     const parse = new Transform({ objectMode: true });
-    await expect(pipeline(missing, parse, brumeTransform(tops(options)), collector().sink)).rejects.toThrow(
-      "ENOENT",
-    );
+    await expect(
+      pipeline(missing, parse, nodeTransform(privateStream(options)), collector().sink),
+    ).rejects.toThrow("ENOENT");
     const broken = new Writable({ objectMode: true, write: (_, __, done) => done(new Error("disk full")) });
-    await expect(pipeline(Readable.from([...values]), brumeTransform(tops(options)), broken)).rejects.toThrow(
-      "disk full",
-    );
+    await expect(
+      pipeline(Readable.from([...values]), nodeTransform(privateStream(options)), broken),
+    ).rejects.toThrow("disk full");
   });
 });
 
 describe("a stream that is broken off leaves a publisher that can be sealed and goes on", () => {
-  const goesOn = async (publisher: ReturnType<typeof tops>) => {
-    const { taken, length } = publisher;
-    expect(taken).toBeGreaterThan(64);
-    expect(taken).toBeLessThan(500);
+  const goesOn = async (publisher: ReturnType<typeof privateStream>) => {
+    const { received, length } = publisher;
+    expect(received).toBeGreaterThan(64);
+    expect(received).toBeLessThan(500);
     expect([...publisher.published(0, length)]).toEqual(expected.slice(0, length));
-    const restored = await restore(await publisher.seal(key), key, options);
-    expect([...restored.pushMany(values.slice(taken))]).toEqual(expected.slice(length));
+    const restored = await restore(await publisher.snapshot(key), key, options);
+    expect([...restored.pushMany(values.slice(received))]).toEqual(expected.slice(length));
   };
 
   test("Node, by a signal", async () => {
-    const publisher = tops(options);
+    const publisher = privateStream(options);
     const abort = new AbortController();
     const sink = new Writable({
       objectMode: true,
@@ -187,13 +195,13 @@ describe("a stream that is broken off leaves a publisher that can be sealed and 
       },
     });
     await expect(
-      pipeline(Readable.from([...values]), brumeTransform(publisher), sink, { signal: abort.signal }),
+      pipeline(Readable.from([...values]), nodeTransform(publisher), sink, { signal: abort.signal }),
     ).rejects.toThrow("abort");
     await goesOn(publisher);
   });
 
   test("Web, by a signal", async () => {
-    const publisher = tops(options);
+    const publisher = privateStream(options);
     const abort = new AbortController();
     const sink = new WritableStream<Chunk>({
       write: () => {

@@ -4,7 +4,7 @@
  */
 import { chooseCore, type CoreChoice } from "../../src/core/choose.js";
 import { expCoin } from "../../src/core/tables/coin.js";
-import { makeRace } from "../../src/core/tables/candidates.js";
+import { makeSelection } from "../../src/core/tables/selection.js";
 import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeTransition } from "../../src/core/tables/transition.js";
@@ -24,7 +24,7 @@ export function kernelAnswers(choice: CoreChoice): Record<string, string> {
   core.geometric(random(), makeScale(1n, 3n), geometric);
   const laplace = new Float64Array(200);
   core.laplace(random(), scale, laplace);
-  const race = makeRace({
+  const race = makeSelection({
     candidates: 4096,
     step: 1,
     holdout: 2000,

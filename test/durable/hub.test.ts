@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import Database from "libsql";
 import { afterAll, describe, expect, test } from "vitest";
-import { hub, keep, memoryStore, tops, type Store } from "../../src/index.js";
+import { openHub, openStream, memoryStore, privateStream, type Store } from "../../src/index.js";
 import { fileStore, sqliteStore } from "../../src/node.js";
 import { longTailedStream } from "../support/streams.js";
 
@@ -62,9 +62,11 @@ describe.each(Object.keys(stores))("%s store", (kind) => {
   });
 
   test("a hub gives every stream what it would publish alone, however few are live", async () => {
-    const streams = hub({ ...options, live: 3, store: await make(), key });
+    const streams = openHub({ ...options, live: 3, store: await make(), key });
     const names = ["a", "b", "c", "d", "e", "f", "g"];
-    const alone = new Map(names.map((name) => [name, tops({ ...options, unsafeSeed: `hub/${name}` })]));
+    const alone = new Map(
+      names.map((name) => [name, privateStream({ ...options, unsafeSeed: `hub/${name}` })]),
+    );
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.constantFrom(...names), fc.nat(399)), { maxLength: 60 }),
@@ -91,8 +93,8 @@ describe.each(Object.keys(stores))("%s store", (kind) => {
       { numRuns: 8, seed: 1 },
     );
     for (const name of names) {
-      const { taken, length } = alone.get(name)!;
-      expect(await streams.progress(name)).toEqual({ taken, length });
+      const { received, length } = alone.get(name)!;
+      expect(await streams.progress(name)).toEqual({ received, length });
       if (length > 10)
         expect((await streams.range(name, length - 9, length)).sum).toBe(
           alone.get(name)!.range(length - 9, length).sum,
@@ -106,11 +108,11 @@ describe.each(Object.keys(durable))("a kept stream, %s store", (kind) => {
 
   test("goes on after the process ended without a word", async () => {
     const store = await make();
-    const expected = tops(options).pushMany(values);
+    const expected = privateStream(options).pushMany(values);
     const published: number[] = [];
     for (let from = 0; from < 400; from += 50) {
-      const stream = await keep({ ...options, name: "s", store, key }); // the one before was never closed
-      expect(stream.taken).toBe(from);
+      const stream = await openStream({ ...options, name: "s", store, key }); // the one before was never closed
+      expect(stream.received).toBe(from);
       published.push(...(await stream.pushMany(values.subarray(from, from + 50))));
     }
     expect(published).toEqual([...expected]);
@@ -120,25 +122,27 @@ describe.each(Object.keys(durable))("a kept stream, %s store", (kind) => {
     const store = await make();
     let puts = 0;
     const counting: Store = { ...store, put: (...args) => (puts++, store.put(...args)) };
-    const stream = await keep({ ...options, name: "s", store: counting, key });
+    const stream = await openStream({ ...options, name: "s", store: counting, key });
     const out = await Promise.all([...values].map((value) => stream.push(value)));
-    expect(out.filter((number) => number !== undefined)).toEqual([...tops(options).pushMany(values)]);
+    expect(out.filter((number) => number !== undefined)).toEqual([
+      ...privateStream(options).pushMany(values),
+    ]);
     expect(puts).toBeLessThan(5);
   });
 
   test("of two that have it open, the second to publish is refused and says nothing", async () => {
     const store = await make();
     const [one, two] = [
-      await keep({ ...options, name: "s", store, key }),
-      await keep({ ...options, name: "s", store, key }),
+      await openStream({ ...options, name: "s", store, key }),
+      await openStream({ ...options, name: "s", store, key }),
     ];
     await one.pushMany(values.subarray(0, 100));
     await expect(two.pushMany(values.subarray(100, 200))).rejects.toThrow(
       /could not be stored.*open it again/,
     );
     await expect(two.push(1)).rejects.toThrow(/open it again/);
-    await expect(two.account()).rejects.toThrow(/open it again/);
-    expect((await keep({ ...options, name: "s", store, key })).taken).toBe(100);
+    await expect(two.statement()).rejects.toThrow(/open it again/);
+    expect((await openStream({ ...options, name: "s", store, key })).received).toBe(100);
   });
 });
 
@@ -147,13 +151,13 @@ test("nothing is said before its state is stored: not numbers, nor answers, nor 
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));
   const store: Store = { ...inner, put: async (...args) => (await gate, inner.put(...args)) };
-  const stream = await keep({ ...options, name: "s", store, key });
+  const stream = await openStream({ ...options, name: "s", store, key });
   const said: string[] = [];
   const calls = [
     stream.pushMany(values.subarray(0, 100)).then(() => said.push("numbers")),
     stream.range(0, 10).then(() => said.push("range")),
     stream.published(0, 10).then(() => said.push("published")),
-    stream.account().then(() => said.push("account")),
+    stream.statement().then(() => said.push("account")),
     stream.explain().then(() => said.push("explanation")),
   ];
   await new Promise((resolve) => setTimeout(resolve, 30));
@@ -175,23 +179,23 @@ test("a store that fails stops the stream; opened again it goes on, and what was
         if (broken) throw new Error("disk full");
       },
     };
-    const stream = await keep({ ...options, name: "s", store, key });
+    const stream = await openStream({ ...options, name: "s", store, key });
     const first = await stream.pushMany(values.subarray(0, 100));
     broken = true;
     await expect(stream.pushMany(values.subarray(100, 200))).rejects.toThrow(/could not be stored/);
     broken = false;
-    const again = await keep({ ...options, name: "s", store, key });
-    expect(again.taken).toBe(stored ? 200 : 100);
+    const again = await openStream({ ...options, name: "s", store, key });
+    expect(again.received).toBe(stored ? 200 : 100);
     const missed = await again.published(first.length, again.length);
-    const rest = await again.pushMany(values.subarray(again.taken));
-    expect([...first, ...missed, ...rest]).toEqual([...tops(options).pushMany(values)]);
+    const rest = await again.pushMany(values.subarray(again.received));
+    expect([...first, ...missed, ...rest]).toEqual([...privateStream(options).pushMany(values)]);
   }
 });
 
 describe("what a store gives back is checked", () => {
   const begun = async () => {
     const place = folder();
-    const stream = await keep({ ...options, name: "s", store: fileStore(place), key });
+    const stream = await openStream({ ...options, name: "s", store: fileStore(place), key });
     const file = () => join(place, readdirSync(place)[0]!, String(seals));
     let seals = 1;
     await stream.pushMany(values.subarray(0, 100));
@@ -202,7 +206,7 @@ describe("what a store gives back is checked", () => {
       place,
       file: file(),
       first,
-      open: (more = {}) => keep({ ...options, name: "s", store: fileStore(place), key, ...more }),
+      open: (more = {}) => openStream({ ...options, name: "s", store: fileStore(place), key, ...more }),
     };
   };
 
@@ -227,7 +231,7 @@ describe("what a store gives back is checked", () => {
     );
     await expect(open()).rejects.toThrow(/damaged/);
     writeFileSync(file, bytes);
-    const other = await keep({ ...options, name: "other", store: fileStore(place), key });
+    const other = await openStream({ ...options, name: "other", store: fileStore(place), key });
     await other.pushMany(values);
     await other.pushMany(values);
     const theirs = readdirSync(place)
@@ -236,7 +240,7 @@ describe("what a store gives back is checked", () => {
     writeFileSync(file, readFileSync(theirs));
     await expect(open()).rejects.toThrow('expected one of the stream "s", got one of "other"');
     writeFileSync(file, bytes);
-    expect((await open()).taken).toBe(200);
+    expect((await open()).received).toBe(200);
   });
 });
 
@@ -244,28 +248,28 @@ describe("hub", () => {
   test("each stream has noise of its own, without a seed too", async () => {
     const { unsafeSeed, ...secret } = options;
     expect(unsafeSeed).toBe("hub");
-    for (const streams of [hub({ ...options, threshold: 50 }), hub({ ...secret, threshold: 50 })]) {
+    for (const streams of [openHub({ ...options, threshold: 50 }), openHub({ ...secret, threshold: 50 })]) {
       const [one, two] = [await streams.pushMany("one", values), await streams.pushMany("two", values)];
       expect(one).not.toEqual(two);
     }
   });
 
   test("a refused value changes nothing and does not disturb others", async () => {
-    const streams = hub({ ...options, live: 1 });
+    const streams = openHub({ ...options, live: 1 });
     await streams.pushMany("a", values);
     await expect(streams.push("a", NaN)).rejects.toThrow("value: expected a finite number");
     await streams.push("b", 1);
-    expect((await streams.progress("a")).taken).toBe(400);
+    expect((await streams.progress("a")).received).toBe(400);
   });
 
   test("close seals everything, and another hub on the same store goes on", async () => {
     const store = memoryStore();
-    const one = hub({ ...options, store, key });
+    const one = openHub({ ...options, store, key });
     const first = await one.pushMany("a", values.subarray(0, 200));
     await one.close();
     expect(one.live).toBe(0);
-    const rest = await hub({ ...options, store, key }).pushMany("a", values.subarray(200));
-    const alone = tops({ ...options, unsafeSeed: "hub/a" });
+    const rest = await openHub({ ...options, store, key }).pushMany("a", values.subarray(200));
+    const alone = privateStream({ ...options, unsafeSeed: "hub/a" });
     expect([...first, ...rest]).toEqual([...alone.pushMany(values)]);
   });
 
@@ -274,7 +278,7 @@ describe("hub", () => {
     let open = () => {};
     const gate = new Promise<void>((resolve) => (open = resolve));
     const store: Store = { ...inner, get: async (name) => (await gate, inner.get(name)) };
-    const streams = hub({ ...options, store, key });
+    const streams = openHub({ ...options, store, key });
     const running = streams.pushMany("a", values.subarray(0, 200)); // waits for the store
     const closing = streams.close();
     let closed = false;
@@ -287,8 +291,8 @@ describe("hub", () => {
     expect(streams.close()).toBe(closing);
     expect(streams.live).toBe(0);
     await expect(streams.range("a", 0, 1)).rejects.toThrow("hub: closed");
-    const rest = await hub({ ...options, store, key }).pushMany("a", values.subarray(200));
-    const alone = tops({ ...options, unsafeSeed: "hub/a" });
+    const rest = await openHub({ ...options, store, key }).pushMany("a", values.subarray(200));
+    const alone = privateStream({ ...options, unsafeSeed: "hub/a" });
     expect([...first, ...rest]).toEqual([...alone.pushMany(values)]);
   });
 
@@ -299,49 +303,49 @@ describe("hub", () => {
       put: (name, ...rest) =>
         name === "b" ? Promise.reject(new Error("no room")) : inner.put(name, ...rest),
     };
-    const streams = hub({ ...options, store, key });
+    const streams = openHub({ ...options, store, key });
     for (const name of ["a", "b", "c"]) await streams.push(name, 1);
     await expect(streams.close()).rejects.toThrow('stream "b": its state could not be stored');
-    const again = hub({ ...options, store, key });
-    for (const name of ["a", "c"]) expect((await again.progress(name)).taken).toBe(1);
+    const again = openHub({ ...options, store, key });
+    for (const name of ["a", "c"]) expect((await again.progress(name)).received).toBe(1);
   });
 
   test("a stream that is live in one hub is not handed to another, begun or stored", async () => {
     const store = memoryStore();
-    for (const taken of [1, 2]) {
-      const one = hub({ ...options, store, key });
-      const two = hub({ ...options, store, key });
+    for (const received of [1, 2]) {
+      const one = openHub({ ...options, store, key });
+      const two = openHub({ ...options, store, key });
       await one.push("a", 1);
       await expect(two.push("a", 1)).rejects.toThrow(
         'stream "a" is open already, in another hub or by keep; close that one first',
       );
       await one.close();
-      expect((await two.progress("a")).taken).toBe(taken);
+      expect((await two.progress("a")).received).toBe(received);
       await two.close();
     }
   });
 
   test("a stream that was only asked, or could not be opened, goes back to the store as it was", async () => {
     const store = memoryStore();
-    const streams = hub({ ...options, store, key, live: 1 });
+    const streams = openHub({ ...options, store, key, live: 1 });
     await streams.pushMany("a", values);
     for (let i = 0; i < 3; i++) {
       await streams.progress("b");
-      expect((await streams.progress("a")).taken).toBe(400);
+      expect((await streams.progress("a")).received).toBe(400);
     }
     await streams.close();
-    await expect(hub({ ...options, store, key: new Uint8Array(32) }).push("a", 1)).rejects.toThrow(
+    await expect(openHub({ ...options, store, key: new Uint8Array(32) }).push("a", 1)).rejects.toThrow(
       /key is another one/,
     );
-    expect((await keep({ ...options, unsafeSeed: "hub/a", name: "a", store, key })).taken).toBe(400);
+    expect((await openStream({ ...options, unsafeSeed: "hub/a", name: "a", store, key })).received).toBe(400);
   });
 
   test("says what it promises, for machines and for people", async () => {
-    const streams = hub(options);
-    expect((await streams.account("a")).epsilon).toBe(1);
+    const streams = openHub(options);
+    expect((await streams.statement("a")).epsilon).toBe(1);
     expect(await streams.explain("a")).toContain("NOT PRIVATE (it was made from a seed)");
-    const kept = await keep({ ...options, name: "a", store: memoryStore(), key });
-    expect(await kept.explain()).toBe(tops(options).explain());
+    const kept = await openStream({ ...options, name: "a", store: memoryStore(), key });
+    expect(await kept.explain()).toBe(privateStream(options).explain());
   });
 
   test("a store that fails is said to who asks for that stream, and the next call tries again", async () => {
@@ -351,17 +355,17 @@ describe("hub", () => {
       ...inner,
       put: (...args) => (broken ? Promise.reject(new Error("disk full")) : inner.put(...args)),
     };
-    const streams = hub({ ...options, store, key });
+    const streams = openHub({ ...options, store, key });
     await expect(streams.push("a", 1)).rejects.toThrow(/could not be stored/);
     broken = false;
     await streams.push("a", 1);
-    expect(await streams.progress("a")).toEqual({ taken: 1, length: 0 });
+    expect(await streams.progress("a")).toEqual({ received: 1, length: 0 });
   });
 
   test("options are checked when it is made", () => {
-    expect(() => hub({ ...options, epsilon: -1 })).toThrow(/^epsilon/);
-    expect(() => hub({ ...options, live: 0 })).toThrow(/^live/);
-    expect(() => hub({ ...options, store: memoryStore() })).toThrow(/^key/);
+    expect(() => openHub({ ...options, epsilon: -1 })).toThrow(/^epsilon/);
+    expect(() => openHub({ ...options, live: 0 })).toThrow(/^live/);
+    expect(() => openHub({ ...options, store: memoryStore() })).toThrow(/^key/);
   });
 });
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { tops } from "../../src/index.js";
+import { privateStream } from "../../src/index.js";
 import { options, readLog, valueAt, type Log } from "./killed.js";
 
 const KILLS = 60;
@@ -51,13 +51,13 @@ function faults({ lives, published }: Log): string[] {
     said.set(position, value);
   }
   for (let i = 0; i < said.size; i++) if (!said.has(i)) found.push(`position ${i} missing`);
-  // The values that were really taken, life by life, pushed without any interruption.
+  // The values that were really received, life by life, pushed without any interruption.
   const end = Number(options.holdout) + said.size;
-  const values = lives.flatMap(({ life, taken }, k) => {
-    const until = Math.max(taken, lives[k + 1]?.taken ?? end);
-    return Array.from({ length: until - taken }, (_, i) => valueAt(life, taken + i));
+  const values = lives.flatMap(({ life, received }, k) => {
+    const until = Math.max(received, lives[k + 1]?.received ?? end);
+    return Array.from({ length: until - received }, (_, i) => valueAt(life, received + i));
   });
-  const uninterrupted = tops(options).pushMany(values.slice(0, end));
+  const uninterrupted = privateStream(options).pushMany(values.slice(0, end));
   const wrong = [...uninterrupted].findIndex((value, i) => said.get(i) !== value);
   if (wrong >= 0) found.push(`position ${wrong} is not what an uninterrupted stream says`);
   return found;
@@ -95,9 +95,9 @@ test("a program that publishes before it stores is seen", async () => {
 });
 
 test("a log with one number changed, one missing, or one repeated with another value is seen", () => {
-  const numbers = tops(options).pushMany(Array.from({ length: 700 }, (_, i) => valueAt(1, i)));
+  const numbers = privateStream(options).pushMany(Array.from({ length: 700 }, (_, i) => valueAt(1, i)));
   const published = [...numbers].map((value, position) => ({ position, value }));
-  const lives = [{ life: 1, taken: 0 }];
+  const lives = [{ life: 1, received: 0 }];
   expect(faults({ lives, published })).toEqual([]);
   expect(faults({ lives, published: published.with(100, { position: 100, value: 1 }) })).toHaveLength(1);
   expect(faults({ lives, published: published.toSpliced(100, 1) }).length).toBeGreaterThan(0);

@@ -7,7 +7,7 @@
  * numbers go out before the state behind them is stored, and the process dies in between.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { keep, restore, tops } from "../../src/index.js";
+import { openStream, restore, privateStream } from "../../src/index.js";
 import { fileStore } from "../../src/node.js";
 
 export const options = {
@@ -20,8 +20,8 @@ export const valueAt = (life: number, i: number): number => (i * 7919 + life * 1
 
 /** A line ends with ";": one that was cut off does not count. */
 export interface Log {
-  /** In life `life`, values from place `taken` on were read. */
-  readonly lives: { readonly life: number; readonly taken: number }[];
+  /** In life `life`, values from place `received` on were read. */
+  readonly lives: { readonly life: number; readonly received: number }[];
   readonly published: { readonly position: number; readonly value: number }[];
 }
 
@@ -31,7 +31,7 @@ export function readLog(path: string): Log {
   for (const line of readFileSync(path, "utf8").split("\n")) {
     if (!line.endsWith(";")) continue;
     const [word, one, two] = line.slice(0, -1).split(" ");
-    if (word === "life") log.lives.push({ life: Number(one), taken: Number(two) });
+    if (word === "life") log.lives.push({ life: Number(one), received: Number(two) });
     else log.published.push({ position: Number(one), value: Number(two) });
   }
   return log;
@@ -47,26 +47,26 @@ const batch = (life: number, from: number): Float64Array =>
   Float64Array.from({ length: 1 + ((from * 31 + life * 17) % 300) }, (_, i) => valueAt(life, from + i));
 
 async function serve(folder: string, path: string, life: number): Promise<never> {
-  const stream = await keep({ ...options, store: fileStore(folder), key });
+  const stream = await openStream({ ...options, store: fileStore(folder), key });
   const said = readLog(path).published.length;
   publish(path, said, await stream.published(said, stream.length)); // stored, but the last life could not say it
-  appendFileSync(path, `\nlife ${life} ${stream.taken};\n`);
+  appendFileSync(path, `\nlife ${life} ${stream.received};\n`);
   for (;;) {
     const from = stream.length;
-    publish(path, from, await stream.pushMany(batch(life, stream.taken)));
+    publish(path, from, await stream.pushMany(batch(life, stream.received)));
   }
 }
 
 async function serveEarly(folder: string, path: string, life: number): Promise<void> {
   const store = fileStore(folder);
   const found = await store.get(options.name);
-  const stream = found === undefined ? tops(options) : await restore(found.bytes, key, options);
-  appendFileSync(path, `\nlife ${life} ${stream.taken};\n`);
+  const stream = found === undefined ? privateStream(options) : await restore(found.bytes, key, options);
+  appendFileSync(path, `\nlife ${life} ${stream.received};\n`);
   for (let batches = 0; ; batches++) {
     const from = stream.length;
-    publish(path, from, stream.pushMany(batch(life, stream.taken)));
+    publish(path, from, stream.pushMany(batch(life, stream.received)));
     if (batches === 20) process.kill(process.pid, "SIGKILL");
-    await store.put(options.name, stream.sequence + 1, await stream.seal(key));
+    await store.put(options.name, stream.sequence + 1, await stream.snapshot(key));
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { tops } from "../../src/index.js";
+import { privateStream } from "../../src/index.js";
 import { jsCore } from "../../src/core/js/index.js";
 import type { Core } from "../../src/core/core.js";
 import { outcome, same } from "../../scripts/fuzz/compare.js";
@@ -15,9 +15,11 @@ describe("the comparison sees", () => {
   });
 
   test("another error, and another seed", () => {
-    expect(outcome(() => tops({ epsilon: 0, max: 1 }))).not.toBe(outcome(() => tops({ epsilon: 1, max: 0 })));
+    expect(outcome(() => privateStream({ epsilon: 0, max: 1 }))).not.toBe(
+      outcome(() => privateStream({ epsilon: 1, max: 0 })),
+    );
     const publish = (unsafeSeed: string) =>
-      tops({ epsilon: 1, max: 10, threshold: 10, maxRange: 16, unsafeSeed }).pushMany([1, 2, 3]);
+      privateStream({ epsilon: 1, max: 10, threshold: 10, maxRange: 16, unsafeSeed }).pushMany([1, 2, 3]);
     expect(same(publish("a"), publish("a"))).toBe(true);
     expect(same(publish("a"), publish("b"))).toBe(false);
   });

@@ -49,7 +49,7 @@ describe("learning", () => {
       throw new Error("connection lost");
     };
     expect(() => server.learn(torn())).toThrow("connection lost");
-    expect([server.learned, server.refused.malformed, server.refused.version]).toEqual([0, 0, 0]);
+    expect([server.learned, server.rejected.malformed, server.rejected.version]).toEqual([0, 0, 0]);
   });
 
   test("order, batches, form of the reports and core do not matter", async () => {
@@ -122,10 +122,10 @@ describe("learning", () => {
     );
     server.learn(learnt.subarray(80));
     await expect(server.threshold({ signal: AbortSignal.abort(new Error("no")) })).rejects.toThrow("no");
-    expect(server.account().threshold).toBeNull();
+    expect(server.statement().threshold).toBeNull();
     const theta = await server.threshold();
     expect(server.learn(learnt.subarray(0, 16))).toBe(0);
-    expect(server.refused.late).toBe(2);
+    expect(server.rejected.late).toBe(2);
     expect(await server.threshold()).toBe(theta);
   });
 });
@@ -186,7 +186,7 @@ describe("releasing", () => {
       [NaN, 3],
     ] as const)
       expect(() => server.range(from, to)).toThrow(/^range\(.*\): (from|to): expected a whole number/);
-    const short = (await ready({ keep: 5000 })).server;
+    const short = (await ready({ history: 5000 })).server;
     short.release(device("release", "release", theta).reportMany(values));
     expect(short.range(195_000, 200_000).sum).toBeCloseTo(server.range(195_000, 200_000).sum, 3);
     expect(() => short.range(194_999, 200_000)).toThrow(
@@ -203,7 +203,7 @@ describe("releasing", () => {
   });
 
   test("account and explain tell parameters, counts and what is not protected", () => {
-    const account = server.account();
+    const account = server.statement();
     expect(account).toMatchObject({
       definition: "local differential privacy",
       epsilon: 1,
@@ -239,7 +239,7 @@ describe("reports that are none", () => {
   test.each(BAD)("%s", (_, report, reason) => {
     const server = aggregator(OPTIONS);
     expect(server.learn([good, report as Report, good])).toBe(2);
-    expect(server.refused).toEqual({
+    expect(server.rejected).toEqual({
       malformed: 0,
       version: 0,
       phase: 0,
@@ -261,10 +261,10 @@ describe("reports that are none", () => {
     const [apart, together] = [aggregator(OPTIONS), aggregator(OPTIONS)];
     expect(apart.learn(batch)).toBe(6);
     expect(together.learn(Uint8Array.from(batch.flatMap((bytes) => [...bytes])))).toBe(6);
-    expect(together.refused).toEqual(apart.refused);
+    expect(together.rejected).toEqual(apart.rejected);
     const early = packReport(device("release", "r", 50).report(1));
     for (const server of [apart, together]) server.release(server === apart ? [early] : early);
-    expect(together.refused).toEqual(apart.refused);
+    expect(together.rejected).toEqual(apart.rejected);
   });
 
   test("they change neither θ nor what is published", async () => {
@@ -277,15 +277,15 @@ describe("reports that are none", () => {
     const stale = device("release", "r", theta / 2).report(1);
     const clean = (await ready()).server.release(reports);
     expect(server.release([reports[0]!, stale, good, reports[1]!, reports[2]!])).toEqual(clean);
-    expect(server.published).toBe(3);
+    expect(server.length).toBe(3);
   });
 
   test("release-reports before θ is known, and bytes cut short, are counted", () => {
     const server = aggregator(OPTIONS);
     expect(server.release([device("release", "r", 50).report(1)])).toHaveLength(0);
-    expect(server.refused.phase).toBe(1);
+    expect(server.rejected.phase).toBe(1);
     expect(server.learn(learnt.subarray(0, 12))).toBe(1);
-    expect(server.refused.malformed).toBe(1);
+    expect(server.rejected.malformed).toBe(1);
     expect(() => server.learn(5 as never)).toThrow(/^reports: expected an iterable/);
   });
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { tops } from "../../src/index.js";
+import { privateStream } from "../../src/index.js";
 
 const MAIN = join(import.meta.dirname, "../../dist/src/cli/main.js");
 const folder = mkdtempSync(join(tmpdir(), "brume-cli-"));
@@ -40,7 +40,7 @@ const flags = [
   "cli",
 ];
 const expected = [
-  ...tops({ epsilon: 1, max: 100, holdout: 128, maxRange: 256, unsafeSeed: "cli" }).pushMany(values),
+  ...privateStream({ epsilon: 1, max: 100, holdout: 128, maxRange: 256, unsafeSeed: "cli" }).pushMany(values),
 ];
 const numbers = (text: string) => text.trimEnd().split("\n").map(Number);
 

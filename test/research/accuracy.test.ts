@@ -1,8 +1,8 @@
 /** How far answers are off: against what the closed form says, and systems against each other. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { baseline, type BaselineOptions } from "../../research/systems/index.js";
-import type { Publisher } from "../../src/stream/system.js";
-import { tops } from "../../src/index.js";
+import { comparison, type ComparisonOptions } from "../../research/systems/index.js";
+import type { System } from "../../src/stream/system.js";
+import { privateStream } from "../../src/index.js";
 import { evaluate } from "../../research/evaluate.js";
 import { randomRanges } from "../../research/metrics.js";
 import { diurnalStream, driftingStream, longTailedStream } from "../support/streams.js";
@@ -28,23 +28,23 @@ describe("noise in ranges", () => {
     ...[[200, 300], [255, 257], [192, 320], [0, 512]],
   ] as const; // prettier-ignore
 
-  function make(epsilon: number): Publisher {
-    const stream = tops({ ...shape, epsilon, unsafeSeed: "variance" });
+  function make(epsilon: number): System {
+    const stream = privateStream({ ...shape, epsilon, unsafeSeed: "variance" });
     const forest = new Float64Array(256).fill(VALUE);
     for (let i = 0; i < FORESTS; i++) stream.pushMany(forest);
     return stream;
   }
 
   /** Over pairs of forests for ranges that reach into the next one, so that all samples are independent. */
-  function samples(stream: Publisher, [from, to]: readonly [number, number]) {
+  function samples(stream: System, [from, to]: readonly [number, number]) {
     const step = to > 256 ? 512 : 256;
     return Array.from({ length: (256 * FORESTS) / step }, (_, i) =>
       stream.range(step * i + from, step * i + to),
     );
   }
 
-  let honest: Publisher;
-  let loud: Publisher; // noise 10 % larger than ε = 0.5 asks for
+  let honest: System;
+  let loud: System; // noise 10 % larger than ε = 0.5 asks for
   beforeAll(() => {
     honest = make(0.5);
     loud = make(0.5 / 1.1);
@@ -54,7 +54,7 @@ describe("noise in ranges", () => {
    * Sample variance over claimed variance, in standard deviations of what sampling does to it: an excess kurtosis of at
    * most 3, that of one Laplace variable, makes it stray by √(5/n).
    */
-  function surplus(stream: Publisher, range: readonly [number, number]): number {
+  function surplus(stream: System, range: readonly [number, number]): number {
     const claimed = honest.range(...range).standardError ** 2;
     const errors = samples(stream, range).map(({ sum }) => sum - VALUE * (range[1] - range[0]));
     const variance = errors.reduce((sum, error) => sum + error ** 2, 0) / errors.length;
@@ -73,7 +73,7 @@ describe("noise in ranges", () => {
    * How often 95 % intervals hold the truth, less 0.95. A binomial share strays by √(0.95·0.05/n), and a quantile that
    * is off by at most 0.03 standard deviations (test/ranges) by 0.0035.
    */
-  function miss(stream: Publisher, range: readonly [number, number]): { miss: number; slack: number } {
+  function miss(stream: System, range: readonly [number, number]): { miss: number; slack: number } {
     const [low, high] = honest.range(...range).interval();
     const reach = (high - low) / 2;
     const errors = samples(stream, range).map(({ sum }) => sum - VALUE * (range[1] - range[0]));
@@ -97,8 +97,8 @@ describe("noise in ranges", () => {
 describe("hierarchies, θ fixed where it clamps nothing", () => {
   type Hierarchy = "h2" | "h16" | "hc16" | "hhatc16";
   const NAMES = ["h2", "h16", "hc16", "hhatc16"] as const;
-  const make = (method: Hierarchy, options: Partial<BaselineOptions>): Publisher =>
-    baseline({ method, epsilon: 0.05, max: 400, unsafeSeed: "hierarchies", ...options });
+  const make = (method: Hierarchy, options: Partial<ComparisonOptions>): System =>
+    comparison({ method, epsilon: 0.05, max: 400, unsafeSeed: "hierarchies", ...options });
 
   describe("in closed form, mean over random ranges within 2²⁰", () => {
     const r = 2 ** 20;
@@ -135,7 +135,7 @@ describe("hierarchies, θ fixed where it clamps nothing", () => {
     const RANGES = [[0, 256], [0, 16], [16, 32], [5, 6], [13, 200], [100, 103], [17, 255]] as const; // prettier-ignore
 
     /** Sample variance over what the honest stream claims, in standard deviations of a sample variance: √(5/n) at most. */
-    function surplus(honest: Publisher, stream: Publisher, [from, to]: readonly [number, number]): number {
+    function surplus(honest: System, stream: System, [from, to]: readonly [number, number]): number {
       const claimed = honest.range(from, to).standardError ** 2;
       let squares = 0;
       for (let start = 0; start < FORESTS * LENGTH; start += LENGTH)

@@ -6,7 +6,7 @@ import { attack, lowestBit } from "../../research/audit/attack.js";
 import { audit, type MechanismName } from "../../research/audit/audit.js";
 import { parseBreak } from "../../research/audit/breaks.js";
 import { betaShare, lowerBound, upperBound } from "../../research/audit/clopperPearson.js";
-import { likelihood } from "../../research/audit/targets/tops.js";
+import { likelihood } from "../../research/audit/targets/stream.js";
 
 describe("Clopper–Pearson", () => {
   test("ends that have a closed form", () => {

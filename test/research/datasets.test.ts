@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { formatOf, readNumbers } from "../../src/cli/input.js";
-import { characteristics, DATASET_NAMES, TABLE1, type Characteristics } from "../../research/data/datasets.js";
+import {
+  characteristics,
+  DATASET_NAMES,
+  TABLE1,
+  type Characteristics,
+} from "../../research/data/datasets.js";
 import { generate } from "../../research/data/generate.js";
 import { fromNumbers } from "../../research/data/source.js";
 

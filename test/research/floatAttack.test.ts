@@ -3,8 +3,8 @@
  * bits, dependent on the private value. Ours is made of integers; the same tests on textbook noise fail.
  */
 import { describe, expect, test } from "vitest";
-import { resolveSettings, type TopsOptions } from "../../src/stream/options.js";
-import { Tops } from "../../src/stream/stream.js";
+import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
+import { HoldoutStream } from "../../src/stream/stream.js";
 import { chooseCore } from "../../src/core/choose.js";
 import type { Core } from "../../src/core/core.js";
 import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
@@ -24,12 +24,12 @@ function noisy(core: Core, x: number, t: bigint, count: number): Float64Array {
 }
 
 /** The first number published for a stream that begins with x, many times, each with a key of its own. */
-function published(core: Core, options: TopsOptions, x: number, count: number): Float64Array {
+function published(core: Core, options: StreamOptions, x: number, count: number): Float64Array {
   const settings = resolveSettings(options);
   const keys = new Uint32Array(8 * count);
   core.keystream(subStream(unsafeKey(`published ${x}`), Stage.baseline, 0, 0), keys);
   return Float64Array.from({ length: count }, (_, i) =>
-    new Tops(settings, core, keys.slice(8 * i, 8 * i + 8)).push(x)!,
+    new HoldoutStream(settings, core, keys.slice(8 * i, 8 * i + 8)).push(x)!,
   );
 }
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import {
-  baseline,
+  comparison,
   METHOD_NAMES,
   system,
-  type BaselineOptions,
+  type ComparisonOptions,
   type MethodName,
 } from "../../research/systems/index.js";
 import { fitGrid } from "../../research/systems/grid.js";
 import { RANDOMNESS } from "../../src/stream/statement.js";
-import type { Publisher } from "../../src/stream/system.js";
+import type { System } from "../../src/stream/system.js";
 import { longTailedStream } from "../support/streams.js";
 
 const small = {
@@ -20,8 +20,8 @@ const small = {
   unsafeSeed: "small",
 } as const;
 const values = longTailedStream(64 + 700, 120, "baselines");
-const make = (method: MethodName, change: Partial<BaselineOptions> = {}) =>
-  baseline({ ...small, method, ...change });
+const make = (method: MethodName, change: Partial<ComparisonOptions> = {}) =>
+  comparison({ ...small, method, ...change });
 const total = (numbers: Float64Array) => numbers.reduce((sum, value) => sum + value, 0);
 
 describe.each(METHOD_NAMES)("%s", (method) => {
@@ -69,7 +69,7 @@ describe.each(METHOD_NAMES)("%s", (method) => {
   test("says what it promises", () => {
     const stream = make(method);
     stream.pushMany(values);
-    const account = stream.account();
+    const account = stream.statement();
     expect(account).toMatchObject({ system: method, private: false, published: 700, max: 100 });
     expect(account.randomness).toBe(RANDOMNESS.unsafe);
     const needsDelta = ["pak", "s-p", "s-pak", "s-pak+hhatc16"].includes(method);
@@ -91,10 +91,10 @@ describe.each(METHOD_NAMES)("%s", (method) => {
 });
 
 describe("accounts", () => {
-  const said = (method: MethodName, change: Partial<BaselineOptions> = {}) => {
+  const said = (method: MethodName, change: Partial<ComparisonOptions> = {}) => {
     const { unsafeSeed, notPrivate, ...rest } = small;
-    const stream = baseline({ ...rest, method, ...change });
-    return { account: stream.account(), text: stream.explain() };
+    const stream = comparison({ ...rest, method, ...change });
+    return { account: stream.statement(), text: stream.explain() };
   };
 
   test("base reads nothing and says so: no θ but 0, no noise, ε = 0", () => {
@@ -119,7 +119,7 @@ describe("accounts", () => {
 describe("without a seed", () => {
   test.each(METHOD_NAMES.filter((method) => method !== "percentile"))("%s is private", (method) => {
     const { unsafeSeed, notPrivate, ...rest } = small;
-    expect(baseline({ ...rest, method }).account()).toMatchObject({
+    expect(comparison({ ...rest, method }).statement()).toMatchObject({
       private: true,
       randomness: RANDOMNESS.secret,
     });
@@ -132,9 +132,11 @@ describe("without a seed", () => {
       { ...rest, method: "h2", threshold: "percentile" },
       { ...rest, method: "h2", threshold: "percentile", notPrivate: false },
     ] as const)
-      expect(() => baseline(options)).toThrow('notPrivate: the threshold "percentile" is a true percentile');
-    const asked = baseline({ ...rest, method: "percentile", notPrivate: true });
-    expect(asked.account()).toMatchObject({
+      expect(() => comparison(options)).toThrow(
+        'notPrivate: the threshold "percentile" is a true percentile',
+      );
+    const asked = comparison({ ...rest, method: "percentile", notPrivate: true });
+    expect(asked.statement()).toMatchObject({
       private: false,
       epsilon: Infinity,
       randomness: RANDOMNESS.secret,
@@ -149,9 +151,9 @@ describe("thresholds", () => {
       for (const method of ["h2", "h16", "hc16", "hhatc16", "flat", "unbounded"] as const) {
         const stream = make(method, { threshold });
         stream.pushMany(values);
-        const [first] = stream.account().stages;
+        const [first] = stream.statement().stages;
         expect(first!.stage).toBe(threshold === 20 ? "release" : "threshold");
-        expect(stream.account().threshold).toBeGreaterThanOrEqual(0);
+        expect(stream.statement().threshold).toBeGreaterThanOrEqual(0);
       }
   });
 
@@ -159,19 +161,19 @@ describe("thresholds", () => {
     const theta = (change: (i: number) => boolean) => {
       const stream = make("pak");
       stream.pushMany(values.map((value, i) => (change(i) ? 100 - value : value)));
-      return stream.account().threshold;
+      return stream.statement().threshold;
     };
     expect(theta((i) => i >= 64)).toBe(theta(() => false));
     expect(theta((i) => i < 64)).not.toBe(theta(() => false));
-    expect(baseline({ method: "h2", epsilon: 1, max: 100, maxRange: 256 }).push(3)).toBeTypeOf("number");
-    expect(make("h2").account().threshold).toBe(100);
+    expect(comparison({ method: "h2", epsilon: 1, max: 100, maxRange: 256 }).push(3)).toBeTypeOf("number");
+    expect(make("h2").statement().threshold).toBe(100);
   });
 
   test("θ = 0 publishes zeros", () => {
     const zero = Array.from({ length: 40 }, (_, i) => {
       const stream = make("s-p", { unsafeSeed: `zero ${i}`, epsilon: 0.01 });
       const published = stream.pushMany(values);
-      return stream.account().threshold === 0 ? published : undefined;
+      return stream.statement().threshold === 0 ? published : undefined;
     }).find((published) => published !== undefined);
     expect(zero).toEqual(new Float64Array(700));
   });
@@ -179,7 +181,7 @@ describe("thresholds", () => {
   test("θ far above the bound is taken as it is: PAK at ε = 0.01 on values up to 1657", () => {
     const values = longTailedStream(3000, 1657, "far");
     const streams = Array.from({ length: 4 }, (_, run) => {
-      const stream = baseline({
+      const stream = comparison({
         method: "pak",
         epsilon: 0.01,
         max: 1657,
@@ -190,9 +192,9 @@ describe("thresholds", () => {
       return stream;
     });
     // S-PAK aims too low in 0.6 % of draws; four times in four, once in 10⁸.
-    const theta = (stream: Publisher) => stream.account().threshold!;
+    const theta = (stream: System) => stream.statement().threshold!;
     const stream = streams.reduce((a, b) => (theta(b) > theta(a) ? b : a));
-    const account = stream.account();
+    const account = stream.statement();
     expect(account.threshold).toBeGreaterThan(1e5);
     expect(account.levels).toBe(20);
     expect(account.noiseScale).toBe((20 * account.threshold!) / 0.01);
@@ -230,12 +232,12 @@ describe("bad parameters", () => {
     ],
     [{ method: "h2", fanout: 2 }, 'options: unknown option "fanout"'],
   ])("%o", (change, message) => {
-    expect(() => baseline({ ...small, ...change } as BaselineOptions)).toThrow(message);
+    expect(() => comparison({ ...small, ...change } as ComparisonOptions)).toThrow(message);
   });
 });
 
 test("system makes ToPS as well", () => {
   const { notPrivate, ...options } = small;
-  expect(system({ method: "tops", ...options }).account().system).toBe("ToPS");
-  expect(system({ method: "pak", ...options }).account().system).toBe("pak");
+  expect(system({ method: "tops", ...options }).statement().system).toBe("ToPS");
+  expect(system({ method: "pak", ...options }).statement().system).toBe("pak");
 });

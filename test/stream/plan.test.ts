@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { plan, tops } from "../../src/index.js";
+import { plan, privateStream } from "../../src/index.js";
 
 describe("plan", () => {
   const defaults = plan({ epsilon: 0.05, max: 1657 });
@@ -49,9 +49,9 @@ describe("plan", () => {
 
   test("agrees with the stream it plans", () => {
     const options = { epsilon: 0.5, max: 100, threshold: 10, maxRange: 4096, unsafeSeed: "plan" };
-    const stream = tops(options);
+    const stream = privateStream(options);
     stream.pushMany(new Float64Array(4096).fill(3));
-    const { levels, skipLevels, blockLength, noiseScale } = stream.account();
+    const { levels, skipLevels, blockLength, noiseScale } = stream.statement();
     const planned = plan(options);
     expect({ levels, skipLevels, blockLength }).toEqual({
       levels: planned.levels,

@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { resolveSettings, type Settings } from "../../src/stream/options.js";
-import { Tops } from "../../src/stream/stream.js";
+import { HoldoutStream } from "../../src/stream/stream.js";
 import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/random.js";
 import { incompleteBeta, lowerBound, upperBound } from "../support/binomial.js";
@@ -41,10 +41,10 @@ class Outputs {
     this.columns = Array.from({ length: 10 }, () => new Float64Array(runs));
     for (let run = 0; run < runs; run++) {
       key[0] = run;
-      const publisher = new Tops(settings, core, key.slice());
+      const publisher = new HoldoutStream(settings, core, key.slice());
       const published = publisher.pushMany(values);
       const { columns } = this;
-      columns[0]![run] = publisher.account().threshold!;
+      columns[0]![run] = publisher.statement().threshold!;
       for (let i = 0; i < 6; i++) columns[1 + i]![run] = published[i]!;
       for (let block = 0; block < 3; block++)
         columns[7 + block]![run] = published[2 * block]! + published[2 * block + 1]!;

@@ -1,22 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { SealablePublisher } from "../../src/stream/system.js";
-import { restore, tops, type TopsOptions } from "../../src/index.js";
+import type { PrivateStream } from "../../src/stream/system.js";
+import { restore, privateStream, type StreamOptions } from "../../src/index.js";
 import { longTailedStream } from "../support/streams.js";
 
 const key = Uint8Array.from({ length: 32 }, (_, i) => 7 * i);
-const small: TopsOptions = {
+const small: StreamOptions = {
   ...{ epsilon: 1, max: 100, maxRange: 64, fanout: 4, holdout: 64, name: "visits", unsafeSeed: "snapshot" },
 };
 
 /** What is left of a stream: its account, and everything it can still say. */
-async function put(stream: SealablePublisher, options: TopsOptions): Promise<SealablePublisher> {
-  return restore(await stream.seal(key), key, options);
+async function put(stream: PrivateStream, options: StreamOptions): Promise<PrivateStream> {
+  return restore(await stream.snapshot(key), key, options);
 }
 
-function expectSame(one: SealablePublisher, other: SealablePublisher): void {
-  expect(other.account()).toEqual(one.account());
-  expect([other.taken, other.length]).toEqual([one.taken, one.length]);
+function expectSame(one: PrivateStream, other: PrivateStream): void {
+  expect(other.statement()).toEqual(one.statement());
+  expect([other.received, other.length]).toEqual([one.received, one.length]);
   const oldest = Math.max(0, one.length - 60); // the forest before the running one is always kept
   for (const [from, to] of [
     [oldest, one.length],
@@ -33,7 +33,7 @@ function expectSame(one: SealablePublisher, other: SealablePublisher): void {
 
 describe("a restored stream goes on bit for bit", () => {
   const middle = (means: readonly number[]) => means.reduce((a, b) => a + b, 0) / means.length + 1 / 3;
-  const options: Record<string, TopsOptions> = {
+  const options: Record<string, StreamOptions> = {
     defaults: small,
     "no skipped levels": { ...small, skipLevels: 0 },
     mean: { ...small, skipLevels: 1, smoother: "mean" },
@@ -53,17 +53,17 @@ describe("a restored stream goes on bit for bit", () => {
   test.each(Object.keys(options))("sealed at any moments: %s", async (name) => {
     const option = options[name]!;
     const values = longTailedStream(600, 150, "snapshot");
-    const whole = tops(option);
+    const whole = privateStream(option);
     const expected = whole.pushMany(values);
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(fc.integer({ min: 0, max: 600 }), { maxLength: 5 }),
         fc.constantFrom("wasm", "js"),
         async (cuts, core) => {
-          let stream = tops({ ...option, core });
+          let stream = privateStream({ ...option, core });
           const parts: number[] = [];
           for (const cut of [...cuts.sort((a, b) => a - b), 600]) {
-            for (const value of values.subarray(stream.taken, cut)) {
+            for (const value of values.subarray(stream.received, cut)) {
               const out = stream.push(value);
               if (out !== undefined) parts.push(out);
             }
@@ -80,24 +80,24 @@ describe("a restored stream goes on bit for bit", () => {
   });
 
   test("the snapshot is of the moment of the call, not of when it was written", async () => {
-    const stream = tops(small);
+    const stream = privateStream(small);
     stream.pushMany(longTailedStream(100, 150, "moment"));
-    const sealing = stream.seal(key);
+    const sealing = stream.snapshot(key);
     const next = stream.push(50);
     expect((await restore(await sealing, key, small)).push(50)).toBe(next);
   });
 
   test("with a CryptoKey, and across both kinds of key", async () => {
     const secret = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt", "decrypt"]);
-    const stream = tops(small);
+    const stream = privateStream(small);
     stream.pushMany(longTailedStream(100, 150, "key"));
-    expect((await restore(await stream.seal(secret), key, small)).push(1)).toBe(stream.push(1));
-    expect((await restore(await stream.seal(key), secret, small)).push(1)).toBe(stream.push(1));
+    expect((await restore(await stream.snapshot(secret), key, small)).push(1)).toBe(stream.push(1));
+    expect((await restore(await stream.snapshot(key), secret, small)).push(1)).toBe(stream.push(1));
   });
 
   test("what was published can be read again, across blocks and forests", () => {
     for (const option of Object.values(options)) {
-      const stream = tops({ ...option, history: Infinity });
+      const stream = privateStream({ ...option, history: Infinity });
       const published = stream.pushMany(longTailedStream(500, 150, "again"));
       expect(stream.published(0, stream.length)).toEqual(published);
     }
@@ -107,9 +107,9 @@ describe("a restored stream goes on bit for bit", () => {
 describe("at the defaults a snapshot is at most 64 KB", () => {
   test("when the hold-out is nearly full of spread-out values", async () => {
     for (const max of [65536, 1e9]) {
-      const stream = tops({ epsilon: 1, max });
+      const stream = privateStream({ epsilon: 1, max });
       stream.pushMany(Float64Array.from({ length: 57343 }, (_, i) => ((i * 7919) % 57343) * (max / 57343)));
-      const size = (await stream.seal(key)).length;
+      const size = (await stream.snapshot(key)).length;
       expect(size).toBeGreaterThan(57343); // at least a byte a value, or something was forgotten
       expect(size).toBeLessThanOrEqual(65536);
     }
@@ -117,20 +117,20 @@ describe("at the defaults a snapshot is at most 64 KB", () => {
 
   test.each([0.1, 1, 4])("when both forests of the history are full, ε = %d", async (epsilon) => {
     for (const max of [1, 1e6]) {
-      const stream = tops({ epsilon, max, holdout: 1, unsafeSeed: "size" });
+      const stream = privateStream({ epsilon, max, holdout: 1, unsafeSeed: "size" });
       const batch = longTailedStream(2 ** 18, 2 * max, "size");
       for (let i = 0; i < 8; i++) stream.pushMany(batch);
       expect(stream.length).toBe(2 ** 21 - 1);
-      expect((await stream.seal(key)).length).toBeLessThanOrEqual(65536);
+      expect((await stream.snapshot(key)).length).toBeLessThanOrEqual(65536);
     }
   });
 });
 
 describe("refused, each with its reason", () => {
-  const sealed = async (option: TopsOptions = small, values = 100) => {
-    const stream = tops(option);
+  const sealed = async (option: StreamOptions = small, values = 100) => {
+    const stream = privateStream(option);
     stream.pushMany(longTailedStream(values, 150, "refused"));
-    return stream.seal(key);
+    return stream.snapshot(key);
   };
 
   test("cut short, at every length", async () => {
@@ -165,7 +165,7 @@ describe("refused, each with its reason", () => {
     );
   });
 
-  const others: Record<string, TopsOptions> = {
+  const others: Record<string, StreamOptions> = {
     epsilon: { ...small, epsilon: 1.5 },
     max: { ...small, max: 101 },
     maxRange: { ...small, maxRange: 65 },
@@ -195,8 +195,10 @@ describe("refused, each with its reason", () => {
   });
 
   test("keys of the wrong kind or size, and bytes of the wrong kind", async () => {
-    await expect(tops(small).seal(new Uint8Array(16))).rejects.toThrow("key: expected 32 bytes, got 16");
-    await expect(tops(small).seal("secret" as unknown as Uint8Array)).rejects.toThrow(
+    await expect(privateStream(small).snapshot(new Uint8Array(16))).rejects.toThrow(
+      "key: expected 32 bytes, got 16",
+    );
+    await expect(privateStream(small).snapshot("secret" as unknown as Uint8Array)).rejects.toThrow(
       /key: expected 32 bytes/,
     );
     await expect(restore("text" as unknown as Uint8Array, key, small)).rejects.toThrow(/Uint8Array/);
@@ -205,8 +207,8 @@ describe("refused, each with its reason", () => {
 });
 
 test("two seals of one state share nothing that can be seen", async () => {
-  const stream = tops(small);
-  const [one, two] = [await stream.seal(key), await stream.seal(key)];
+  const stream = privateStream(small);
+  const [one, two] = [await stream.snapshot(key), await stream.snapshot(key)];
   const equal = one.slice(14).filter((byte, i) => byte === two[14 + i]).length;
   // Each byte agrees with chance 1/256; more than 40 of some 600 happens with a chance below 1e-30.
   expect(equal).toBeLessThan(40);

@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { resolveSettings, type TopsOptions } from "../../src/stream/options.js";
-import { Tops } from "../../src/stream/stream.js";
+import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
+import { HoldoutStream } from "../../src/stream/stream.js";
 import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/random.js";
-import { tops } from "../../src/index.js";
+import { privateStream } from "../../src/index.js";
 import { diurnalStream, driftingStream, longTailedStream } from "../support/streams.js";
 
 const small = { epsilon: 1, max: 100, maxRange: 256, fanout: 4, holdout: 64, unsafeSeed: "small" } as const;
 
 describe("the release rule", () => {
   test("nothing is published during the hold-out, one number per value after it", () => {
-    const stream = tops(small);
+    const stream = privateStream(small);
     for (let i = 0; i < 64; i++) expect(stream.push(i)).toBeUndefined();
     expect(stream.length).toBe(0);
     for (let i = 0; i < 10; i++) expect(stream.push(i)).toBeTypeOf("number");
@@ -21,10 +21,10 @@ describe("the release rule", () => {
   test.each(["recent", "mean", "median", { moving: 3 }, { exponential: 0.5 }] as const)(
     "every finished block sums exactly to its estimate, over several forests: %s",
     (smoother) => {
-      const stream = tops({ ...small, skipLevels: 2, smoother });
+      const stream = privateStream({ ...small, skipLevels: 2, smoother });
       const values = longTailedStream(64 + 3 * 256 + 37, 100, "blocks");
       const published = stream.pushMany(values);
-      const all = tops({ ...small, skipLevels: 2, smoother, history: Infinity });
+      const all = privateStream({ ...small, skipLevels: 2, smoother, history: Infinity });
       all.pushMany(values);
       for (let block = 0; block < 48; block++) {
         const sum = published.slice(16 * block, 16 * block + 16).reduce((a, b) => a + b, 0);
@@ -44,7 +44,7 @@ describe("the release rule", () => {
   );
 
   test("a block's numbers: the prediction, and at its last position the rest of the estimate", () => {
-    const stream = tops({ ...small, holdout: 0, threshold: 10, skipLevels: 1 });
+    const stream = privateStream({ ...small, holdout: 0, threshold: 10, skipLevels: 1 });
     const published = stream.pushMany(new Float64Array(8).fill(7));
     expect([...published.slice(0, 3)]).toEqual([5, 5, 5]); // θ/2: nothing is known yet
     const estimate = stream.range(0, 4).sum;
@@ -53,7 +53,7 @@ describe("the release rule", () => {
   });
 
   test("without skipped levels every value carries noise of its own", () => {
-    const stream = tops({ ...small, holdout: 0, threshold: 10, skipLevels: 0 });
+    const stream = privateStream({ ...small, holdout: 0, threshold: 10, skipLevels: 0 });
     const published = stream.pushMany(new Float64Array(256).fill(7));
     // Noise of scale 160 ties once in 640 pairs of siblings, of which there are 384; other groups have other fractions. Fifty
     // ties where 0.6 are expected: odds below 10⁻⁶⁰.
@@ -62,7 +62,7 @@ describe("the release rule", () => {
 });
 
 describe("same bits", () => {
-  const options: TopsOptions[] = [
+  const options: StreamOptions[] = [
     { ...small, skipLevels: 0 },
     { ...small, skipLevels: 1, smoother: "median" },
     { ...small, skipLevels: 2, smoother: { moving: 2 } },
@@ -74,11 +74,11 @@ describe("same bits", () => {
 
   test.each(options)("push by push, or in any batches, on either core: %o", (option) => {
     const values = longTailedStream(1200, 120, "batches");
-    const one = tops({ ...option, history: Infinity, core: "js" });
+    const one = privateStream({ ...option, history: Infinity, core: "js" });
     const expected = Float64Array.from([...values].flatMap((value) => one.push(value) ?? []));
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 700 })), fc.constantFrom("wasm", "js"), (cuts, core) => {
-        const stream = tops({ ...option, history: Infinity, core });
+        const stream = privateStream({ ...option, history: Infinity, core });
         const parts: number[] = [];
         let from = 0;
         for (const size of [...cuts, values.length]) {
@@ -102,20 +102,20 @@ describe("same bits", () => {
 
   test("order within a block does not matter: only its sum is used", () => {
     const values = longTailedStream(64 + 16, 100, "order");
-    const [a, b] = [tops({ ...small, skipLevels: 2 }), tops({ ...small, skipLevels: 2 })];
+    const [a, b] = [privateStream({ ...small, skipLevels: 2 }), privateStream({ ...small, skipLevels: 2 })];
     const turned = Float64Array.from([...values.slice(0, 64), ...[...values.slice(64)].reverse()]);
     expect(b.pushMany(turned)).toEqual(a.pushMany(values));
   });
 
   test("arrays of numbers are as good as typed arrays", () => {
     const values = longTailedStream(300, 100, "plain");
-    expect(tops(small).pushMany([...values])).toEqual(tops(small).pushMany(values));
+    expect(privateStream(small).pushMany([...values])).toEqual(privateStream(small).pushMany(values));
   });
 });
 
 describe("values at the edge", () => {
   const published = (values: number[]) => [
-    ...tops({ ...small, holdout: 0, threshold: 10, skipLevels: 0 }).pushMany(values),
+    ...privateStream({ ...small, holdout: 0, threshold: 10, skipLevels: 0 }).pushMany(values),
   ];
 
   test("outside [0, θ] they are clamped, −0 and subnormals are 0", () => {
@@ -137,7 +137,7 @@ describe("values at the edge", () => {
           skipLevels: 1,
         };
         const values = longTailedStream(200, 100, "bad");
-        const [clean, dirty] = [tops(option), tops(option)];
+        const [clean, dirty] = [privateStream(option), privateStream(option)];
         const expected = clean.pushMany(values);
         const got: number[] = [];
         for (let i = 0; i < values.length; i++) {
@@ -165,7 +165,7 @@ describe("a smoother of your own", () => {
         if (shown.length % 3 === 0) throw new Error("no idea");
         return means.at(-1)! / 2;
       };
-      const stream = tops({ ...small, holdout: 0, threshold: 10, skipLevels: 1, smoother });
+      const stream = privateStream({ ...small, holdout: 0, threshold: 10, skipLevels: 1, smoother });
       const published: number[] = [];
       for (let from = 0; from < values.length; from += size)
         published.push(
@@ -173,7 +173,7 @@ describe("a smoother of your own", () => {
             ? [stream.push(values[from]!)!]
             : stream.pushMany(values.subarray(from, from + size))),
         );
-      return { shown, published, told: stream.account().smoother };
+      return { shown, published, told: stream.statement().smoother };
     };
     const one = run(1);
     expect(one.shown).toHaveLength(50);
@@ -186,9 +186,9 @@ describe("threshold", () => {
   test("depends on nothing but the hold-out that chooses it", () => {
     const values = longTailedStream(2000, 100, "theta");
     const theta = (change: (i: number) => boolean) => {
-      const stream = tops({ ...small, holdout: 512 });
+      const stream = privateStream({ ...small, holdout: 512 });
       stream.pushMany(values.map((value, i) => (change(i) ? 100 - value : value)));
-      return stream.account().threshold;
+      return stream.statement().threshold;
     };
     const chosen = theta(() => false);
     expect(theta((i) => i >= 448)).toBe(chosen); // 448 choose, 64 warm up, the rest is released
@@ -198,7 +198,7 @@ describe("threshold", () => {
   test("the warm start takes no part in it, and no other value takes part in the warm start", () => {
     const values = longTailedStream(600, 100, "warm");
     const first = (change: (i: number) => boolean) =>
-      tops({ ...small, holdout: 512, skipLevels: 2 }).pushMany(
+      privateStream({ ...small, holdout: 512, skipLevels: 2 }).pushMany(
         values.map((v, i) => (change(i) ? 100 - v : v)),
       )[0];
     const usual = first(() => false);
@@ -207,15 +207,15 @@ describe("threshold", () => {
   });
 
   test("a public number is taken as it is, and needs no hold-out", () => {
-    const stream = tops({ epsilon: 1, max: 100, threshold: 12.5, unsafeSeed: "fixed" });
+    const stream = privateStream({ epsilon: 1, max: 100, threshold: 12.5, unsafeSeed: "fixed" });
     expect(stream.push(1)).toBeTypeOf("number");
-    expect(stream.account()).toMatchObject({ threshold: 12.5, stages: [{ stage: "release" }] });
+    expect(stream.statement()).toMatchObject({ threshold: 12.5, stages: [{ stage: "release" }] });
   });
 });
 
 describe("endless streams", () => {
   test("every forest has noise of its own", () => {
-    const stream = tops({ ...small, holdout: 0, threshold: 10, skipLevels: 0, maxRange: 64 });
+    const stream = privateStream({ ...small, holdout: 0, threshold: 10, skipLevels: 0, maxRange: 64 });
     const published = stream.pushMany(new Float64Array(640).fill(5));
     const forests = Array.from({ length: 10 }, (_, i) => published.slice(64 * i, 64 * i + 64).join());
     expect(new Set(forests).size).toBe(10);
@@ -223,7 +223,7 @@ describe("endless streams", () => {
 
   test("state stays as small as it was", () => {
     const settings = resolveSettings({ epsilon: 0.05, max: 1657, unsafeSeed: "bounded" });
-    const stream = new Tops(settings, chooseCore(), unsafeKey("bounded"));
+    const stream = new HoldoutStream(settings, chooseCore(), unsafeKey("bounded"));
     const values = diurnalStream(65536, 1657, "bounded");
     let most = stream.bytes;
     for (let i = 0; i < 40; i++) {
@@ -236,7 +236,7 @@ describe("endless streams", () => {
 
 describe("range", () => {
   const values = driftingStream(6 * 256, 100, "range");
-  const stream = tops({ ...small, holdout: 0, threshold: 50, skipLevels: 1 });
+  const stream = privateStream({ ...small, holdout: 0, threshold: 50, skipLevels: 1 });
   stream.pushMany(values);
 
   test("says what is wrong with a question", () => {
@@ -254,7 +254,7 @@ describe("range", () => {
     const empty = { sum: 0, mean: NaN, standardError: 0 };
     for (const at of [0, 1100, stream.length]) expect(stream.range(at, at)).toMatchObject(empty);
     expect(stream.range(1100, 1100).interval()).toEqual([0, 0]);
-    expect(tops(small).range(0, 0)).toMatchObject(empty); // before θ is chosen
+    expect(privateStream(small).range(0, 0)).toMatchObject(empty); // before θ is chosen
     expect(() => stream.range(1537, 1537)).toThrow("only 1536 values published so far");
   });
 
@@ -308,14 +308,14 @@ describe("bad parameters fail at construction, and say what was wanted and what 
     [{ unsafeSeed: 5 }, "unsafeSeed: expected a string, got a value of type number"],
     [{ epsilom: 5 }, 'options: unknown option "epsilom"'],
   ])("%o", (change, message) => {
-    expect(() => tops({ ...small, ...change } as TopsOptions)).toThrow(message);
+    expect(() => privateStream({ ...small, ...change } as StreamOptions)).toThrow(message);
   });
 });
 
 describe("the account", () => {
   test("says what is promised, with what, and what is not", () => {
-    const stream = tops({ epsilon: 0.5, max: 100, holdout: 64, maxRange: 256 });
-    expect(stream.account()).toMatchObject({
+    const stream = privateStream({ epsilon: 0.5, max: 100, holdout: 64, maxRange: 256 });
+    expect(stream.statement()).toMatchObject({
       epsilon: 0.5,
       delta: 0,
       private: true,
@@ -323,7 +323,7 @@ describe("the account", () => {
       noiseScale: null,
     });
     stream.pushMany(longTailedStream(100, 100, "account"));
-    const account = stream.account();
+    const account = stream.statement();
     expect(account.stages.map(({ stage, epsilon, values }) => [stage, epsilon, values])).toEqual([
       ["threshold", 0.5, [0, 56]],
       ["warm start", 0.5, [56, 64]],
@@ -337,23 +337,23 @@ describe("the account", () => {
   });
 
   test("a seed makes it not private, and says so", () => {
-    expect(tops(small).account()).toMatchObject({
+    expect(privateStream(small).statement()).toMatchObject({
       private: false,
       randomness: expect.stringContaining("NOT PRIVATE") as string,
     });
-    expect(tops(small).explain()).toContain("NOT PRIVATE");
-    expect(tops(small).explain()).not.toContain("hardly tell");
+    expect(privateStream(small).explain()).toContain("NOT PRIVATE");
+    expect(privateStream(small).explain()).not.toContain("hardly tell");
   });
 
   test("without a seed two releases differ", () => {
     const option = { epsilon: 1, max: 100, threshold: 10, skipLevels: 0, maxRange: 256 } as const;
     const values = new Float64Array(64).fill(5);
-    expect(tops(option).pushMany(values)).not.toEqual(tops(option).pushMany(values));
+    expect(privateStream(option).pushMany(values)).not.toEqual(privateStream(option).pushMany(values));
   });
 });
 
 test("θ can be any of 2¹⁸ candidates, more than 16 bits can number", () => {
-  const stream = tops({
+  const stream = privateStream({
     epsilon: 8,
     max: 2 ** 18,
     thresholdStep: 1,
@@ -363,15 +363,15 @@ test("θ can be any of 2¹⁸ candidates, more than 16 bits can number", () => {
   });
   stream.pushMany(new Float64Array(64).fill(200_000));
   // All 64 values lie above any lower θ; e^(−8·64) are the odds that noise prefers one.
-  expect(stream.account().threshold).toBeGreaterThanOrEqual(200_000);
-  expect(stream.account().threshold).toBeLessThan(250_000);
+  expect(stream.statement().threshold).toBeGreaterThanOrEqual(200_000);
+  expect(stream.statement().threshold).toBeLessThan(250_000);
 });
 
 test("sums stay exact where a double has few bits to spare", () => {
   // 2¹⁶ values near θ = 2³² add up to 48 bits before the point, so only a few are left behind it.
   const [theta, count] = [2 ** 32, 2 ** 16];
   const options = { epsilon: 1, max: theta, threshold: theta, fanout: 16, maxRange: count, skipLevels: 1 };
-  const stream = tops({ ...options, unsafeSeed: "few bits" });
+  const stream = privateStream({ ...options, unsafeSeed: "few bits" });
   const published = stream.pushMany(new Float64Array(count).fill(theta));
   // Sums of doubles that share one grid are the same in any order, as long as none is rounded.
   const forwards = published.reduce((a, b) => a + b, 0);

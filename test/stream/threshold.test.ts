@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import { ratioCoin } from "../../src/core/tables/coin.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { WordReader } from "../../src/core/js/reader.js";
-import { makeRace, penaltySlope, type Race, type RaceNoise, type RaceOptions } from "../../src/core/tables/candidates.js";
+import {
+  makeSelection,
+  penaltySlope,
+  type Selection,
+  type SelectionNoise,
+  type SelectionOptions,
+} from "../../src/core/tables/selection.js";
 import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { againstExact, ODDS, twoSamples } from "../support/chiSquare.js";
@@ -11,18 +17,18 @@ import { costs, fullScan, winnerDistribution } from "../support/noisyMax.js";
 
 const wasm = makeWasmCore();
 const cores = [wasm, jsCore];
-const noises: RaceNoise[] = ["exponential", "laplace"];
+const noises: SelectionNoise[] = ["exponential", "laplace"];
 const random = (name: string) => subStream(unsafeKey(name), Stage.threshold, 0, 0);
 
 const usual = { maxRange: 2 ** 20, fanout: 16, releaseEpsilon: 1, noise: "exponential" } as const;
 
 /** A race whose penalty grows by `perCandidate` on the grid of the scores. */
 function race(
-  options: Partial<RaceOptions> & { candidates: number; holdout: number; epsilon: number },
+  options: Partial<SelectionOptions> & { candidates: number; holdout: number; epsilon: number },
   perCandidate: number,
-): Race {
+): Selection {
   const all = { ...usual, ...options };
-  return makeRace({ ...all, step: perCandidate / 4096 / penaltySlope(all) });
+  return makeSelection({ ...all, step: perCandidate / 4096 / penaltySlope(all) });
 }
 
 /** Reproducible problems: any generator will do, these are data and not noise. */
@@ -36,7 +42,7 @@ function wins(
   core: typeof wasm,
   runs: number,
   bins: Uint16Array | Uint32Array,
-  of: Race,
+  of: Selection,
   seed: string,
 ): number[] {
   const source = random(seed);
@@ -70,7 +76,7 @@ describe("scores", () => {
     expect(Math.abs(penaltySlope(options) / vector.paper_slope - 1)).toBeLessThan(1e-12);
     const authors = { ...options, penaltyLevels: vector.levels_in_noise_term };
     expect(Math.abs(penaltySlope(authors) / vector.slope - 1)).toBeLessThan(1e-12);
-    const grid = makeRace(options);
+    const grid = makeSelection(options);
     expect(grid.countWeight).toBe(4096);
     // Half a unit of rounding; the factor's 2⁻³³ of the penalty and the sums of q are far below the slack.
     const slack = 0.5 / 4096 + 1e-9;
@@ -80,13 +86,13 @@ describe("scores", () => {
   });
 
   test.each(cores)("the best one wins without noise ($name)", (core) => {
-    const quiet = makeRace({ ...options, epsilon: 1e6 });
+    const quiet = makeSelection({ ...options, epsilon: 1e6 });
     expect(core.noisyMax(random("quiet"), bins, quiet)).toBe(vector.paper_argmax);
   });
 
   test("the grid gets coarser where sums would not be exact", () => {
     expect(race({ candidates: 10, holdout: 100, epsilon: 1e-9 }, 1).countWeight).toBe(2 ** 10);
-    expect(makeRace({ ...options, releaseEpsilon: 1e-12 }).countWeight).toBe(2 ** 9);
+    expect(makeSelection({ ...options, releaseEpsilon: 1e-12 }).countWeight).toBe(2 ** 9);
   });
 });
 
@@ -192,7 +198,7 @@ describe("wasm and js", () => {
     for (const n of [2000, 41_270, 2 ** 20])
       for (const noise of noises) {
         const bins = Uint32Array.from({ length: 65_536 }, () => Math.min(below(n), below(n), below(n)));
-        const of = makeRace({ ...usual, candidates: n, step: 1, holdout: 65_536, epsilon: 0.1, noise });
+        const of = makeSelection({ ...usual, candidates: n, step: 1, holdout: 65_536, epsilon: 0.1, noise });
         expect(wasm.noisyMax(a, bins, of)).toBe(jsCore.noisyMax(b, bins, of));
         if (n <= 65_536) {
           const narrow = Uint16Array.from(bins);
@@ -237,7 +243,7 @@ describe.each(noises)("exact distribution, %s noise", (noise) => {
    */
   const tied = race({ candidates: 600, holdout: 5, epsilon: 2048, noise }, 1 / 64);
   const tiedProbabilities = winnerDistribution(costs(bins, tied), 2, noise);
-  const tiedWins = (of: Race) => wins(wasm, 2 * RUNS, bins, of, "tied");
+  const tiedWins = (of: Selection) => wins(wasm, 2 * RUNS, bins, of, "tied");
 
   test("600 candidates full of ties", () => {
     expect(tiedProbabilities.reduce((a, b) => a + b)).toBeCloseTo(1, 11);
@@ -305,13 +311,13 @@ describe("errors", () => {
     [{ releaseEpsilon: 5e-324 }, "use a larger"],
     [{ epsilon: 1e300 }, "scale"],
   ])("%o", (change, message) => {
-    expect(() => makeRace({ ...good, ...change })).toThrow(RangeError);
-    expect(() => makeRace({ ...good, ...change })).toThrow(message);
+    expect(() => makeSelection({ ...good, ...change })).toThrow(RangeError);
+    expect(() => makeSelection({ ...good, ...change })).toThrow(message);
   });
 
   test.each(cores)("bins that do not fit the race change nothing ($name)", (core) => {
     const source = random("errors");
-    const of = makeRace(good);
+    const of = makeSelection(good);
     expect(() => core.noisyMax(source, new Uint16Array(0), of)).toThrow(
       "bins: expected the race's holdout of 3 values, got 0",
     );

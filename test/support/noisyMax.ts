@@ -1,10 +1,10 @@
 /** Noisy max as one would write it down: every candidate scored, every candidate given noise. */
 import type { Sampling } from "../../src/core/core.js";
-import { penalty, type Race } from "../../src/core/tables/candidates.js";
+import { penalty, type Selection } from "../../src/core/tables/selection.js";
 import type { Random } from "../../src/core/random.js";
 
 /** −score of candidates 1 … n: 2^F·#{v > θ_i} + penalty, where a value of bin k is above θ_i iff k ≥ i. */
-export function costs(bins: ArrayLike<number>, race: Race): number[] {
+export function costs(bins: ArrayLike<number>, race: Selection): number[] {
   const inside = new Array<number>(race.candidates + 1).fill(0);
   for (const bin of Array.from(bins)) inside[Math.min(bin, race.candidates)]!++;
   const result = new Array<number>(race.candidates);
@@ -16,7 +16,12 @@ export function costs(bins: ArrayLike<number>, race: Race): number[] {
 }
 
 /** The winner, from 1, by a full scan; `cost` as {@link costs} has it. */
-export function fullScan(core: Sampling, random: Random, { noise, scale }: Race, cost: number[]): number {
+export function fullScan(
+  core: Sampling,
+  random: Random,
+  { noise, scale }: Selection,
+  cost: number[],
+): number {
   const sample = new Float64Array(cost.length);
   if (noise === "laplace") core.laplace(random, scale, sample);
   else core.geometric(random, scale, sample);
@@ -37,7 +42,7 @@ export function fullScan(core: Sampling, random: Random, { noise, scale }: Race,
 export function winnerDistribution(
   cost: number[],
   t: number,
-  noise: Race["noise"],
+  noise: Selection["noise"],
   ties: "lowest" | "highest" = "lowest",
 ): number[] {
   if (ties === "highest") return winnerDistribution(cost.toReversed(), t, noise).reverse();

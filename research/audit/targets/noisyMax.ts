@@ -2,12 +2,12 @@
  * Noisy max between two thresholds. One value, below both or above the first: the gap between the scores changes
  * its sign, and the odds of the first threshold by e^ε but for the penalty, which is made small.
  */
-import { makeRace, type RaceNoise } from "../../../src/core/tables/candidates.js";
+import { makeSelection, type SelectionNoise } from "../../../src/core/tables/selection.js";
 import type { MakeTargets, Target } from "../target.js";
 
 export const noisyMax: MakeTargets = (epsilon, core) =>
-  (["exponential", "laplace"] as const).map((noise: RaceNoise): Target => {
-    const race = makeRace({
+  (["exponential", "laplace"] as const).map((noise: SelectionNoise): Target => {
+    const race = makeSelection({
       candidates: 2,
       step: 1,
       holdout: 1,

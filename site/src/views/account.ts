@@ -1,10 +1,10 @@
 /** What a release promises, in plain words and numbers with units. */
-import type { Account } from "brume";
+import type { Statement } from "brume";
 import type { Meaning } from "../data/example.js";
 import { h } from "../dom.js";
 import { amount, count, span, withUnit } from "../format.js";
 
-export function accountView(account: Account, explanation: string, meaning: Meaning): Node[] {
+export function accountView(account: Statement, explanation: string, meaning: Meaning): Node[] {
   const { epsilon, delta, threshold, max, blockLength, levels, noiseScale, stages } = account;
   const release = stages.find(({ stage }) => stage === "release");
   const held = release?.values[0] ?? 0;
@@ -49,7 +49,7 @@ export function accountView(account: Account, explanation: string, meaning: Mean
 }
 
 /** One line about where the arithmetic runs. */
-export function coreNote({ core }: Account): string {
+export function coreNote({ core }: Statement): string {
   return core.name === "wasm"
     ? "Core: WebAssembly."
     : "Core: plain JavaScript, because this page may not compile WebAssembly. Same answers, slower.";

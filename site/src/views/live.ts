@@ -1,5 +1,5 @@
 /** The first view: a stream and its private release, side by side as it happens. */
-import type { Account } from "brume";
+import type { Statement } from "brume";
 import type { Meaning } from "../data/example.js";
 import { byId, download, h } from "../dom.js";
 import { amount, count, place, span, withUnit } from "../format.js";
@@ -32,7 +32,7 @@ export class LiveView {
   readonly #worker: Worker;
   readonly #plot: StreamPlot;
   #frame: Frame | undefined;
-  #account: Account | undefined;
+  #account: Statement | undefined;
   /** The Worker is publishing again; the newest settings follow when it is done. */
   #publishing = false;
   #stale = false;

@@ -78,9 +78,9 @@ async function release(
     if (performance.now() - shown < FRAME && to < values.length) return;
     shown = performance.now();
     drawTo(to);
-    send({ type: "releasing", at: to, total: values.length, published: server.published, ...lines });
+    send({ type: "releasing", at: to, total: values.length, published: server.length, ...lines });
   });
-  const answer = server.range(0, server.published);
+  const answer = server.range(0, server.length);
   const [low, high] = answer.interval(0.95);
   const truth = sums[values.length]! - sums[learners]!;
   const clamped = values.subarray(learners).reduce((over, value) => over + Math.max(0, value - threshold), 0);

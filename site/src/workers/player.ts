@@ -1,5 +1,5 @@
 /** A stream that runs: true values on one side, a publisher on the other, and the lines of a plot in between. */
-import type { Publisher } from "brume";
+import type { System } from "brume";
 import { columnEnd, COLUMNS } from "../plots/columns.js";
 import type { Answer, Frame, ReleaseSettings } from "./protocol.js";
 import { makePublisher } from "./publisher.js";
@@ -18,7 +18,7 @@ export class Player {
     readonly low: Float64Array;
     readonly high: Float64Array;
   };
-  #publisher: Publisher;
+  #publisher: System;
   #settings: ReleaseSettings;
   #window: number;
   /** Columns of the lines that are filled in. */
@@ -37,7 +37,7 @@ export class Player {
     this.#lines = { truth: line(), private: line(), low: line(), high: line() };
   }
 
-  get publisher(): Publisher {
+  get publisher(): System {
     return this.#publisher;
   }
 
@@ -95,7 +95,7 @@ export class Player {
     if (start >= end) return undefined;
     const answer = this.#publisher.range(start - this.#settings.holdout, end - this.#settings.holdout);
     const [low, high] = answer.interval(0.95);
-    const threshold = this.#publisher.account().threshold ?? Infinity;
+    const threshold = this.#publisher.statement().threshold ?? Infinity;
     const truth = this.#sums[end]! - this.#sums[start]!;
     const clamped = this.#above(threshold, start, end);
     return { type: "answer", from: start, to: end, truth, clamped, threshold, sum: answer.sum, low, high };

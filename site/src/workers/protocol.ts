@@ -1,5 +1,5 @@
 /** What the page and its Workers say to each other. Everything heavy happens on the Workers' side. */
-import type { Account } from "brume";
+import type { Statement } from "brume";
 import type { Column, FileShape } from "../data/files.js";
 import type { State } from "../state.js";
 
@@ -69,7 +69,7 @@ export type FromStream =
   | Frame
   | Answer
   | { readonly type: "paused"; readonly at: number }
-  | { readonly type: "account"; readonly account: Account; readonly explanation: string }
+  | { readonly type: "account"; readonly account: Statement; readonly explanation: string }
   /** Done with "publish". A problem is why no release can be made with these settings; the last good one stays. */
   | { readonly type: "published"; readonly problem: string }
   | { readonly type: "exported"; readonly first: number; readonly values: Float64Array };

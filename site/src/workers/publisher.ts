@@ -1,8 +1,9 @@
 /** Settings of the page → a publisher of the library. */
-import { baseline, type Publisher, type SmootherChoice, tops } from "brume";
+import { privateStream, type SmootherChoice, type System } from "brume";
+import { comparison } from "brume/research";
 import type { ReleaseSettings } from "./protocol.js";
 
-export function makePublisher(settings: ReleaseSettings): Publisher {
+export function makePublisher(settings: ReleaseSettings): System {
   const { epsilon, max, holdout, maxRange, skip, variant, noise, seed } = settings;
   const shared = {
     epsilon,
@@ -12,8 +13,8 @@ export function makePublisher(settings: ReleaseSettings): Publisher {
     history: Infinity,
     ...(noise === "seed" ? { unsafeSeed: seed } : {}),
   };
-  if (variant === "pak") return baseline({ ...shared, method: "pak" });
-  return tops({
+  if (variant === "pak") return comparison({ ...shared, method: "pak" });
+  return privateStream({
     ...shared,
     smoother: smootherOf(settings),
     ...(skip === "auto" ? {} : { skipLevels: skip === "paper" ? skip : Number(skip) }),

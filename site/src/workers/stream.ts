@@ -82,7 +82,7 @@ function sendFrame(): void {
 function sendAccount(): void {
   const { publisher } = player!;
   told = publisher.length > 0;
-  send({ type: "account", account: publisher.account(), explanation: publisher.explain() });
+  send({ type: "account", account: publisher.statement(), explanation: publisher.explain() });
 }
 
 function send(message: FromStream, transfer: Transferable[] = []): void {

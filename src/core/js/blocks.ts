@@ -2,7 +2,7 @@
  * What candidates for θ cost, in blocks of 2^β: exactly where it matters, from below elsewhere. Candidate a
  * (from 0) stands for θ_(a+1), which a value of bin k exceeds iff k > a. Twin of assembly/blocks.ts.
  */
-import { penalty, type Race } from "../tables/candidates.js";
+import { penalty, type Selection } from "../tables/selection.js";
 
 /** How many values are counted to find the blocks that matter; m below twice that, all of them. */
 const SAMPLE = 8192;
@@ -16,7 +16,7 @@ const STANDARD_ERRORS = 4;
 export class Blocks {
   readonly count: number;
   readonly #bins: ArrayLike<number>;
-  readonly #race: Race;
+  readonly #race: Selection;
   /** Values in block k; a sample of them below #exactFrom. The last entry is for values above all candidates. */
   readonly #inside: Uint32Array;
   /** Values in blocks above k, or fewer. */
@@ -29,7 +29,7 @@ export class Blocks {
   readonly #aboveEach: Uint32Array;
   #open = -1;
 
-  constructor(bins: ArrayLike<number>, race: Race) {
+  constructor(bins: ArrayLike<number>, race: Selection) {
     this.#bins = bins;
     this.#race = race;
     this.count = Math.ceil(race.candidates / 2 ** race.blockBits);

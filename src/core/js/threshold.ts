@@ -1,6 +1,6 @@
 /** Bins → the noisy best θ: twin of assembly/threshold.ts. The algorithm and its proof: docs/noisy-max.md. */
 import type { Thresholds } from "../core.js";
-import { checkBins, type Race } from "../tables/candidates.js";
+import { checkBins, type Selection } from "../tables/selection.js";
 import type { Random } from "../random.js";
 import { Blocks } from "./blocks.js";
 import { drawGeometric, drawLaplace } from "./laplace.js";
@@ -17,13 +17,13 @@ export const noisyMax: Thresholds["noisyMax"] = (random, bins, race) => {
 /** One race. Candidates are numbered from 0 here: a stands for θ_(a+1), which a value of bin k exceeds iff k > a. */
 class Run {
   readonly #blocks: Blocks;
-  readonly #race: Race;
+  readonly #race: Selection;
   readonly #words: WordReader;
   /** The mark: the best score plus noise so far, and whose it is. */
   #mark = -Infinity;
   #holder = 0;
 
-  constructor(random: Random, bins: ArrayLike<number>, race: Race) {
+  constructor(random: Random, bins: ArrayLike<number>, race: Selection) {
     this.#blocks = new Blocks(bins, race);
     this.#race = race;
     this.#words = new WordReader(random);

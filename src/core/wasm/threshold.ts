@@ -1,6 +1,6 @@
 /** Stages assembly/threshold.ts. */
 import type { Thresholds } from "../core.js";
-import { checkBins, type Race } from "../tables/candidates.js";
+import { checkBins, type Selection } from "../tables/selection.js";
 import { Arena, type Kernels } from "./instance.js";
 import { withRandom } from "./reader.js";
 
@@ -33,7 +33,7 @@ export function threshold(kernels: Kernels): Thresholds {
 }
 
 /** Grid of the scores (32 bytes), two coins (32 each), scale: as assembly/threshold.ts reads them. */
-function stage(arena: Arena, race: Race): number {
+function stage(arena: Arena, race: Selection): number {
   const { countWeight, penaltyFactor, penaltyUnit, stride, strideCoin, sideCoin, scale } = race;
   const at = arena.take(96 + scale.words.byteLength);
   arena.write(at, Float64Array.of(countWeight, penaltyFactor, penaltyUnit, stride));

@@ -1,4 +1,4 @@
-import { notNext, type Store, type Stored } from "./store.js";
+import { notNext, type Store, type StoredSnapshot } from "./store.js";
 
 interface Place {
   sequence: number;
@@ -13,7 +13,7 @@ export function memoryStore(): Store {
   const places = new Map<string, Place>();
   return {
     durable: false,
-    get(name): Promise<Stored | undefined> {
+    get(name): Promise<StoredSnapshot | undefined> {
       const place = places.get(name) ?? { sequence: 0, bytes: undefined, open: false };
       if (place.open)
         return Promise.reject(

@@ -1,7 +1,7 @@
 /** Where sealed snapshots are kept. A store sees names, sequence numbers and encrypted bytes. */
 
 /** A snapshot as a store keeps it. */
-export interface Stored {
+export interface StoredSnapshot {
   /** Which seal of its stream it is, from 1 on. */
   readonly sequence: number;
   readonly bytes: Uint8Array;
@@ -18,7 +18,7 @@ export interface Store {
    * The newest snapshot of a stream; undefined if there never was one. A store that is not durable hands a stream
    * to one taker at a time and rejects others, because the taker publishes without storing first.
    */
-  get(name: string): Promise<Stored | undefined>;
+  get(name: string): Promise<StoredSnapshot | undefined>;
   /**
    * Keeps a snapshot in place of the one before. Rejects, and changes nothing, unless `sequence` is one above the
    * newest (1 for a new stream): of two that go on from the same snapshot one wins, and an old one cannot return.

@@ -4,7 +4,7 @@ import { exponential } from "./exponential.js";
 import { mean } from "./mean.js";
 import { median } from "./median.js";
 import { moving } from "./moving.js";
-import { own, type OwnSmoother } from "./own.js";
+import { custom, type CustomSmoother } from "./custom.js";
 import { recent } from "./recent.js";
 import type { Smoother } from "./smoother.js";
 
@@ -12,14 +12,19 @@ export type { Smoother };
 
 /** By name, with its parameter where it has one, or a function of your own. */
 export type SmootherChoice =
-  "recent" | "mean" | "median" | { readonly moving: number } | { readonly exponential: number } | OwnSmoother;
+  | "recent"
+  | "mean"
+  | "median"
+  | { readonly moving: number }
+  | { readonly exponential: number }
+  | CustomSmoother;
 
 /** @param unit what turns a block sum in grid units into a mean in units of the stream */
 export function makeSmoother(choice: SmootherChoice, unit: number): Smoother {
   if (choice === "recent") return recent();
   if (choice === "mean") return mean();
   if (choice === "median") return median();
-  if (typeof choice === "function") return own(choice, unit);
+  if (typeof choice === "function") return custom(choice, unit);
   if (typeof choice === "object" && choice !== null && "moving" in choice)
     return moving(checkInteger("smoother.moving", choice.moving, 1, 4096));
   if (typeof choice === "object" && choice !== null && "exponential" in choice) {

@@ -12,10 +12,10 @@ const MOST = 2 ** 40;
  * no finite number, the last block's mean stands in and the account counts it: a push must not fail then, because
  * the estimate was shown, and trying again with other values would show their difference under the same noise.
  */
-export type OwnSmoother = (means: readonly number[]) => number;
+export type CustomSmoother = (means: readonly number[]) => number;
 
 /** @param unit what turns a block sum in grid units into a mean in units of the stream */
-export function own(predict: OwnSmoother, unit: number): Smoother & { readonly failures: number } {
+export function custom(predict: CustomSmoother, unit: number): Smoother & { readonly failures: number } {
   const state = new Float64Array(1 + OWN_BLOCKS);
   let failures = 0;
   const attempt = (means: readonly number[]): number => {

@@ -1,37 +1,37 @@
 /** A hold-out that chooses θ, then a clamped stream that is published: every baseline is this with other parts. */
 import {
-  type Account,
-  explainAccount,
+  type Statement,
+  explainStatement,
   NOT_PROTECTED,
   RANDOMNESS,
-  type StageAccount,
+  type StageStatement,
 } from "../../src/stream/statement.js";
 import type { RangeAnswer } from "../../src/stream/answer.js";
-import type { Publisher, RangeOptions } from "../../src/stream/system.js";
-import { answerRange, type Released } from "../../src/stream/released.js";
+import type { System, RangeOptions } from "../../src/stream/system.js";
+import { answerRange, type Publisher } from "../../src/stream/publisher.js";
 import { smootherName } from "../../src/stream/smoothers/index.js";
 import { NoisyMax, type ThresholdChooser } from "../../src/stream/threshold.js";
 import { checkValue, checkValues } from "../../src/core/checks.js";
 import type { Core } from "../../src/core/core.js";
 import { Zeros } from "./base.js";
-import type { BaselineSettings } from "./options.js";
+import type { ComparisonSettings } from "./options.js";
 import { smoothPercentile, truePercentile } from "./percentiles.js";
 
 /** Eq. 6 weighs candidates for the hierarchy of ToPS, whichever one publishes. */
 const NME_FANOUT = 16;
 
-export class Baseline implements Publisher {
-  readonly #settings: BaselineSettings;
+export class Comparison implements System {
+  readonly #settings: ComparisonSettings;
   readonly #core: Core;
   readonly #key: Uint32Array;
   #chooser: ThresholdChooser | undefined;
   /** θ in units of the stream, once known. */
   #theta: number | undefined;
-  #released: Released | undefined;
+  #released: Publisher | undefined;
   #held = 0;
 
   /** @param key all randomness of the release; a second release must not use it again */
-  constructor(settings: BaselineSettings, core: Core, key: Uint32Array) {
+  constructor(settings: ComparisonSettings, core: Core, key: Uint32Array) {
     this.#settings = settings;
     this.#core = core;
     this.#key = key;
@@ -65,7 +65,7 @@ export class Baseline implements Publisher {
     return answerRange(this.#released, from, to, options, "best");
   }
 
-  account(): Account {
+  statement(): Statement {
     const { epsilon, max, fanout, levels, skipped, blockLength, maxRange, hierarchy, method } =
       this.#settings;
     const { rule, delta, unsafeSeed } = this.#settings;
@@ -110,13 +110,13 @@ export class Baseline implements Publisher {
   }
 
   explain(): string {
-    return explainAccount(this.account());
+    return explainStatement(this.statement());
   }
 
-  #stages(): StageAccount[] {
+  #stages(): StageStatement[] {
     const { epsilon, delta, choosing, idle, rule, hierarchy, levels } = this.#settings;
     const { mechanism } = hierarchy;
-    const release: StageAccount = {
+    const release: StageStatement = {
       stage: "release",
       mechanism,
       epsilon: levels > 0 ? epsilon : 0,
@@ -124,7 +124,7 @@ export class Baseline implements Publisher {
       values: [choosing + idle, null],
     };
     if (rule === "fixed") return [release];
-    const threshold: StageAccount = {
+    const threshold: StageStatement = {
       stage: "threshold",
       mechanism: ruleInWords(rule),
       epsilon: rule === "percentile" ? Infinity : epsilon,
@@ -164,7 +164,7 @@ export class Baseline implements Publisher {
 
 const clamp = (value: number, max: number): number => (value > 0 ? Math.min(value, max) : 0);
 
-function makeChooser(settings: BaselineSettings, core: Core, key: Uint32Array): ThresholdChooser {
+function makeChooser(settings: ComparisonSettings, core: Core, key: Uint32Array): ThresholdChooser {
   const { rule, choosing, percentile, max, epsilon, delta } = settings;
   if (rule === "noisy-max") return new NoisyMax(core, key, { ...settings, fanout: NME_FANOUT });
   if (rule === "percentile") return truePercentile(choosing, percentile);
@@ -175,7 +175,7 @@ function makeChooser(settings: BaselineSettings, core: Core, key: Uint32Array): 
   });
 }
 
-function ruleInWords(rule: BaselineSettings["rule"]): string {
+function ruleInWords(rule: ComparisonSettings["rule"]): string {
   if (rule === "noisy-max") return "noisy max";
   if (rule === "percentile") return "a true percentile, NOT PRIVATE";
   return `percentile by smooth sensitivity (${rule === "s-p" ? "S-P" : "S-PAK"}), Laplace noise in floating point`;

@@ -5,7 +5,7 @@ import type { RangeOptions } from "./system.js";
 import type { RawAnswer } from "./ranges.js";
 import { NO_SPREAD } from "./variance.js";
 
-export interface Released {
+export interface Publisher {
   /** Values published so far. */
   readonly length: number;
   /** First position that can still be asked for. */
@@ -21,8 +21,8 @@ export interface Released {
 }
 
 /** Fails unless [from, to) is published and still kept. Before the release begins there is nothing to ask for. */
-export function checkReleased(
-  released: Released | undefined,
+export function checkPublished(
+  released: Publisher | undefined,
   call: "range" | "published",
   from: number,
   to: number,
@@ -32,13 +32,13 @@ export function checkReleased(
 
 /** Answers `range(from, to, options)`, or says what is wrong with it. */
 export function answerRange(
-  released: Released | undefined,
+  released: Publisher | undefined,
   from: number,
   to: number,
   options: RangeOptions,
   usual: "best" | "published",
 ): RangeAnswer {
-  checkReleased(released, "range", from, to);
+  checkPublished(released, "range", from, to);
   const kind = checkChoice("answer", options.answer ?? usual, ["best", "published"]);
   if (released === undefined || from === to) return makeAnswer(0, 0, NO_SPREAD, 1);
   const { sum, spread } = released.answer(from, to, kind);

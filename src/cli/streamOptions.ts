@@ -1,5 +1,5 @@
 /** The options of `tops` on the command line, shared by the commands that make a publisher. */
-import type { OwnSmoother, SmootherChoice, TopsOptions } from "../index.js";
+import type { CustomSmoother, SmootherChoice, StreamOptions } from "../index.js";
 import { given } from "../core/given.js";
 import { type Arguments, type Option, UsageError } from "./command.js";
 
@@ -16,7 +16,7 @@ export const TOPS_FLAGS: Readonly<Record<string, Option>> = {
   paper: { help: "all choices as in the paper" },
 };
 
-export function topsOptions(args: Arguments): TopsOptions {
+export function topsOptions(args: Arguments): StreamOptions {
   const options = {
     holdout: args.number("holdout"),
     maxRange: args.number("max-range"),
@@ -35,7 +35,7 @@ export function skipLevelsOf(args: Arguments): "auto" | "paper" | number | undef
   return text === "auto" || text === "paper" ? text : args.number("skip-levels");
 }
 
-export function smootherOf(text: string | undefined): Exclude<SmootherChoice, OwnSmoother> | undefined {
+export function smootherOf(text: string | undefined): Exclude<SmootherChoice, CustomSmoother> | undefined {
   if (text === undefined || text === "recent" || text === "mean" || text === "median") return text;
   const [name, parameter] = text.split(":");
   const value = Number(parameter);

@@ -12,9 +12,9 @@ import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { Perturber } from "./noise.js";
 import { RangeIndex, type RawAnswer } from "./ranges.js";
-import type { Released } from "./released.js";
+import type { Publisher } from "./publisher.js";
 import type { Settings } from "./options.js";
-import type { StateReader, StateWriter } from "./codec.js";
+import type { Decoder, Encoder } from "./codec.js";
 import { makeSmoother, type Smoother } from "./smoothers/index.js";
 
 /** Bits after the binary point that leave sums over a forest exact in a double. */
@@ -27,7 +27,7 @@ function fractionBits(settings: Settings, theta: number): number {
 /** Compilers know a constant of this module, and look an import up with every push. */
 const toGrid = quantise;
 
-export class Release implements Released {
+export class BlockPublisher implements Publisher {
   readonly #core: Core;
   readonly #perturber: Perturber;
   readonly #smoother: Smoother;
@@ -152,7 +152,7 @@ export class Release implements Released {
     return this.#ranges.publishedAt(position, this.#perValue) * this.resolution;
   }
 
-  save(writer: StateWriter): void {
+  save(writer: Encoder): void {
     writer.count(this.#block);
     writer.count(this.#filled);
     writer.count(this.#sum);
@@ -161,7 +161,7 @@ export class Release implements Released {
     writer.guessed(this.#smoother.state, (i) => this.#remembered(i));
   }
 
-  load(reader: StateReader): void {
+  load(reader: Decoder): void {
     this.#block = reader.count();
     this.#left = this.#blockLength - reader.count();
     this.#sum = reader.count();

@@ -10,9 +10,9 @@ import { COIN_BITS, fixedCoin, type Coin } from "./coin.js";
 import { exactRational, expFixed } from "./fixedPoint.js";
 import { makeScale, type Scale } from "./scale.js";
 
-export type RaceNoise = "exponential" | "laplace";
+export type SelectionNoise = "exponential" | "laplace";
 
-export interface RaceOptions {
+export interface SelectionOptions {
   /** n: how many candidates, 1 … 2²⁰. */
   readonly candidates: number;
   /** Distance between candidates, in units of the stream. */
@@ -30,13 +30,13 @@ export interface RaceOptions {
   /** Levels whose noise the penalty counts. Default log_b r, as printed. */
   readonly penaltyLevels?: number;
   /** `exponential` is permute-and-flip, never worse; `laplace` is the paper's. */
-  readonly noise: RaceNoise;
+  readonly noise: SelectionNoise;
 }
 
-export interface Race {
+export interface Selection {
   readonly candidates: number;
   readonly holdout: number;
-  readonly noise: RaceNoise;
+  readonly noise: SelectionNoise;
   /** 2^F: what one value above θ costs on the grid of the scores. */
   readonly countWeight: number;
   /** An integer below 2³³; times `penaltyUnit`, a power of two, the penalty of one candidate. */
@@ -72,7 +72,7 @@ const C = 60;
 
 /** Eq. 6's penalty per unit of θ, in values: (3m/(c r ε))·sqrt(2(b−1)·levels³). */
 export function penaltySlope(
-  options: Omit<RaceOptions, "candidates" | "step" | "epsilon" | "noise">,
+  options: Omit<SelectionOptions, "candidates" | "step" | "epsilon" | "noise">,
 ): number {
   const { holdout: m, maxRange: r, fanout: b, releaseEpsilon } = options;
   const levels = options.penaltyLevels ?? logarithm(r, b);
@@ -80,7 +80,7 @@ export function penaltySlope(
 }
 
 /** The race among `candidates` thresholds. Fails if its scores cannot be exact integers. */
-export function makeRace(options: RaceOptions): Race {
+export function makeSelection(options: SelectionOptions): Selection {
   check(options);
   const { candidates, holdout, noise, epsilon } = options;
   const slope = penaltySlope(options) * options.step;
@@ -111,13 +111,13 @@ export function makeRace(options: RaceOptions): Race {
 }
 
 /** What candidate i (1-based) costs whatever the values are, on the grid; never falls with i. */
-export function penalty(race: Race, i: number): number {
+export function penalty(race: Selection, i: number): number {
   // i·factor < 2⁵³ and unit is a power of two: exact up to the rounding, which both cores do alike.
   return Math.floor(i * race.penaltyFactor * race.penaltyUnit + 0.5);
 }
 
 /** Bins are as many as the race was made for. They are private: only their number is quoted. */
-export function checkBins(bins: Uint16Array | Uint32Array, race: Race): void {
+export function checkBins(bins: Uint16Array | Uint32Array, race: Selection): void {
   if (!(bins instanceof Uint16Array || bins instanceof Uint32Array))
     throw new TypeError("bins: expected a Uint16Array or a Uint32Array");
   if (bins.length !== race.holdout)
@@ -147,7 +147,7 @@ function sideCoin({ numerator, denominator }: Scale): Coin {
   return fixedCoin((one * one) / (one + expFixed(denominator, numerator, COIN_BITS)));
 }
 
-function check(options: RaceOptions): void {
+function check(options: SelectionOptions): void {
   whole("candidates", options.candidates, 1, MAX_CANDIDATES);
   whole("holdout", options.holdout, 1, MAX_HOLDOUT);
   whole("fanout", options.fanout, 2, 2 ** 31);

@@ -2,8 +2,8 @@
  * ToPS end to end, through the code that publishes. A replaced value is read by one stage only, so there are three
  * attacks: on a value that chooses θ, on one that warms up, and on one that is published.
  */
-import { resolveSettings, type TopsOptions } from "../../../src/stream/options.js";
-import { Tops } from "../../../src/stream/stream.js";
+import { resolveSettings, type StreamOptions } from "../../../src/stream/options.js";
+import { HoldoutStream } from "../../../src/stream/stream.js";
 import type { Core } from "../../../src/core/core.js";
 import type { Random } from "../../../src/core/random.js";
 import { type MakeTargets, type Target, THETA, type World } from "../target.js";
@@ -23,7 +23,7 @@ function choosing(epsilon: number, core: Core): Target {
     effort: 1 / 4,
     observe: observing(core, options, 1, (stream, world, row) => {
       stream.pushMany([world * THETA, 0, 0, 0, 0, 0, 0, 0]);
-      row[0] = stream.account().threshold!;
+      row[0] = stream.statement().threshold!;
     }),
   };
 }
@@ -77,9 +77,9 @@ export function likelihood(x: number, y: number, t: number): number {
 /** Runs a publisher with a key of its own for each row. */
 function observing(
   core: Core,
-  options: TopsOptions,
+  options: StreamOptions,
   width: number,
-  run: (stream: Tops, world: World, row: Float64Array) => void,
+  run: (stream: HoldoutStream, world: World, row: Float64Array) => void,
 ): Target["observe"] {
   const settings = resolveSettings(options);
   return (world: World, random: Random, rows: Float64Array) => {
@@ -87,7 +87,7 @@ function observing(
     core.keystream(random, keys);
     for (let i = 0; i < rows.length / width; i++) {
       const key = keys.slice(8 * i, 8 * i + 8);
-      run(new Tops(settings, core, key), world, rows.subarray(i * width, (i + 1) * width));
+      run(new HoldoutStream(settings, core, key), world, rows.subarray(i * width, (i + 1) * width));
     }
   };
 }

@@ -1,0 +1,21 @@
+/** What researchers need beside the library: the systems the paper compares, and the parts behind it. */
+export { chooseCore, type CoreChoice } from "../src/core/choose.js";
+export type { Core } from "../src/core/core.js";
+export type { Mechanism } from "../src/core/tables/mechanism.js";
+export { unsafeKey } from "../src/core/unsafeKey.js";
+export {
+  hybrid,
+  piecewise,
+  squareWave,
+  squareWaveWidth,
+  stochasticRounding,
+} from "../src/local/mechanisms.js";
+export { estimateOf, varianceOf, worstVariance } from "../src/local/moments.js";
+export {
+  comparison,
+  type ComparisonOptions,
+  METHOD_NAMES,
+  type MethodName,
+  system,
+  type SystemOptions,
+} from "./systems/index.js";
