@@ -65,7 +65,7 @@ const OPTIONS = [
   "prune",
   "objective",
   "accelerate",
-  "keep",
+  "history",
   "core",
 ];
 
@@ -192,7 +192,7 @@ export class Aggregator {
 
   /** Sum and mean of the values at positions [from, to) of the published stream, with error bars. O(1). */
   range(from: number, to: number): LocalAnswer {
-    checkRange("range", from, to, { length: this.#sums.count, oldest: this.#sums.oldest }, "keep");
+    checkRange("range", from, to, { length: this.#sums.count, oldest: this.#sums.oldest }, "history");
     if (this.#chosen === undefined || from === to) return makeLocalAnswer(0, 0, 0, 0);
     const { theta, excess, channel } = this.#chosen;
     const length = to - from;
@@ -228,7 +228,7 @@ function checked(options: AggregatorOptions): Required<Omit<AggregatorOptions, "
     prune,
     objective: checkChoice("objective", options.objective ?? "exact", ["exact", "paper"]),
     accelerate,
-    history: checkInteger("keep", options.history ?? Math.min(maxRange, 2 ** 27), 1, 2 ** 27),
+    history: checkInteger("history", options.history ?? Math.min(maxRange, 2 ** 27), 1, 2 ** 27),
   };
 }
 

@@ -56,7 +56,7 @@ describe.each(cores)("$name core", (core) => {
     ["consistency_fanout2_4level.json", 4],
   ])("recorded forest %s", (file, levels) => {
     const { fanout, before, after } = JSON.parse(
-      readFileSync(new URL(`./vectors/${file}`, import.meta.url), "utf8"),
+      readFileSync(new URL(`../vectors/${file}`, import.meta.url), "utf8"),
     ) as { fanout: number; before: number[][]; after: number[][] };
     for (let tree = 0; tree < fanout; tree++) {
       const part = (level: number[]) =>

@@ -16,7 +16,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 beforeAll(async () => {
   await build({
     ...{
-      entryPoints: ["test/kill/program.ts"],
+      entryPoints: ["test/durable/killed.ts"],
       outfile: program,
       bundle: true,
       platform: "node",

@@ -177,7 +177,7 @@ describe("releasing", () => {
     expect(Float64Array.of(...parts[0]!, ...parts[1]!)).toEqual(published.slice(0, 1000));
   });
 
-  test("ranges are checked; old values are forgotten when `keep` says so", async () => {
+  test("ranges are checked; old values are forgotten when `history` says so", async () => {
     expect(() => server.range(0, 200_001)).toThrow("range(0, 200001): only 200000 values published so far");
     for (const [from, to] of [
       [-1, 3],
@@ -190,7 +190,7 @@ describe("releasing", () => {
     short.release(device("release", "release", theta).reportMany(values));
     expect(short.range(195_000, 200_000).sum).toBeCloseTo(server.range(195_000, 200_000).sum, 3);
     expect(() => short.range(194_999, 200_000)).toThrow(
-      /positions before 195000 are no longer kept; a larger keep/,
+      /positions before 195000 are no longer kept; a larger history/,
     );
     expect(() => server.range(0, 10).interval(1)).toThrow(/^confidence: expected/);
   });
@@ -296,7 +296,7 @@ test.each([
   [{ max: -1 }, /^max:/],
   [{ holdout: 0 }, /^holdout:/],
   [{ maxRange: 0.5 }, /^maxRange:/],
-  [{ keep: 0 }, /^keep:/],
+  [{ history: 0 }, /^history:/],
   [{ estimator: "mle" }, /^estimator:/],
   [{ prune: true }, /^prune:/],
   [{ objective: "best" }, /^objective:/],

@@ -48,12 +48,12 @@ test("are the types wrong? No", async () => {
   const typed = Object.entries(analysis.entrypoints).filter(([, { resolutions }]) =>
     ["node16-esm", "bundler"].every((kind) => resolutions[kind]?.resolution?.isTypeScript),
   );
-  expect(typed.map(([path]) => path)).toEqual([".", "./node", "./browser", "./reporter"]);
+  expect(typed.map(([path]) => path)).toEqual([".", "./node", "./browser", "./reporter", "./research"]);
 });
 
 test("holds the build, its sources and documents, and nothing else", async () => {
   const outside = (await files()).filter(
-    (path) => !/^(dist\/.+\.(js|d\.ts)(\.map)?|src\/.+\.ts|docs\/.+\.(md|png|svg))$/.test(path),
+    (path) => !/^(dist\/.+\.(js|d\.ts)(\.map)?|(src|research)\/.+\.ts|docs\/.+\.(md|png|svg))$/.test(path),
   );
   expect(outside.sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "package.json"]);
 });
@@ -80,20 +80,22 @@ test("imports, with one wasm instance for all imports", async () => {
     WebAssembly.Instance = function (...args) { instances++; return new Instance(...args); };
     const one = await import("brume");
     const two = await import("./node_modules/brume/dist/src/index.js");
-    const cores = [one.chooseCore(), one.chooseCore("wasm"), two.chooseCore()];
-    console.log(JSON.stringify({ instances, cores: cores.map((core) => core.name), same: new Set(cores).size }));
+    const options = { epsilon: 1, max: 10, threshold: 5 };
+    const streams = [one.privateStream(options), one.privateStream({ ...options, core: "wasm" }), two.privateStream(options)];
+    console.log(JSON.stringify({ instances, cores: streams.map((stream) => stream.statement().core.name) }));
   `;
   const stdout = await node(["--input-type=module", "--eval", program], app);
-  expect(JSON.parse(stdout)).toEqual({ instances: 1, cores: ["wasm", "wasm", "wasm"], same: 1 });
+  expect(JSON.parse(stdout)).toEqual({ instances: 1, cores: ["wasm", "wasm", "wasm"] });
 });
 
 test("without WebAssembly the js core takes over", async () => {
   const program = `
     delete globalThis.WebAssembly;
-    const { chooseCore } = await import("brume");
+    const { privateStream } = await import("brume");
+    const make = (core) => privateStream({ epsilon: 1, max: 10, threshold: 5, core });
     let message;
-    try { chooseCore("wasm"); } catch (error) { message = error.message; }
-    console.log(JSON.stringify({ auto: chooseCore().name, message }));
+    try { make("wasm"); } catch (error) { message = error.message; }
+    console.log(JSON.stringify({ auto: make("auto").statement().core.name, message }));
   `;
   expect(JSON.parse(await node(["--input-type=module", "--eval", program], app))).toEqual({
     auto: "js",
@@ -103,12 +105,12 @@ test("without WebAssembly the js core takes over", async () => {
 
 test("its Node part has an entry of its own, which shares everything with the main one", async () => {
   const program = `
-    import { keep } from "brume";
-    import { brumeTransform, fileStore } from "brume/node";
+    import { openStream } from "brume";
+    import { nodeTransform, fileStore } from "brume/node";
     const options = { epsilon: 1, max: 10, threshold: 5, name: "s", store: fileStore("state"), key: new Uint8Array(32) };
-    const stream = await keep(options);
-    brumeTransform(stream).on("data", async (numbers) => {
-      const again = await keep(options);
+    const stream = await openStream(options);
+    nodeTransform(stream).on("data", async (numbers) => {
+      const again = await openStream(options);
       console.log(numbers.length, again.length, numbers[0] === (await again.published(0, 1))[0]);
     }).end(new Float64Array(300));
   `;
@@ -132,14 +134,16 @@ test.each([
   );
   writeFileSync(
     join(app, "types.ts"),
-    `import { tops, type Publisher, type TopsOptions } from "brume";
+    `import { privateStream, type StreamOptions, type System } from "brume";
+     import { comparison } from "brume/research";
      import * as browser from "brume/browser";
-     const options: TopsOptions = { epsilon: 1, max: 100, core: "js" };
-     const publisher: Publisher = tops(options);
-     export const published: number | undefined = publisher.push(1);
-     export const same: typeof tops = browser.tops;
+     const options: StreamOptions = { epsilon: 1, max: 100, core: "js" };
+     const stream: System = privateStream(options);
+     export const published: number | undefined = stream.push(1);
+     export const same: typeof privateStream = browser.privateStream;
+     export const other: System = comparison({ epsilon: 1, max: 100, method: "h2" });
      // @ts-expect-error: a missing option is seen by the compiler
-     tops({ epsilon: 1 });`,
+     privateStream({ epsilon: 1 });`,
   );
   await node([resolve("node_modules/typescript/bin/tsc"), "-p", config], app);
 });

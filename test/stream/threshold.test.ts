@@ -53,7 +53,7 @@ function wins(
 
 describe("scores", () => {
   const vector = JSON.parse(
-    readFileSync(new URL("vectors/nm_quality.json", import.meta.url), "utf8"),
+    readFileSync(new URL("../vectors/nm_quality.json", import.meta.url), "utf8"),
   ) as Record<
     "m" | "B" | "r" | "epsilon" | "b" | "slope" | "levels_in_noise_term" | "paper_slope" | "paper_argmax",
     number
