@@ -1,6 +1,7 @@
 /** Runs systems on data that is known, and measures how far their answers are off. */
 import { METHOD_NAMES, METHODS, system, type MethodName, type SystemOptions } from "./systems/index.js";
 import { HIERARCHIES } from "./systems/hierarchies.js";
+import type { AnswerKind } from "../src/stream/answer.js";
 import type { StreamOptions } from "../src/stream/options.js";
 import { checkChoice, checkInteger } from "../src/core/checks.js";
 import { given } from "../src/core/given.js";
@@ -38,7 +39,7 @@ export interface EvaluateOptions {
   /** Makes noise and ranges repeatable. */
   readonly seed?: string;
   /** How ranges are answered. Default: what the system does by itself. */
-  readonly answer?: "best" | "published";
+  readonly answer?: AnswerKind;
   /** Passed on to every system. */
   readonly variant?: "default" | "paper";
   /** A public θ for every system, or for the baselines another rule. */

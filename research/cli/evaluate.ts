@@ -1,6 +1,7 @@
 /** brume evaluate: how far the answers of any system are off, on data you know. */
 import { SYSTEM_NAMES, type EvaluateOptions, type Evaluation, type SystemName } from "../evaluate.js";
 import { evaluateInWorkers } from "../workers.js";
+import { ANSWER_KINDS } from "../../src/stream/answer.js";
 import { given } from "../../src/core/given.js";
 import { type Arguments, type Command, UsageError } from "../../src/cli/command.js";
 import { readNumbers } from "../../src/cli/input.js";
@@ -61,7 +62,7 @@ function evaluateOptions(args: Arguments): Omit<EvaluateOptions, "data"> {
     maxRange: args.number("max-range"),
     tile: args.has("tile"),
     threshold: args.number("threshold"),
-    answer: args.choice("answer", ["best", "published"]),
+    answer: args.choice("answer", ANSWER_KINDS),
     skipLevels: skipLevelsOf(args),
     smoother: smootherOf(args.text("smoother")),
     variant: args.has("paper") ? ("paper" as const) : undefined,

@@ -1,5 +1,6 @@
 /** One run of one system on one data set: everything that decides its result, as JSON, so that results can be kept by it. */
 import type { MethodName } from "../systems/index.js";
+import type { AnswerKind } from "../../src/stream/answer.js";
 import type { SkipRule } from "../../src/stream/levels.js";
 import type { Errors } from "../metrics.js";
 
@@ -25,7 +26,7 @@ export interface CentralJob extends AnyJob {
   readonly epsilon: number;
   readonly variant: "default" | "paper";
   /** As the paper measures, or as we answer. */
-  readonly answer: "best" | "published";
+  readonly answer: AnswerKind;
   readonly skipLevels?: SkipRule;
   readonly smoother?:
     "recent" | "mean" | "median" | { readonly moving: number } | { readonly exponential: number };

@@ -1,4 +1,5 @@
 /** Flat Laplace: every value gets noise of its own, of scale Θ/ε. A range sums as many noises as it has values. */
+import type { AnswerKind } from "../../src/stream/answer.js";
 import { noiseScale } from "../../src/stream/noise.js";
 import { RangeIndex, type RawAnswer } from "../../src/stream/ranges.js";
 import type { Settings } from "../../src/stream/options.js";
@@ -41,7 +42,7 @@ export class Flat implements IntegerStream {
     return noisy;
   }
 
-  answer(from: number, to: number, kind: "best" | "published"): RawAnswer {
+  answer(from: number, to: number, kind: AnswerKind): RawAnswer {
     return this.#ranges.answer(from, to, kind, 0);
   }
 }

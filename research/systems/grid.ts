@@ -3,6 +3,7 @@
  * asked for, and coarser by powers of two where sums or noise would not stay exact. θ is public by then, and so is
  * the grid.
  */
+import type { AnswerKind } from "../../src/stream/answer.js";
 import type { RawAnswer } from "../../src/stream/ranges.js";
 import type { Publisher } from "../../src/stream/publisher.js";
 import { quantise } from "../../src/core/quantise.js";
@@ -42,7 +43,7 @@ export interface IntegerStream {
   push(x: number): number;
   /** The same bits as one by one. */
   pushMany(xs: Float64Array): Float64Array;
-  answer(from: number, to: number, kind: "best" | "published"): RawAnswer;
+  answer(from: number, to: number, kind: AnswerKind): RawAnswer;
 }
 
 /** Clamps to θ, rounds to the grid, and publishes by `inner`. */

@@ -8,6 +8,7 @@
  * A value lies in one node per level; level l draws noise of scale Θ/ε_l, and Σ ε_l ≤ ε. The noisy nodes are all
  * that is ever published from.
  */
+import type { AnswerKind } from "../../src/stream/answer.js";
 import type { RawAnswer } from "../../src/stream/ranges.js";
 import { laplaceVariance } from "../../src/stream/variance.js";
 import type { Core } from "../../src/core/core.js";
@@ -166,7 +167,7 @@ export class NodeHierarchy {
   }
 
   /** The sum over positions [from, to), which are published and still kept. */
-  answer(from: number, to: number, kind: "best" | "published"): RawAnswer {
+  answer(from: number, to: number, kind: AnswerKind): RawAnswer {
     const { forestLength } = this.#shape;
     let sum = 0;
     let variance = 0;

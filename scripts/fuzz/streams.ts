@@ -1,6 +1,7 @@
 /** Publishers with random options, ToPS and the systems it is compared with: random calls, each on both cores. */
 import { comparison, METHOD_NAMES } from "../../research/index.js";
 import { type PrivateStream, privateStream, restore, type System } from "../../src/index.js";
+import { ANSWER_KINDS } from "../../src/stream/answer.js";
 import { outcome, same } from "./compare.js";
 import type { Dice } from "./dice.js";
 import { randomMethod, randomTops, type SystemOptions } from "./options.js";
@@ -121,17 +122,15 @@ function randomCall(dice: Dice, pair: Pair): [name: string, call: Call] {
 function randomRange(dice: Dice, length: number): [name: string, call: Call] {
   const [a, b] = [dice.below(length + 1), dice.below(length + 1)];
   const [from, to] = [Math.min(a, b), Math.max(a, b)];
-  const answer = dice.pick(ANSWERS);
+  const answer = dice.pick(ANSWER_KINDS);
   return [
     "range",
     (stream) => {
-      const found = stream.range(from, to, { answer });
-      return [found.sum, found.mean, found.standardError, ...found.interval(0.9)];
+      const found = stream.range(from, to, { answer, confidence: 0.9 });
+      return [found.sum, found.mean, found.standardError, found.low, found.high];
     },
   ];
 }
-
-const ANSWERS = ["best", "published"] as const;
 
 function publishedAgain(dice: Dice, length: number): [name: string, call: Call] {
   const from = dice.below(length + 1);

@@ -56,12 +56,11 @@ export const demo: Command = {
         ).map(([from, to]) => {
           const answer = stream.range(from, to);
           const sum = sumOf(truth.subarray(from, to));
-          const [low, high] = answer.interval(0.95);
           return [
             span(from, to),
             sum.toFixed(0),
             answer.sum.toFixed(0),
-            ((high - low) / 2).toFixed(0),
+            ((answer.high - answer.low) / 2).toFixed(0),
             `${((100 * (answer.sum - sum)) / sum).toFixed(2)} %`,
           ];
         }),

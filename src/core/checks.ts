@@ -28,6 +28,13 @@ export function checkInteger(name: string, value: unknown, least: number, most: 
   return value;
 }
 
+/** The probability of an interval: above 0, below 1. */
+export function checkConfidence(value: unknown): number {
+  if (!(typeof value === "number" && value > 0 && value < 1))
+    throw new RangeError(`confidence: expected a number between 0 and 1, got ${shown(value)}`);
+  return value;
+}
+
 /** One of a list of words. */
 export function checkChoice<T extends string>(name: string, value: unknown, choices: readonly T[]): T {
   const found = choices.find((choice) => choice === value);

@@ -2,10 +2,15 @@
 import { normalQuantile } from "../core/normal.js";
 import type { Spread } from "./variance.js";
 
+/** Which of the sums that released numbers allow: `RangeOptions` says what each one is. */
+export const ANSWER_KINDS = ["best", "published"] as const;
+export type AnswerKind = (typeof ANSWER_KINDS)[number];
+
+/** Plain data: it survives JSON, structuredClone and postMessage. */
 export interface RangeAnswer {
   /** Estimated sum over the range, in units of the stream. An empty range sums to 0, without error. */
   readonly sum: number;
-  /** Estimated mean value over the range; `NaN` for an empty one, which has no mean. */
+  /** Estimated mean value over the range; 0 for an empty range. */
   readonly mean: number;
   /**
    * Standard deviation of the noise in `sum`, in closed form from public parameters. It does not cover values
@@ -13,24 +18,31 @@ export interface RangeAnswer {
    * of a finished block, how unevenly the block's sum is spread over it).
    */
   readonly standardError: number;
-  /** Bounds that hold the noise-free sum with this probability (default 0.95), under the same two provisos. */
-  interval(confidence?: number): readonly [low: number, high: number];
+  /** `low` ≤ noise-free sum ≤ `high` with probability `confidence`, under the same two provisos. */
+  readonly low: number;
+  readonly high: number;
+  /** The probability that was asked for: 0.95 by default. */
+  readonly confidence: number;
 }
 
 /** @param unit the resolution: grid units → units of the stream */
-export function makeAnswer(sum: number, count: number, spread: Spread, unit: number): RangeAnswer {
+export function makeAnswer(
+  sum: number,
+  count: number,
+  spread: Spread,
+  unit: number,
+  confidence: number,
+): RangeAnswer {
   const total = sum * unit;
   const standardError = Math.sqrt(spread.variance) * unit;
+  const reach = noiseQuantile(confidence, spread) * standardError;
   return {
     sum: total,
-    mean: total / count,
+    mean: count === 0 ? 0 : total / count,
     standardError,
-    interval(confidence = 0.95) {
-      if (!(confidence > 0 && confidence < 1))
-        throw new RangeError(`confidence: expected a number between 0 and 1, got ${confidence}`);
-      const reach = noiseQuantile(confidence, spread) * standardError;
-      return [total - reach, total + reach];
-    },
+    low: total - reach,
+    high: total + reach,
+    confidence,
   };
 }
 

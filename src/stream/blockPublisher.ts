@@ -11,6 +11,7 @@
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { Perturber } from "./noise.js";
+import type { AnswerKind } from "./answer.js";
 import { RangeIndex, type RawAnswer } from "./ranges.js";
 import type { Publisher } from "./publisher.js";
 import type { Settings } from "./options.js";
@@ -83,7 +84,7 @@ export class BlockPublisher implements Publisher {
     return this.#resolution;
   }
 
-  answer(from: number, to: number, kind: "best" | "published"): RawAnswer {
+  answer(from: number, to: number, kind: AnswerKind): RawAnswer {
     return this.#ranges.answer(from, to, kind, this.#perValue);
   }
 

@@ -1,6 +1,6 @@
 /** What comes after the hold-out, whichever way noise is added, and how it is asked for a range. */
-import { checkChoice, checkRange } from "../core/checks.js";
-import { makeAnswer, type RangeAnswer } from "./answer.js";
+import { checkChoice, checkConfidence, checkOptions, checkRange } from "../core/checks.js";
+import { ANSWER_KINDS, type AnswerKind, makeAnswer, type RangeAnswer } from "./answer.js";
 import type { RangeOptions } from "./system.js";
 import type { RawAnswer } from "./ranges.js";
 import { NO_SPREAD } from "./variance.js";
@@ -17,7 +17,7 @@ export interface Publisher {
   /** The same for a batch of finite values: the same bits as one by one. */
   pushMany(values: Float64Array): Float64Array;
   /** The sum over published positions [from, to), in grid units. */
-  answer(from: number, to: number, kind: "best" | "published"): RawAnswer;
+  answer(from: number, to: number, kind: AnswerKind): RawAnswer;
 }
 
 /** Fails unless [from, to) is published and still kept. Before the release begins there is nothing to ask for. */
@@ -36,11 +36,13 @@ export function answerRange(
   from: number,
   to: number,
   options: RangeOptions,
-  usual: "best" | "published",
+  usual: AnswerKind,
 ): RangeAnswer {
   checkPublished(released, "range", from, to);
-  const kind = checkChoice("answer", options.answer ?? usual, ["best", "published"]);
-  if (released === undefined || from === to) return makeAnswer(0, 0, NO_SPREAD, 1);
+  checkOptions("range", options, ["answer", "confidence"]);
+  const kind = checkChoice("answer", options.answer ?? usual, ANSWER_KINDS);
+  const confidence = checkConfidence(options.confidence ?? 0.95);
+  if (released === undefined || from === to) return makeAnswer(0, 0, NO_SPREAD, 1, confidence);
   const { sum, spread } = released.answer(from, to, kind);
-  return makeAnswer(sum, to - from, spread, released.resolution);
+  return makeAnswer(sum, to - from, spread, released.resolution, confidence);
 }

@@ -2,6 +2,7 @@
  * Answers to range queries, in O(1) from prefix sums over blocks: 16 bytes a block, for the forests that are kept.
  * All numbers here are in grid units; the publisher scales them.
  */
+import type { AnswerKind } from "./answer.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { addSpreads, laplaceVariance, NO_SPREAD, rangeSpread, type Spread } from "./variance.js";
 
@@ -157,7 +158,7 @@ export class RangeIndex {
    * The sum over positions [from, to), which must have been published.
    * @param running per-value prediction of the block that is not finished yet
    */
-  answer(from: number, to: number, kind: "best" | "published", running: number): RawAnswer {
+  answer(from: number, to: number, kind: AnswerKind, running: number): RawAnswer {
     const upTo = kind === "best" ? this.#bestBefore : this.#publishedBefore;
     return {
       sum: upTo.call(this, to, running) - upTo.call(this, from, running),
@@ -209,7 +210,7 @@ export class RangeIndex {
    * Part of a block counts in proportion ("best") or, as published, not at all: its prediction is a constant
    * here, although it carries the noise of earlier blocks.
    */
-  #spread(from: number, to: number, kind: "best" | "published"): Spread {
+  #spread(from: number, to: number, kind: AnswerKind): Spread {
     const { blockLength, blocksPerForest } = this.#shape;
     const last = this.#chapters.at(-1);
     if (last === undefined) return NO_SPREAD;

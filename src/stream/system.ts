@@ -1,6 +1,6 @@
 /** What every publisher can do, ToPS and the systems it is compared with alike. */
 import type { Statement } from "./statement.js";
-import type { RangeAnswer } from "./answer.js";
+import type { AnswerKind, RangeAnswer } from "./answer.js";
 import type { SnapshotKey } from "./snapshot.js";
 
 export interface RangeOptions {
@@ -8,7 +8,9 @@ export interface RangeOptions {
    * "best" (default): every finished block counts at its own estimate, part of it in proportion.
    * "published": the sum of what was published at those positions.
    */
-  readonly answer?: "best" | "published";
+  readonly answer?: AnswerKind;
+  /** Probability that the interval [low, high] holds the noise-free sum: above 0, below 1. Default 0.95. */
+  readonly confidence?: number;
 }
 
 export interface System {

@@ -74,7 +74,7 @@ describe("noise in ranges", () => {
    * is off by at most 0.03 standard deviations (test/ranges) by 0.0035.
    */
   function miss(stream: System, range: readonly [number, number]): { miss: number; slack: number } {
-    const [low, high] = honest.range(...range).interval();
+    const { low, high } = honest.range(...range);
     const reach = (high - low) / 2;
     const errors = samples(stream, range).map(({ sum }) => sum - VALUE * (range[1] - range[0]));
     const share = errors.filter((error) => Math.abs(error) <= reach).length / errors.length;

@@ -95,12 +95,10 @@ describe("spread", () => {
 
 describe("answers", () => {
   test("scale to units of the stream", () => {
-    const answer = makeAnswer(12, 4, { variance: 9, fourth: 0 }, 0.5);
-    expect([answer.sum, answer.mean, answer.standardError]).toEqual([6, 1.5, 1.5]);
-    const [low, high] = answer.interval();
-    expect(low).toBeCloseTo(6 - 1.959963984540054 * 1.5, 12);
-    expect(high).toBeCloseTo(6 + 1.959963984540054 * 1.5, 12);
-    expect(() => answer.interval(95)).toThrow("confidence: expected a number between 0 and 1, got 95");
+    const answer = makeAnswer(12, 4, { variance: 9, fourth: 0 }, 0.5, 0.95);
+    expect(answer).toMatchObject({ sum: 6, mean: 1.5, standardError: 1.5, confidence: 0.95 });
+    expect(answer.low).toBeCloseTo(6 - 1.959963984540054 * 1.5, 12);
+    expect(answer.high).toBeCloseTo(6 + 1.959963984540054 * 1.5, 12);
   });
 
   test("normal quantiles", () => {

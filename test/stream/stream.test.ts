@@ -248,12 +248,28 @@ describe("range", () => {
     expect(() => stream.range(1100, 1200, { answer: "exact" as "best" })).toThrow(
       'answer: expected "best", "published"',
     );
+    for (const confidence of [0, 1, 95, NaN])
+      expect(() => stream.range(1100, 1200, { confidence })).toThrow(
+        `confidence: expected a number between 0 and 1, got ${confidence}`,
+      );
+    expect(() => stream.range(1100, 1200, { level: 0.9 } as object)).toThrow('range: unknown option "level"');
   });
 
-  test("an empty range sums to 0 without error and has no mean, anywhere and at any time", () => {
-    const empty = { sum: 0, mean: NaN, standardError: 0 };
+  test("answers are plain data, and a surer interval is a wider one", () => {
+    const answer = stream.range(1100, 1200, { confidence: 0.99 });
+    expect(answer.confidence).toBe(0.99);
+    expect(structuredClone(answer)).toEqual(answer);
+    expect(JSON.parse(JSON.stringify(answer))).toEqual(answer);
+    const usual = stream.range(1100, 1200);
+    expect(usual.confidence).toBe(0.95);
+    expect(answer.low).toBeLessThan(usual.low);
+    expect(answer.high).toBeGreaterThan(usual.high);
+    expect(usual.low).toBeLessThan(usual.sum);
+  });
+
+  test("an empty range sums to 0 without error, anywhere and at any time", () => {
+    const empty = { sum: 0, mean: 0, standardError: 0, low: 0, high: 0, confidence: 0.95 };
     for (const at of [0, 1100, stream.length]) expect(stream.range(at, at)).toMatchObject(empty);
-    expect(stream.range(1100, 1100).interval()).toEqual([0, 0]);
     expect(privateStream(small).range(0, 0)).toMatchObject(empty); // before θ is chosen
     expect(() => stream.range(1537, 1537)).toThrow("only 1536 values published so far");
   });

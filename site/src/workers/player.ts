@@ -93,12 +93,14 @@ export class Player {
     const start = Math.max(from, this.#settings.holdout);
     const end = Math.min(to, this.at);
     if (start >= end) return undefined;
-    const answer = this.#publisher.range(start - this.#settings.holdout, end - this.#settings.holdout);
-    const [low, high] = answer.interval(0.95);
+    const { sum, low, high } = this.#publisher.range(
+      start - this.#settings.holdout,
+      end - this.#settings.holdout,
+    );
     const threshold = this.#publisher.statement().threshold ?? Infinity;
     const truth = this.#sums[end]! - this.#sums[start]!;
     const clamped = this.#above(threshold, start, end);
-    return { type: "answer", from: start, to: end, truth, clamped, threshold, sum: answer.sum, low, high };
+    return { type: "answer", from: start, to: end, truth, clamped, threshold, sum, low, high };
   }
 
   /** What clamping to θ takes away from the values of a range. */
@@ -127,10 +129,9 @@ export class Player {
       const answer = this.#publisher.range(from - this.#settings.holdout, end - this.#settings.holdout, {
         answer: "published",
       });
-      const bounds = answer.interval(0.95);
       released[j] = answer.mean;
-      low[j] = bounds[0] / (end - from);
-      high[j] = bounds[1] / (end - from);
+      low[j] = answer.low / (end - from);
+      high[j] = answer.high / (end - from);
     }
   }
 }
