@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url";
+
 import { defineConfig } from "vitest/config";
 
 /** .ci/run asks for a machine-readable copy of the result here. */
@@ -6,7 +8,13 @@ const report = process.env["BRUME_TEST_REPORT"];
 /** These look at the build and need it packed, installed and a browser; all others run on the sources alone. */
 const built = ["test/package/**/*.test.ts", "test/browser/**/*.test.ts", "test/site/**/*.test.ts"];
 
+/** These need a Kafka broker, which their set-up starts. */
+const onBroker = ["packages/kafka/test/broker/**/*.test.ts"];
+
+const sources = ["test/**/*.test.ts", "packages/*/test/**/*.test.ts"];
+
 export default defineConfig({
+  resolve: { alias: { brume: fileURLToPath(new URL("src/index.ts", import.meta.url)) } }, // what packages import
   test: {
     // Tests end by themselves; these limits are for what hangs, even on a machine busy with other things.
     testTimeout: 300_000,
@@ -16,10 +24,14 @@ export default defineConfig({
     setupFiles: ["test/support/plainOutput.ts"],
     ...(report ? { reporters: ["default", "json"], outputFile: { json: report } } : {}),
     projects: [
-      { extends: true, test: { name: "source", include: ["test/**/*.test.ts"], exclude: built } },
+      { extends: true, test: { name: "source", include: sources, exclude: [...built, ...onBroker] } },
       {
         extends: true,
         test: { name: "built", include: built, globalSetup: ["test/package/setup.ts", "test/site/setup.ts"] },
+      },
+      {
+        extends: true,
+        test: { name: "kafka", include: onBroker, globalSetup: ["packages/kafka/test/broker/setup.ts"] },
       },
     ],
   },
