@@ -18,10 +18,15 @@ import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { makeSmoother, type Smoother } from "./smoothers/index.js";
 
-/** Bits after the binary point that leave sums over a forest exact in a double. */
-function fractionBits(settings: Settings, theta: number): number {
+/**
+ * Bits after the binary point that leave sums over a forest exact in a double. Where positions are ticks with any
+ * number of events, the estimate of a block at its cap is exact, and sums over a forest are as long as they stay
+ * below 2⁵³ in this unit.
+ */
+function fractionBits(settings: Settings, theta: number, cap: number): number {
   const { levels, epsilon, fanout, blocksPerForest, blockLength } = settings;
-  const largest = theta * blocksPerForest * blockLength + 100 * ((levels * theta) / epsilon) * fanout;
+  const most = cap === Infinity ? theta * blocksPerForest * blockLength : 8 * cap;
+  const largest = most + 100 * ((levels * theta) / epsilon) * fanout;
   return Math.max(0, Math.min(20, 51 - Math.ceil(Math.log2(largest))));
 }
 
@@ -39,6 +44,8 @@ export class BlockPublisher implements Publisher {
   readonly #resolution: number = NaN;
   readonly #theta: number = NaN;
   readonly #fraction: number = NaN;
+  /** The most that `pushUnits` lets a block sum to, in grid units. */
+  readonly #cap: number = Infinity;
   /** Finished blocks. */
   #block = 0;
   /** The running block: how many values it still takes, the integer sum of those it has, and what is predicted. */
@@ -51,15 +58,24 @@ export class BlockPublisher implements Publisher {
   /**
    * @param theta Θ in grid units, ≥ 1
    * @param firstMean prediction per value for the first block, in grid units
+   * @param cap where positions are ticks: the public number of grid units at which a block saturates
    */
-  constructor(core: Core, key: Uint32Array, settings: Settings, theta: number, firstMean: number) {
+  constructor(
+    core: Core,
+    key: Uint32Array,
+    settings: Settings,
+    theta: number,
+    firstMean: number,
+    cap = Infinity,
+  ) {
     this.#core = core;
     this.#resolution = settings.resolution;
     this.#theta = theta * settings.resolution;
     this.#blockLength = Math.floor(settings.blockLength); // a small integer: engines take any power for a double
     this.#left = this.#blockLength;
     this.#sum = 0;
-    const bits = fractionBits(settings, theta);
+    this.#cap = cap;
+    const bits = fractionBits(settings, theta, cap);
     this.#fraction = 2 ** bits;
     this.#perturber = new Perturber(core, key, settings, theta, bits);
     this.#smoother = makeSmoother(settings.smoother, settings.resolution / settings.blockLength);
@@ -102,6 +118,20 @@ export class BlockPublisher implements Publisher {
   /** @param value finite */
   push(value: number): number {
     const sum = this.#sum + toGrid(value, this.#theta, this.#resolution);
+    const left = this.#left - 1;
+    if (left === 0) return this.#finishBlock(sum);
+    this.#left = left;
+    this.#sum = sum;
+    return this.#steady;
+  }
+
+  /**
+   * Takes what the events of one tick sum to. A block saturates at its cap: min(cap, sum) moves by no more than the
+   * sum does, so one event still moves a block by Θ at most.
+   * @param units an integer from 0 on, in grid units
+   */
+  pushUnits(units: number): number {
+    const sum = Math.min(this.#cap, this.#sum + units);
     const left = this.#left - 1;
     if (left === 0) return this.#finishBlock(sum);
     this.#left = left;
