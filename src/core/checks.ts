@@ -4,7 +4,7 @@
  */
 
 /** What came, as short text fit for a message about a public parameter. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (typeof value === "number" || typeof value === "bigint") return String(value);
   return typeof value === "string"
     ? JSON.stringify(value)
@@ -52,13 +52,25 @@ export function checkText(name: string, value: unknown): string {
   return value;
 }
 
-/** An options object that has no field but the known ones: a misspelt option is an error, not a default. */
-export function checkOptions(name: string, options: unknown, known: readonly string[]): void {
-  if (typeof options !== "object" || options === null)
+/**
+ * The options that were given, each read once: own properties only, so a field that someone put on `Object.prototype`
+ * is no option. A misspelt option is an error, not a default.
+ */
+export function ownOptions<T extends object>(name: string, options: T, known: readonly string[]): T {
+  if (typeof options !== "object" || (options as unknown) === null)
     throw new TypeError(`${name}: expected an object of options, got ${shown(options)}`);
-  for (const key of Object.keys(options))
+  const own = Object.create(null) as Record<string, unknown>;
+  for (const key of Object.keys(options)) {
     if (!known.includes(key))
       throw new TypeError(`${name}: unknown option "${key}"; expected ${known.join(", ")}`);
+    own[key] = (options as Record<string, unknown>)[key];
+  }
+  return own as T;
+}
+
+/** The same check without a copy. */
+export function checkOptions(name: string, options: unknown, known: readonly string[]): void {
+  ownOptions(name, options as object, known);
 }
 
 /**
@@ -73,7 +85,7 @@ export function checkRange(
   { length, oldest }: { readonly length: number; readonly oldest: number },
   option: string,
 ): void {
-  const asked = `${call}(${from}, ${to})`;
+  const asked = `${call}(${shown(from)}, ${shown(to)})`;
   checkInteger(`${asked}: from`, from, 0, Number.MAX_SAFE_INTEGER);
   checkInteger(`${asked}: to`, to, from, Number.MAX_SAFE_INTEGER);
   if (to > length) throw new RangeError(`${asked}: only ${length} values published so far`);
@@ -93,14 +105,19 @@ export function refuseValue(): never {
   throw new TypeError("value: expected a finite number");
 }
 
-/** A batch of stream values, all finite: the position is public, the value is not. */
+/**
+ * A batch of stream values, all finite: the position is public, the value is not. The caller gets a copy: each place is
+ * read once, so neither a getter nor another thread can change a value after it was checked.
+ */
 export function checkValues(values: Float64Array | readonly number[]): Float64Array {
   if (!(values instanceof Float64Array) && !Array.isArray(values))
     throw new TypeError("values: expected a Float64Array or an array of numbers");
-  for (let i = 0; i < values.length; i++) {
+  const copy = new Float64Array(values.length);
+  for (let i = 0; i < copy.length; i++) {
     const value: unknown = values[i];
-    if (!Number.isFinite(value))
+    if (typeof value !== "number" || !Number.isFinite(value))
       throw new TypeError(`values[${i}]: expected a finite number; nothing of this batch was taken`);
+    copy[i] = value;
   }
-  return values instanceof Float64Array ? values : Float64Array.from(values);
+  return copy;
 }

@@ -1,4 +1,5 @@
 /** Which core runs: wasm where it can be compiled, else js with the same answers. */
+import { shown } from "./checks.js";
 import type { Core } from "./core.js";
 import { jsCore } from "./js/index.js";
 import { makeWasmCore } from "./wasm/index.js";
@@ -11,7 +12,7 @@ let wasm: Core | undefined;
 export function chooseCore(choice: CoreChoice = "auto"): Core {
   if (choice === "js") return jsCore;
   if (choice !== "auto" && choice !== "wasm")
-    throw new TypeError(`core: expected "auto", "wasm" or "js", got ${JSON.stringify(choice)}`);
+    throw new TypeError(`core: expected "auto", "wasm" or "js", got ${shown(choice)}`);
   try {
     return (wasm ??= makeWasmCore());
   } catch (reason) {

@@ -8,6 +8,7 @@ import {
   checkText,
   checkValue,
   checkValues,
+  ownOptions,
 } from "../../src/core/checks.js";
 
 describe("parameters are public: a message quotes what came", () => {
@@ -81,7 +82,31 @@ describe("values are private: a message never quotes one", () => {
       expect(Object.is(checkValues([value])[0], value)).toBe(true);
     }
     const batch = Float64Array.of(1, 2);
-    expect(checkValues(batch)).toBe(batch);
+    expect(checkValues(batch)).toEqual(batch);
+    expect(checkValues(batch)).not.toBe(batch);
     expect(() => checkValues("12" as unknown as number[])).toThrow(TypeError);
   });
+});
+
+test("options are own properties, each read once", () => {
+  let reads = 0;
+  const given = {
+    get max() {
+      return ++reads;
+    },
+  };
+  const own = ownOptions("options", Object.setPrototypeOf(given, { seed: 1 }) as object, ["max", "seed"]);
+  expect({ ...own }).toEqual({ max: 1 });
+  expect(reads).toBe(1);
+  expect("seed" in own).toBe(false);
+  expect(() => ownOptions("options", Symbol("x") as never, [])).toThrow(/^options: expected an object/);
+});
+
+test("a batch that changes while it is read is checked as it is taken", () => {
+  let reads = 0;
+  const shifty = new Proxy([1], {
+    get: (of, key): unknown => (key === "0" ? (++reads === 1 ? 5 : NaN) : Reflect.get(of, key)),
+  });
+  expect(checkValues(shifty)).toEqual(Float64Array.of(5));
+  expect(reads).toBe(1);
 });
