@@ -14,7 +14,7 @@ export async function* rows(): AsyncGenerator<Row> {
       epsilon: 0.1,
       max: theta,
       threshold: theta,
-      skipLevels,
+      tuning: { skipLevels },
       unsafeSeed: "push",
     });
     yield await measure({

@@ -2,7 +2,7 @@
 import { METHOD_NAMES, METHODS, system, type MethodName, type SystemOptions } from "./systems/index.js";
 import { HIERARCHIES } from "./systems/hierarchies.js";
 import type { AnswerKind } from "../src/stream/answer.js";
-import type { StreamOptions } from "../src/stream/options.js";
+import type { StreamOptions, Tuning } from "../src/stream/options.js";
 import { checkChoice, checkInteger } from "../src/core/checks.js";
 import { given } from "../src/core/given.js";
 import {
@@ -45,7 +45,7 @@ export interface EvaluateOptions {
   /** A public θ for every system, or for the baselines another rule. */
   readonly threshold?: number;
   /** Passed on to the systems that predict. */
-  readonly skipLevels?: NonNullable<StreamOptions["skipLevels"]>;
+  readonly skipLevels?: NonNullable<Tuning["skipLevels"]>;
   readonly smoother?: Exclude<NonNullable<StreamOptions["smoother"]>, (...args: never[]) => unknown>;
   readonly core?: NonNullable<StreamOptions["core"]>;
 }
@@ -140,7 +140,7 @@ function optionsFor(experiment: Experiment, { method, epsilon, run }: Trial): Sy
     maxRange,
     ...(seed === undefined ? {} : { unsafeSeed: `${seed}, ${method}, ${epsilon}, run ${run}` }),
     ...given({ variant, threshold, core }),
-    ...(predicts ? given({ skipLevels, smoother }) : {}),
+    ...(predicts ? { ...given({ smoother }), tuning: given({ skipLevels }) } : {}),
     ...(method === "percentile" ? { notPrivate: true } : {}),
   };
 }

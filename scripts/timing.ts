@@ -69,7 +69,7 @@ console.log(`${pushes} pushes each, Node ${process.version}, ${cpus()[0]?.model}
 for (const core of ["wasm", "js"] as const) {
   const fixed = { epsilon: 1, max: MAX, threshold: MAX, core };
   // One level, one value a block: every push draws noise of its own.
-  const drawing = timePushes({ ...fixed, fanout: 16, maxRange: 16 }, pushes, new Dice(1, 0));
+  const drawing = timePushes({ ...fixed, tuning: { fanout: 16 }, maxRange: 16 }, pushes, new Dice(1, 0));
   const median = drawing.map(({ noise }) => noise).sort((a, b) => a - b)[pushes >> 1]!;
   print(
     `${core}, noise below or above its median`,

@@ -18,7 +18,7 @@ export { packReport, type Phase, type Report, unpackReport } from "./local/repor
 export { reporter, type Reporter, type ReporterOptions } from "./local/reporter.js";
 export type { LocalStage, LocalStatement } from "./local/statement.js";
 export type { RangeAnswer } from "./stream/answer.js";
-export type { StreamOptions } from "./stream/options.js";
+export type { StreamOptions, Tuning } from "./stream/options.js";
 export { plan, type Plan } from "./stream/plan.js";
 export type { CustomSmoother } from "./stream/smoothers/custom.js";
 export type { SmootherChoice } from "./stream/smoothers/index.js";

@@ -39,7 +39,8 @@ function optionsOf(job: CentralJob): SystemOptions {
     maxRange,
     variant,
     unsafeSeed: seedOf(job),
-    ...given({ skipLevels, smoother, threshold }),
+    ...given({ smoother, threshold }),
+    tuning: given({ skipLevels }),
   };
 }
 
@@ -49,7 +50,8 @@ function withRule(job: CentralJob, rule: Rule, stream: Stream): System {
   if (theta < 1) return system(optionsOf({ ...job, method: "base" }));
   const max = Math.max(job.max, theta);
   const resolution = 2 ** Math.max(0, Math.ceil(Math.log2(max / 2 ** 20)));
-  return system({ ...optionsOf({ ...job, max, threshold: theta }), resolution });
+  const options = optionsOf({ ...job, max, threshold: theta });
+  return system({ ...options, tuning: { ...options.tuning, resolution } });
 }
 
 export function thetaBy(rule: Rule, job: CentralJob, stream: Stream): number {

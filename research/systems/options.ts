@@ -1,18 +1,18 @@
 /** Options of a baseline, checked, with every default filled in. */
 import { checkChoice, checkOptions } from "../../src/core/checks.js";
-import { resolveSettings, type Settings, type StreamOptions } from "../../src/stream/options.js";
+import { given } from "../../src/core/given.js";
+import { resolveSettings, type Settings, type StreamOptions, type Tuning } from "../../src/stream/options.js";
 import { HIERARCHIES, type Hierarchy } from "./hierarchies.js";
 import { METHOD_NAMES, METHODS, type MethodName, type ThresholdName } from "./methods.js";
 
 /** What a baseline shares with ToPS. */
-const SHARED = ["epsilon", "max", "holdout", "maxRange", "resolution", "thresholdStep", "history"] as const;
-const ALSO_SHARED = ["variant", "core", "unsafeSeed"] as const;
-const PREDICTING = ["skipLevels", "smoother"] as const;
+const SHARED = ["epsilon", "max", "holdout", "maxRange", "history", "variant", "core", "unsafeSeed"] as const;
+const SHARED_TUNING = ["resolution", "thresholdStep", "skipLevels"] as const;
 
-type SharedOptions = Pick<StreamOptions, (typeof SHARED)[number] | (typeof ALSO_SHARED)[number]>;
-type PredictingOptions = Pick<StreamOptions, (typeof PREDICTING)[number]>;
+type SharedOptions = Pick<StreamOptions, (typeof SHARED)[number]>;
 
-export interface ComparisonOptions extends SharedOptions, PredictingOptions {
+export interface ComparisonOptions extends SharedOptions, Pick<StreamOptions, "smoother"> {
+  readonly tuning?: Pick<Tuning, (typeof SHARED_TUNING)[number]>;
   /** Which system. */
   readonly method: MethodName;
   /** θ, in place of what the method does by itself: a rule, or a public number that you know without looking at the data. */
@@ -28,9 +28,7 @@ export interface ComparisonOptions extends SharedOptions, PredictingOptions {
 const BASELINE_OPTIONS: readonly string[] = [
   "method",
   ...SHARED,
-  ...ALSO_SHARED,
-  ...PREDICTING,
-  ...["threshold", "percentile", "delta", "notPrivate"],
+  ...["smoother", "tuning", "threshold", "percentile", "delta", "notPrivate"],
 ];
 
 export interface ComparisonSettings extends Settings {
@@ -48,16 +46,23 @@ export function resolveComparison(options: ComparisonOptions): ComparisonSetting
   const hierarchy: Hierarchy = HIERARCHIES[METHODS[method].hierarchy];
   const threshold = checkRule(options, METHODS[method].threshold);
   const fixed = threshold === "max" ? options.max : threshold;
-  for (const name of PREDICTING)
-    if (!hierarchy.skips && options[name] !== undefined)
+  const tuning = options.tuning ?? {};
+  checkOptions("tuning", tuning, SHARED_TUNING);
+  const predicting = { smoother: options.smoother, "tuning.skipLevels": tuning.skipLevels };
+  for (const [name, value] of Object.entries(predicting))
+    if (!hierarchy.skips && value !== undefined)
       throw new TypeError(`${name}: method "${method}" predicts nothing; leave it out`);
 
   const settings = resolveSettings({
-    ...(pick(options, [...SHARED, ...ALSO_SHARED]) as SharedOptions),
-    fanout: hierarchy.fanout,
+    ...(pick(options, SHARED) as SharedOptions),
+    ...given({ smoother: options.smoother }),
     threshold: typeof fixed === "number" ? fixed : "noisy-max",
-    warmStart: false,
-    ...(hierarchy.skips ? (pick(options, PREDICTING) as PredictingOptions) : { skipLevels: 0 }),
+    tuning: {
+      ...tuning,
+      fanout: hierarchy.fanout,
+      warmStart: false,
+      ...(hierarchy.skips ? {} : { skipLevels: 0 }),
+    },
   });
   const rule = typeof fixed === "number" ? "fixed" : (threshold as ComparisonSettings["rule"]);
   return {

@@ -1,10 +1,12 @@
 /** Random options of publishers: usual ones, extreme ones, and some that are refused. */
 import type { ComparisonOptions, MethodName } from "../../research/index.js";
-import type { StreamOptions } from "../../src/index.js";
+import type { StreamOptions, Tuning } from "../../src/index.js";
 import type { Dice } from "./dice.js";
 
 /** Those that a stream always has here. */
-type Given = Required<Pick<StreamOptions, "variant" | "smoother" | "fanout" | "maxRange">>;
+type Given = Required<Pick<StreamOptions, "variant" | "smoother" | "maxRange">> & {
+  readonly tuning: Tuning & { readonly fanout: number };
+};
 export type SystemOptions = (StreamOptions & Given) | ComparisonOptions;
 
 export function randomTops(dice: Dice): StreamOptions & Given {
@@ -18,18 +20,20 @@ export function randomTops(dice: Dice): StreamOptions & Given {
     epsilon: randomEpsilon(dice),
     max,
     maxRange,
-    fanout,
     holdout: fixed ? dice.below(30) : 1 + dice.below(300),
     smoother: dice.chance(0.05)
       ? own
       : dice.pick(["recent", "mean", "median", { moving: 1 + dice.below(9) }, { exponential: 0.3 }]),
-    skipLevels: dice.pick(["auto", "paper", 0, dice.below(5)]),
+    tuning: {
+      fanout,
+      skipLevels: dice.pick(["auto", "paper", 0, dice.below(5)]),
+      warmStart: dice.chance(0.7),
+      ...(resolution === undefined ? {} : { resolution }),
+    },
     variant: dice.pick(["default", "default", "paper"]),
-    warmStart: dice.chance(0.7),
     unsafeSeed: `fuzz ${dice.word()}`,
     ...longer,
     ...(fixed ? { threshold: max * dice.pick([1, 0.5, dice.unit()]) } : {}),
-    ...(resolution === undefined ? {} : { resolution }),
   };
 }
 

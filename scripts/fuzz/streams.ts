@@ -168,7 +168,8 @@ function badCall(dice: Dice, length: number): Call {
 /** What this stream has seen. */
 function note({ wasm, options }: Pair, tally: Tally): void {
   if ("method" in options) return tally.add(`method ${options.method}`);
-  const { variant, smoother, fanout, maxRange } = options;
+  const { variant, smoother, maxRange } = options;
+  const { fanout } = options.tuning;
   const { skipLevels, blockLength, threshold } = wasm.statement();
   const forest = Math.ceil(maxRange / blockLength) * blockLength;
   tally.add(`variant ${variant}`);

@@ -20,8 +20,7 @@ export function topsOptions(args: Arguments): StreamOptions {
   const options = {
     holdout: args.number("holdout"),
     maxRange: args.number("max-range"),
-    resolution: args.number("resolution"),
-    skipLevels: skipLevelsOf(args),
+    tuning: given({ resolution: args.number("resolution"), skipLevels: skipLevelsOf(args) }),
     smoother: smootherOf(args.text("smoother")),
     threshold: args.number("threshold"),
     unsafeSeed: args.text("unsafe-seed"),

@@ -24,7 +24,7 @@ export function skippedLevels(rule: SkipRule, epsilon: number, maxRange: number,
   }
   if (!Number.isInteger(rule) || rule < 0 || rule >= h)
     throw new RangeError(
-      `skipLevels: expected "auto", "paper" or a whole number from 0 to ${h - 1} (maxRange has ${h} levels), got ${rule}`,
+      `tuning.skipLevels: expected "auto", "paper" or a whole number from 0 to ${h - 1} (maxRange has ${h} levels), got ${rule}`,
     );
   return rule;
 }

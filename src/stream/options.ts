@@ -13,20 +13,12 @@ export interface StreamOptions {
   readonly holdout?: number;
   /** r, the longest range a query is expected to span, in values; one forest of noise per r values. Default 2²⁰. */
   readonly maxRange?: number;
-  /** g, values are rounded to multiples of it before noise. Default 1, or the largest power of two ≤ max/256. */
-  readonly resolution?: number;
-  /** Spacing of the candidates for θ, a multiple of the resolution. Default: leaves at most 2¹⁶ candidates. */
-  readonly thresholdStep?: number;
-  /** b, children per node: 2 to 64. Default 16. */
-  readonly fanout?: number;
-  /** s, lowest levels left to prediction. Default "auto": least expected error; "paper": Eq. 7. */
-  readonly skipLevels?: SkipRule;
-  /** How the next block is predicted from released ones. Default "recent". No effect on privacy. */
-  readonly smoother?: SmootherChoice;
   /** θ: chosen privately from the hold-out (default), or a public number that you know without looking at the data. */
   readonly threshold?: "noisy-max" | number;
-  /** Whether the last m/8 held-out values give a first prediction (at no cost: they take no part in choosing θ). Default true. */
-  readonly warmStart?: boolean;
+  /** How the next block is predicted from released ones. Default "recent". No effect on privacy. */
+  readonly smoother?: SmootherChoice;
+  /** What few streams need to set. */
+  readonly tuning?: Tuning;
   /** "paper": Laplace noise in the max, Eq. 7, first prediction θ/2, no warm start. */
   readonly variant?: "default" | "paper";
   /**
@@ -42,20 +34,25 @@ export interface StreamOptions {
   readonly unsafeSeed?: string;
 }
 
-const TOPS_OPTIONS: readonly string[] = [
-  ...[
-    "epsilon",
-    "max",
-    "holdout",
-    "maxRange",
-    "resolution",
-    "thresholdStep",
-    "fanout",
-    "skipLevels",
-    "smoother",
-  ],
-  ...["threshold", "warmStart", "variant", "history", "name", "core", "unsafeSeed"],
+/** Options with a default that fits nearly every stream. */
+export interface Tuning {
+  /** g, values are rounded to multiples of it before noise. Default 1, or the largest power of two ≤ max/256. */
+  readonly resolution?: number;
+  /** b, children per node: 2 to 64. Default 16. */
+  readonly fanout?: number;
+  /** s, lowest levels left to prediction. Default "auto": least expected error; "paper": Eq. 7. */
+  readonly skipLevels?: SkipRule;
+  /** Spacing of the candidates for θ, a multiple of the resolution. Default: leaves at most 2¹⁶ candidates. */
+  readonly thresholdStep?: number;
+  /** Whether the last m/8 held-out values give a first prediction (at no cost: they take no part in choosing θ). Default true. */
+  readonly warmStart?: boolean;
+}
+
+const STREAM_OPTIONS: readonly string[] = [
+  ...["epsilon", "max", "holdout", "maxRange", "threshold", "smoother", "tuning"],
+  ...["variant", "history", "name", "core", "unsafeSeed"],
 ];
+const TUNING: readonly string[] = ["resolution", "fanout", "skipLevels", "thresholdStep", "warmStart"];
 
 export interface Settings {
   readonly epsilon: number;
@@ -99,23 +96,26 @@ const MOST_HOLDOUT = 2 ** 27;
 const MARGIN = 100;
 
 export function resolveSettings(options: StreamOptions): Settings {
-  checkOptions("options", options, TOPS_OPTIONS);
+  checkOptions("options", options, STREAM_OPTIONS);
+  const tuning = options.tuning ?? {};
+  checkOptions("tuning", tuning, TUNING);
   const epsilon = checkPositive("epsilon", options.epsilon);
   const max = checkPositive("max", options.max);
   const variant = checkChoice("variant", options.variant ?? "default", ["default", "paper"]);
-  const fanout = checkInteger("fanout", options.fanout ?? 16, 2, 64);
+  const fanout = checkInteger("tuning.fanout", tuning.fanout ?? 16, 2, 64);
   const maxRange = checkInteger("maxRange", options.maxRange ?? 2 ** 20, fanout, 2 ** 40);
-  const resolution = checkPositive("resolution", options.resolution ?? defaultResolution(max));
-  if (resolution > max) throw new RangeError(`resolution: expected at most max = ${max}, got ${resolution}`);
-  const rule = options.skipLevels ?? (variant === "paper" ? "paper" : "auto");
-  if (typeof rule !== "number") checkChoice("skipLevels", rule, ["auto", "paper"]);
+  const resolution = checkPositive("tuning.resolution", tuning.resolution ?? defaultResolution(max));
+  if (resolution > max)
+    throw new RangeError(`tuning.resolution: expected at most max = ${max}, got ${resolution}`);
+  const rule = tuning.skipLevels ?? (variant === "paper" ? "paper" : "auto");
+  if (typeof rule !== "number") checkChoice("tuning.skipLevels", rule, ["auto", "paper"]);
   const skipped = skippedLevels(rule, epsilon, maxRange, fanout);
   const levels = levelCount(maxRange, fanout) - skipped;
   const blockLength = fanout ** skipped;
   const blocksPerForest = Math.ceil(maxRange / blockLength);
   if (fanout ** (levels - 1) > 2 ** 20)
     throw new RangeError(
-      `maxRange: one tree of noise would have ${fanout ** (levels - 1)} leaves, at most 2^20 are supported; lower maxRange or raise skipLevels`,
+      `maxRange: one tree of noise would have ${fanout ** (levels - 1)} leaves, at most 2^20 are supported; lower maxRange or raise tuning.skipLevels`,
     );
   const threshold = checkThreshold(options.threshold ?? "noisy-max", max, resolution);
   const settings: Settings = {
@@ -123,7 +123,7 @@ export function resolveSettings(options: StreamOptions): Settings {
     max,
     ...holdout(options, threshold, variant),
     resolution,
-    ...thresholdGrid(options.thresholdStep, max, resolution),
+    ...thresholdGrid(tuning.thresholdStep, max, resolution),
     threshold,
     selection: variant === "paper" ? "laplace" : "exponential",
     maxRange,
@@ -172,9 +172,9 @@ function holdout(
     fixed ? 0 : 1,
     fixed ? 2 ** 32 : MOST_HOLDOUT,
   );
-  const warmStart = options.warmStart ?? variant !== "paper";
+  const warmStart = options.tuning?.warmStart ?? variant !== "paper";
   if (typeof warmStart !== "boolean")
-    throw new TypeError(`warmStart: expected true or false, got a value of type ${typeof warmStart}`);
+    throw new TypeError(`tuning.warmStart: expected true or false, got a value of type ${typeof warmStart}`);
   if (fixed) return { choosing: 0, warming: warmStart ? total : 0, idle: warmStart ? 0 : total };
   const warming = warmStart ? Math.floor(total / 8) : 0;
   return { choosing: total - warming, warming, idle: 0 };
@@ -185,15 +185,18 @@ function thresholdGrid(
   max: number,
   resolution: number,
 ): Pick<Settings, "thresholdStep" | "candidates"> {
-  let step = asked === undefined ? resolution : checkPositive("thresholdStep", asked);
+  let step = asked === undefined ? resolution : checkPositive("tuning.thresholdStep", asked);
   if (asked === undefined) while (Math.floor(max / step) > CANDIDATES) step *= 2;
   if (!Number.isInteger(step / resolution))
-    throw new RangeError(`thresholdStep: expected a multiple of resolution ${resolution}, got ${step}`);
+    throw new RangeError(
+      `tuning.thresholdStep: expected a multiple of resolution ${resolution}, got ${step}`,
+    );
   const candidates = Math.floor(max / step);
-  if (candidates < 1) throw new RangeError(`thresholdStep: expected at most max = ${max}, got ${step}`);
+  if (candidates < 1)
+    throw new RangeError(`tuning.thresholdStep: expected at most max = ${max}, got ${step}`);
   if (candidates > MOST_CANDIDATES)
     throw new RangeError(
-      `thresholdStep: expected at most 2^20 candidates for θ, got ${candidates}; take a step of ${max / MOST_CANDIDATES} or more`,
+      `tuning.thresholdStep: expected at most 2^20 candidates for θ, got ${candidates}; take a step of ${max / MOST_CANDIDATES} or more`,
     );
   return { thresholdStep: step, candidates };
 }
@@ -214,7 +217,7 @@ function checkExactRange(settings: Settings): void {
   const scale = (levels * largest) / epsilon;
   if (!(scale <= MOST_SCALE))
     throw new RangeError(
-      `epsilon: noise of scale levels·(max/resolution)/ε = ${scale.toPrecision(3)} is above 2^40; raise epsilon (${epsilon}), lower max (${max}) or take a coarser resolution (${resolution})`,
+      `epsilon: noise of scale levels·(max/resolution)/ε = ${scale.toPrecision(3)} is above 2^40; raise epsilon (${epsilon}), lower max (${max}) or take a coarser tuning.resolution (${resolution})`,
     );
   if (!(epsilon <= 64 * levels))
     throw new RangeError(
@@ -223,6 +226,6 @@ function checkExactRange(settings: Settings): void {
   const most = largest * Math.max(blocksPerForest * blockLength, settings.warming);
   if (!(most + MARGIN * scale * (fanout + 1) < 2 ** 52))
     throw new RangeError(
-      `max: sums up to (max/resolution)·maxRange (or the warm start's share of holdout) = ${most.toPrecision(3)} do not stay exact in a double; lower max (${max}), maxRange (${settings.maxRange}) or holdout, or take a coarser resolution (${resolution})`,
+      `max: sums up to (max/resolution)·maxRange (or the warm start's share of holdout) = ${most.toPrecision(3)} do not stay exact in a double; lower max (${max}), maxRange (${settings.maxRange}) or holdout, or take a coarser tuning.resolution (${resolution})`,
     );
 }

@@ -18,7 +18,7 @@ const options = {
   epsilon: 1,
   max: 100,
   maxRange: 64,
-  fanout: 4,
+  tuning: { fanout: 4 },
   holdout: 64,
   unsafeSeed: "streams",
 } as const;

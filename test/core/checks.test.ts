@@ -60,7 +60,8 @@ describe("ends of what is allowed", () => {
   });
 
   test("noise up to a scale of 2⁴⁰, and none beyond", () => {
-    const at = (epsilon: number) => resolveSettings({ epsilon, max: 2 ** 20, fanout: 16, maxRange: 16 });
+    const at = (epsilon: number) =>
+      resolveSettings({ epsilon, max: 2 ** 20, tuning: { fanout: 16 }, maxRange: 16 });
     expect(at(2 ** -20).levels).toBe(1);
     expect(() => at(2 ** -20 * (1 - 2 ** -20))).toThrow("epsilon: noise of scale");
     expect(() => at(2 ** -21)).toThrow("epsilon: noise of scale");

@@ -9,7 +9,14 @@ import { fileStore, sqliteStore } from "../../src/node.js";
 import { longTailedStream } from "../support/streams.js";
 
 const key = new Uint8Array(32).fill(3);
-const options = { epsilon: 1, max: 100, maxRange: 64, fanout: 4, holdout: 16, unsafeSeed: "hub" } as const;
+const options = {
+  epsilon: 1,
+  max: 100,
+  maxRange: 64,
+  tuning: { fanout: 4 },
+  holdout: 16,
+  unsafeSeed: "hub",
+} as const;
 const values = longTailedStream(400, 120, "hub");
 
 const root = mkdtempSync(join(tmpdir(), "brume-hub-"));

@@ -11,7 +11,15 @@ import { openStream, restore, privateStream } from "../../src/index.js";
 import { fileStore } from "../../src/node.js";
 
 export const options = {
-  ...{ epsilon: 1, max: 100, maxRange: 1024, holdout: 512, skipLevels: 1, name: "kill", unsafeSeed: "kill" },
+  ...{
+    epsilon: 1,
+    max: 100,
+    maxRange: 1024,
+    holdout: 512,
+    tuning: { skipLevels: 1 },
+    name: "kill",
+    unsafeSeed: "kill",
+  },
 };
 const key = new Uint8Array(32).fill(1);
 

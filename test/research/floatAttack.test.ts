@@ -49,10 +49,8 @@ describe("porosity: every number that x can publish, x′ can publish too", () =
       epsilon: 8,
       max: 16,
       threshold: 16,
-      resolution: 1,
-      fanout: 2,
+      tuning: { resolution: 1, fanout: 2, skipLevels: 0 },
       maxRange: 4,
-      skipLevels: 0,
     };
     const fractions = (x: number) =>
       support(
@@ -92,7 +90,13 @@ describe("low bits say nothing about x = 0, 1 or 2⁴⁰", () => {
     expect(leastP((x) => noisy(cores[name], x, T, 200_000))).toBeGreaterThan(ODDS);
   });
 
-  const wide = { epsilon: 4, max: 2 ** 40, threshold: 2 ** 40, fanout: 4, maxRange: 16, skipLevels: 0 };
+  const wide = {
+    epsilon: 4,
+    max: 2 ** 40,
+    threshold: 2 ** 40,
+    tuning: { fanout: 4, skipLevels: 0 },
+    maxRange: 16,
+  };
   test("what ToPS publishes", () => {
     expect(leastP((x) => published(cores.wasm, wide, x, 20_000))).toBeGreaterThan(ODDS);
   });

@@ -110,7 +110,7 @@ describe("accounts", () => {
     expect(said("flat").text).toContain("Every value has an estimate of its own; one level carries noise.");
     expect(said("h2").text).toContain("8 levels of fan-out 2 carry noise.");
     expect(said("unbounded").text).toContain("its scale grows from level to level");
-    expect(said("hhatc16", { maxRange: 4096, skipLevels: 1 }).text).toMatch(
+    expect(said("hhatc16", { maxRange: 4096, tuning: { skipLevels: 1 } }).text).toMatch(
       /Every 16 values make a block; .* predictions by "recent"\./,
     );
   });
@@ -215,7 +215,7 @@ describe("thresholds", () => {
 describe("bad parameters", () => {
   test.each([
     [{ method: "h3" }, 'method: expected "pak"'],
-    [{ method: "h2", skipLevels: 1 }, 'skipLevels: method "h2" predicts nothing'],
+    [{ method: "h2", tuning: { skipLevels: 1 } }, 'tuning.skipLevels: method "h2" predicts nothing'],
     [{ method: "flat", smoother: "mean" }, 'smoother: method "flat" predicts nothing'],
     [{ method: "pak", percentile: 99.5 }, "percentile: expected a number between 0 and 1, got 99.5"],
     [{ method: "pak", delta: 0 }, "delta: expected a number between 0 and 1, got 0"],
@@ -231,6 +231,7 @@ describe("bad parameters", () => {
       "notPrivate: expected true or false, got a value of type number",
     ],
     [{ method: "h2", fanout: 2 }, 'options: unknown option "fanout"'],
+    [{ method: "h2", tuning: { fanout: 2 } }, 'tuning: unknown option "fanout"'],
   ])("%o", (change, message) => {
     expect(() => comparison({ ...small, ...change } as ComparisonOptions)).toThrow(message);
   });

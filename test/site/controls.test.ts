@@ -88,7 +88,7 @@ test("settings that cannot be: the field says so, the page goes on", async () =>
 
     await page.selectOption("#skip", "4");
     await page.fill("#maxRange", "1000"); // three levels: there is no fourth to skip
-    await textOf(page, "#release-error", /^skipLevels: expected .* whole number from 0 to 2/);
+    await textOf(page, "#release-error", /^tuning.skipLevels: expected .* whole number from 0 to 2/);
     await page.selectOption("#skip", "auto");
     await says(page, "#release-error", "");
   });

@@ -23,9 +23,8 @@ describe("plan", () => {
     const { standardErrorPerTheta } = plan({
       epsilon: 0.05,
       max: 1657,
-      fanout: 16,
+      tuning: { fanout: 16, skipLevels: 0 },
       maxRange: 256,
-      skipLevels: 0,
     }).errors[0]!;
     // Ranges of one value lie across two leaves of one value: in proportion α, 1−α, averaged over offsets.
     expect(standardErrorPerTheta ** 2).toBeGreaterThan(0.4 * sigma2 * (16 / 17));

@@ -16,7 +16,12 @@ const EPSILON = 1;
 const RUNS = 170_000;
 
 /** As small as it gets with every stage in it: 7 values choose θ ∈ {1, 2}, one warms up, three blocks of two are released. */
-const tiny = { max: 2, resolution: 1, holdout: 8, fanout: 2, maxRange: 4, skipLevels: 1 } as const;
+const tiny = {
+  max: 2,
+  holdout: 8,
+  maxRange: 4,
+  tuning: { resolution: 1, fanout: 2, skipLevels: 1 },
+} as const;
 const settingsAt = (epsilon: number, change = {}) =>
   resolveSettings({ ...tiny, ...change, epsilon, unsafeSeed: "privacy loss" });
 

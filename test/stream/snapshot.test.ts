@@ -6,7 +6,15 @@ import { longTailedStream } from "../support/streams.js";
 
 const key = Uint8Array.from({ length: 32 }, (_, i) => 7 * i);
 const small: StreamOptions = {
-  ...{ epsilon: 1, max: 100, maxRange: 64, fanout: 4, holdout: 64, name: "visits", unsafeSeed: "snapshot" },
+  ...{
+    epsilon: 1,
+    max: 100,
+    maxRange: 64,
+    tuning: { fanout: 4 },
+    holdout: 64,
+    name: "visits",
+    unsafeSeed: "snapshot",
+  },
 };
 
 /** What is left of a stream: its account, and everything it can still say. */
@@ -35,19 +43,19 @@ describe("a restored stream goes on bit for bit", () => {
   const middle = (means: readonly number[]) => means.reduce((a, b) => a + b, 0) / means.length + 1 / 3;
   const options: Record<string, StreamOptions> = {
     defaults: small,
-    "no skipped levels": { ...small, skipLevels: 0 },
-    mean: { ...small, skipLevels: 1, smoother: "mean" },
-    median: { ...small, skipLevels: 1, smoother: "median" },
-    moving: { ...small, skipLevels: 0, smoother: { moving: 5 } },
-    exponential: { ...small, skipLevels: 1, smoother: { exponential: 0.3 } },
-    "own smoother": { ...small, skipLevels: 0, smoother: middle },
+    "no skipped levels": { ...small, tuning: { skipLevels: 0 } },
+    mean: { ...small, tuning: { skipLevels: 1 }, smoother: "mean" },
+    median: { ...small, tuning: { skipLevels: 1 }, smoother: "median" },
+    moving: { ...small, tuning: { skipLevels: 0 }, smoother: { moving: 5 } },
+    exponential: { ...small, tuning: { skipLevels: 1 }, smoother: { exponential: 0.3 } },
+    "own smoother": { ...small, tuning: { skipLevels: 0 }, smoother: middle },
     "fixed threshold": { ...small, threshold: 30, holdout: 0 },
     "fixed threshold, warm start": { ...small, threshold: 30 },
-    "fixed threshold, idle hold-out": { ...small, threshold: 30, warmStart: false },
-    "no warm start": { ...small, warmStart: false },
+    "fixed threshold, idle hold-out": { ...small, threshold: 30, tuning: { warmStart: false } },
+    "no warm start": { ...small, tuning: { warmStart: false } },
     paper: { ...small, variant: "paper" },
-    "long history, grid of tenths": { ...small, history: Infinity, resolution: 0.1 },
-    "many candidates": { ...small, max: 2 ** 18, thresholdStep: 1 },
+    "long history, grid of tenths": { ...small, history: Infinity, tuning: { resolution: 0.1 } },
+    "many candidates": { ...small, max: 2 ** 18, tuning: { thresholdStep: 1 } },
   };
 
   test.each(Object.keys(options))("sealed at any moments: %s", async (name) => {
@@ -169,15 +177,15 @@ describe("refused, each with its reason", () => {
     epsilon: { ...small, epsilon: 1.5 },
     max: { ...small, max: 101 },
     maxRange: { ...small, maxRange: 65 },
-    fanout: { ...small, fanout: 5 },
+    fanout: { ...small, tuning: { fanout: 5 } },
     choosing: { ...small, holdout: 65 },
-    warming: { ...small, warmStart: false, holdout: 56 },
-    resolution: { ...small, resolution: 0.5, thresholdStep: 0.5 },
-    thresholdStep: { ...small, thresholdStep: 1 },
-    skipped: { ...small, skipLevels: 0 },
+    warming: { ...small, tuning: { warmStart: false }, holdout: 56 },
+    resolution: { ...small, tuning: { resolution: 0.5, thresholdStep: 0.5 } },
+    thresholdStep: { ...small, tuning: { thresholdStep: 1 } },
+    skipped: { ...small, tuning: { skipLevels: 0 } },
     smoother: { ...small, smoother: { moving: 3 } },
     threshold: { ...small, threshold: 30 },
-    variant: { ...small, variant: "paper", warmStart: true },
+    variant: { ...small, variant: "paper", tuning: { warmStart: true } },
     history: { ...small, history: Infinity },
     unsafeSeed: { ...small, unsafeSeed: "another" },
   };

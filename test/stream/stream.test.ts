@@ -7,7 +7,14 @@ import { unsafeKey } from "../../src/core/random.js";
 import { privateStream } from "../../src/index.js";
 import { diurnalStream, driftingStream, longTailedStream } from "../support/streams.js";
 
-const small = { epsilon: 1, max: 100, maxRange: 256, fanout: 4, holdout: 64, unsafeSeed: "small" } as const;
+const small = {
+  epsilon: 1,
+  max: 100,
+  maxRange: 256,
+  tuning: { fanout: 4 },
+  holdout: 64,
+  unsafeSeed: "small",
+} as const;
 
 describe("the release rule", () => {
   test("nothing is published during the hold-out, one number per value after it", () => {
@@ -21,10 +28,15 @@ describe("the release rule", () => {
   test.each(["recent", "mean", "median", { moving: 3 }, { exponential: 0.5 }] as const)(
     "every finished block sums exactly to its estimate, over several forests: %s",
     (smoother) => {
-      const stream = privateStream({ ...small, skipLevels: 2, smoother });
+      const stream = privateStream({ ...small, tuning: { ...small.tuning, skipLevels: 2 }, smoother });
       const values = longTailedStream(64 + 3 * 256 + 37, 100, "blocks");
       const published = stream.pushMany(values);
-      const all = privateStream({ ...small, skipLevels: 2, smoother, history: Infinity });
+      const all = privateStream({
+        ...small,
+        tuning: { ...small.tuning, skipLevels: 2 },
+        smoother,
+        history: Infinity,
+      });
       all.pushMany(values);
       for (let block = 0; block < 48; block++) {
         const sum = published.slice(16 * block, 16 * block + 16).reduce((a, b) => a + b, 0);
@@ -44,7 +56,12 @@ describe("the release rule", () => {
   );
 
   test("a block's numbers: the prediction, and at its last position the rest of the estimate", () => {
-    const stream = privateStream({ ...small, holdout: 0, threshold: 10, skipLevels: 1 });
+    const stream = privateStream({
+      ...small,
+      holdout: 0,
+      threshold: 10,
+      tuning: { ...small.tuning, skipLevels: 1 },
+    });
     const published = stream.pushMany(new Float64Array(8).fill(7));
     expect([...published.slice(0, 3)]).toEqual([5, 5, 5]); // θ/2: nothing is known yet
     const estimate = stream.range(0, 4).sum;
@@ -53,7 +70,12 @@ describe("the release rule", () => {
   });
 
   test("without skipped levels every value carries noise of its own", () => {
-    const stream = privateStream({ ...small, holdout: 0, threshold: 10, skipLevels: 0 });
+    const stream = privateStream({
+      ...small,
+      holdout: 0,
+      threshold: 10,
+      tuning: { ...small.tuning, skipLevels: 0 },
+    });
     const published = stream.pushMany(new Float64Array(256).fill(7));
     // Noise of scale 160 ties once in 640 pairs of siblings, of which there are 384; other groups have other fractions. Fifty
     // ties where 0.6 are expected: odds below 10⁻⁶⁰.
@@ -63,13 +85,13 @@ describe("the release rule", () => {
 
 describe("same bits", () => {
   const options: StreamOptions[] = [
-    { ...small, skipLevels: 0 },
-    { ...small, skipLevels: 1, smoother: "median" },
-    { ...small, skipLevels: 2, smoother: { moving: 2 } },
-    { ...small, skipLevels: 3, warmStart: false },
+    { ...small, tuning: { ...small.tuning, skipLevels: 0 } },
+    { ...small, tuning: { ...small.tuning, skipLevels: 1 }, smoother: "median" },
+    { ...small, tuning: { ...small.tuning, skipLevels: 2 }, smoother: { moving: 2 } },
+    { ...small, tuning: { ...small.tuning, skipLevels: 3, warmStart: false } },
     { ...small, variant: "paper" },
-    { ...small, fanout: 3, maxRange: 100, resolution: 0.1, skipLevels: 1 },
-    { ...small, max: 5, fanout: 2, maxRange: 50 },
+    { ...small, tuning: { ...small.tuning, fanout: 3, resolution: 0.1, skipLevels: 1 }, maxRange: 100 },
+    { ...small, max: 5, tuning: { ...small.tuning, fanout: 2 }, maxRange: 50 },
   ];
 
   test.each(options)("push by push, or in any batches, on either core: %o", (option) => {
@@ -102,7 +124,10 @@ describe("same bits", () => {
 
   test("order within a block does not matter: only its sum is used", () => {
     const values = longTailedStream(64 + 16, 100, "order");
-    const [a, b] = [privateStream({ ...small, skipLevels: 2 }), privateStream({ ...small, skipLevels: 2 })];
+    const [a, b] = [
+      privateStream({ ...small, tuning: { ...small.tuning, skipLevels: 2 } }),
+      privateStream({ ...small, tuning: { ...small.tuning, skipLevels: 2 } }),
+    ];
     const turned = Float64Array.from([...values.slice(0, 64), ...[...values.slice(64)].reverse()]);
     expect(b.pushMany(turned)).toEqual(a.pushMany(values));
   });
@@ -115,7 +140,12 @@ describe("same bits", () => {
 
 describe("values at the edge", () => {
   const published = (values: number[]) => [
-    ...privateStream({ ...small, holdout: 0, threshold: 10, skipLevels: 0 }).pushMany(values),
+    ...privateStream({
+      ...small,
+      holdout: 0,
+      threshold: 10,
+      tuning: { ...small.tuning, skipLevels: 0 },
+    }).pushMany(values),
   ];
 
   test("outside [0, θ] they are clamped, −0 and subnormals are 0", () => {
@@ -134,7 +164,7 @@ describe("values at the edge", () => {
           ...small,
           holdout,
           threshold: holdout === 0 ? 10 : ("noisy-max" as const),
-          skipLevels: 1,
+          tuning: { ...small.tuning, skipLevels: 1 },
         };
         const values = longTailedStream(200, 100, "bad");
         const [clean, dirty] = [privateStream(option), privateStream(option)];
@@ -165,7 +195,13 @@ describe("a smoother of your own", () => {
         if (shown.length % 3 === 0) throw new Error("no idea");
         return means.at(-1)! / 2;
       };
-      const stream = privateStream({ ...small, holdout: 0, threshold: 10, skipLevels: 1, smoother });
+      const stream = privateStream({
+        ...small,
+        holdout: 0,
+        threshold: 10,
+        tuning: { ...small.tuning, skipLevels: 1 },
+        smoother,
+      });
       const published: number[] = [];
       for (let from = 0; from < values.length; from += size)
         published.push(
@@ -198,7 +234,7 @@ describe("threshold", () => {
   test("the warm start takes no part in it, and no other value takes part in the warm start", () => {
     const values = longTailedStream(600, 100, "warm");
     const first = (change: (i: number) => boolean) =>
-      privateStream({ ...small, holdout: 512, skipLevels: 2 }).pushMany(
+      privateStream({ ...small, holdout: 512, tuning: { ...small.tuning, skipLevels: 2 } }).pushMany(
         values.map((v, i) => (change(i) ? 100 - v : v)),
       )[0];
     const usual = first(() => false);
@@ -215,7 +251,13 @@ describe("threshold", () => {
 
 describe("endless streams", () => {
   test("every forest has noise of its own", () => {
-    const stream = privateStream({ ...small, holdout: 0, threshold: 10, skipLevels: 0, maxRange: 64 });
+    const stream = privateStream({
+      ...small,
+      holdout: 0,
+      threshold: 10,
+      tuning: { ...small.tuning, skipLevels: 0 },
+      maxRange: 64,
+    });
     const published = stream.pushMany(new Float64Array(640).fill(5));
     const forests = Array.from({ length: 10 }, (_, i) => published.slice(64 * i, 64 * i + 64).join());
     expect(new Set(forests).size).toBe(10);
@@ -236,7 +278,12 @@ describe("endless streams", () => {
 
 describe("range", () => {
   const values = driftingStream(6 * 256, 100, "range");
-  const stream = privateStream({ ...small, holdout: 0, threshold: 50, skipLevels: 1 });
+  const stream = privateStream({
+    ...small,
+    holdout: 0,
+    threshold: 50,
+    tuning: { ...small.tuning, skipLevels: 1 },
+  });
   stream.pushMany(values);
 
   test("says what is wrong with a question", () => {
@@ -296,33 +343,54 @@ describe("bad parameters fail at construction, and say what was wanted and what 
     [{ max: 0 }, "max: expected a finite number above 0, got 0"],
     [{ max: 1e15 }, "is above 2^40; raise epsilon (1), lower max (1000000000000000)"],
     [{ max: 1e10, maxRange: 2 ** 30 }, "do not stay exact in a double"],
-    [{ resolution: 101 }, "resolution: expected at most max = 100, got 101"],
+    [
+      { tuning: { ...small.tuning, resolution: 101 } },
+      "tuning.resolution: expected at most max = 100, got 101",
+    ],
     [{ maxRange: 3 }, "maxRange: expected a whole number from 4 to"],
     [{ maxRange: 100.5 }, "maxRange: expected a whole number"],
-    [{ fanout: 65 }, "fanout: expected a whole number from 2 to 64, got 65"],
+    [
+      { tuning: { ...small.tuning, fanout: 65 } },
+      "tuning.fanout: expected a whole number from 2 to 64, got 65",
+    ],
     [{ holdout: 0 }, "holdout: expected a whole number from 1"],
     [{ holdout: 2 ** 27 + 1 }, "holdout: expected a whole number from 1 to 134217728"],
     [
-      { epsilon: 0.01, max: 1e15, resolution: 1e12, holdout: 4096, maxRange: 16 },
+      { epsilon: 0.01, max: 1e15, tuning: { resolution: 1e12 }, holdout: 4096, maxRange: 16 },
       "expected scores below 2⁵¹",
     ],
     [{ threshold: 2 ** 36, max: 2 ** 36, holdout: 2 ** 24, maxRange: 16 }, "do not stay exact in a double"],
     [
-      { skipLevels: 4 },
-      'skipLevels: expected "auto", "paper" or a whole number from 0 to 3 (maxRange has 4 levels), got 4',
+      { tuning: { fanout: 4, skipLevels: 4 } },
+      'tuning.skipLevels: expected "auto", "paper" or a whole number from 0 to 3 (maxRange has 4 levels), got 4',
     ],
-    [{ skipLevels: "most" }, 'skipLevels: expected "auto", "paper", got "most"'],
+    [
+      { tuning: { ...small.tuning, skipLevels: "most" } },
+      'tuning.skipLevels: expected "auto", "paper", got "most"',
+    ],
     [{ threshold: 101 }, "threshold: expected resolution"],
     [{ threshold: "max" }, 'threshold: expected "noisy-max" or a number, got "max"'],
-    [{ thresholdStep: 0.3 }, "thresholdStep: expected a multiple of resolution"],
-    [{ thresholdStep: 1000 }, "thresholdStep: expected at most max = 100, got 1000"],
-    [{ warmStart: 1 }, "warmStart: expected true or false, got a value of type number"],
+    [
+      { tuning: { ...small.tuning, thresholdStep: 0.3 } },
+      "tuning.thresholdStep: expected a multiple of resolution",
+    ],
+    [
+      { tuning: { ...small.tuning, thresholdStep: 1000 } },
+      "tuning.thresholdStep: expected at most max = 100, got 1000",
+    ],
+    [
+      { tuning: { ...small.tuning, warmStart: 1 } },
+      "tuning.warmStart: expected true or false, got a value of type number",
+    ],
     [{ variant: "printed" }, 'variant: expected "default", "paper", got "printed"'],
     [{ history: 5 }, "history: expected at least 512 values (two forests) or Infinity, got 5"],
     [{ core: "gpu" }, 'core: expected "auto", "wasm", "js", got "gpu"'],
     [{ smoother: "newest" }, 'smoother: expected "recent"'],
     [{ unsafeSeed: 5 }, "unsafeSeed: expected a string, got a value of type number"],
     [{ epsilom: 5 }, 'options: unknown option "epsilom"'],
+    [{ fanout: 4 }, 'options: unknown option "fanout"'],
+    [{ tuning: { fanOut: 4 } }, 'tuning: unknown option "fanOut"'],
+    [{ tuning: 4 }, "tuning: expected an object of options, got 4"],
   ])("%o", (change, message) => {
     expect(() => privateStream({ ...small, ...change } as StreamOptions)).toThrow(message);
   });
@@ -362,7 +430,7 @@ describe("the account", () => {
   });
 
   test("without a seed two releases differ", () => {
-    const option = { epsilon: 1, max: 100, threshold: 10, skipLevels: 0, maxRange: 256 } as const;
+    const option = { epsilon: 1, max: 100, threshold: 10, tuning: { skipLevels: 0 }, maxRange: 256 } as const;
     const values = new Float64Array(64).fill(5);
     expect(privateStream(option).pushMany(values)).not.toEqual(privateStream(option).pushMany(values));
   });
@@ -372,9 +440,8 @@ test("θ can be any of 2¹⁸ candidates, more than 16 bits can number", () => {
   const stream = privateStream({
     epsilon: 8,
     max: 2 ** 18,
-    thresholdStep: 1,
+    tuning: { thresholdStep: 1, warmStart: false },
     holdout: 64,
-    warmStart: false,
     unsafeSeed: "many candidates",
   });
   stream.pushMany(new Float64Array(64).fill(200_000));
@@ -386,7 +453,13 @@ test("θ can be any of 2¹⁸ candidates, more than 16 bits can number", () => {
 test("sums stay exact where a double has few bits to spare", () => {
   // 2¹⁶ values near θ = 2³² add up to 48 bits before the point, so only a few are left behind it.
   const [theta, count] = [2 ** 32, 2 ** 16];
-  const options = { epsilon: 1, max: theta, threshold: theta, fanout: 16, maxRange: count, skipLevels: 1 };
+  const options = {
+    epsilon: 1,
+    max: theta,
+    threshold: theta,
+    tuning: { fanout: 16, skipLevels: 1 },
+    maxRange: count,
+  };
   const stream = privateStream({ ...options, unsafeSeed: "few bits" });
   const published = stream.pushMany(new Float64Array(count).fill(theta));
   // Sums of doubles that share one grid are the same in any order, as long as none is rounded.

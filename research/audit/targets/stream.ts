@@ -16,7 +16,7 @@ export const tops: MakeTargets = (epsilon, core) => [
 
 /** Eight values choose between two thresholds; one of them is 0 or max. */
 function choosing(epsilon: number, core: Core): Target {
-  const options = { epsilon, max: THETA, thresholdStep: THETA / 2, holdout: 8, warmStart: false };
+  const options = { epsilon, max: THETA, holdout: 8, tuning: { thresholdStep: THETA / 2, warmStart: false } };
   return {
     name: "a value that chooses the threshold, 0 or max",
     features: ["threshold"],
@@ -48,7 +48,7 @@ function warming(epsilon: number, core: Core): Target {
 
 /** Two blocks of one value under one top node; the first is 0 or max. */
 function published(epsilon: number, core: Core): Target {
-  const options = { epsilon, max: THETA, threshold: THETA, fanout: 2, maxRange: 4, skipLevels: 0 };
+  const options = { epsilon, max: THETA, threshold: THETA, maxRange: 4, tuning: { fanout: 2, skipLevels: 0 } };
   const t = (2 * THETA) / epsilon;
   return {
     name: "a published value, 0 or max",

@@ -17,7 +17,7 @@ export function makePublisher(settings: ReleaseSettings): System {
   return privateStream({
     ...shared,
     smoother: smootherOf(settings),
-    ...(skip === "auto" ? {} : { skipLevels: skip === "paper" ? skip : Number(skip) }),
+    ...(skip === "auto" ? {} : { tuning: { skipLevels: skip === "paper" ? skip : Number(skip) } }),
     ...(variant === "paper" ? { variant } : {}),
   });
 }
