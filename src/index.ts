@@ -22,7 +22,7 @@ export type { StreamOptions, Tuning } from "./stream/options.js";
 export { plan, type Plan } from "./stream/plan.js";
 export type { CustomSmoother } from "./stream/smoothers/custom.js";
 export type { SmootherChoice } from "./stream/smoothers/index.js";
-export type { SnapshotKey } from "./stream/snapshot.js";
+export type { SnapshotKey } from "./stream/sealing.js";
 export type { StageStatement, Statement } from "./stream/statement.js";
 export { privateStream, restore } from "./stream/stream.js";
 export type { PrivateStream, RangeOptions, System } from "./stream/system.js";

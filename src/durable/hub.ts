@@ -6,7 +6,7 @@ import type { Statement } from "../stream/statement.js";
 import type { RangeAnswer } from "../stream/answer.js";
 import type { RangeOptions } from "../stream/system.js";
 import { resolveSettings, type StreamOptions } from "../stream/options.js";
-import { type SnapshotKey, snapshotKey } from "../stream/snapshot.js";
+import { type SnapshotKey, snapshotKey } from "../stream/sealing.js";
 import { checkInteger, checkText } from "../core/checks.js";
 import { openStream, type DurableStream } from "./openStream.js";
 import { memoryStore } from "./stores/memory.js";

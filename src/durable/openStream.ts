@@ -10,7 +10,7 @@ import type { Statement } from "../stream/statement.js";
 import type { RangeAnswer } from "../stream/answer.js";
 import type { RangeOptions, PrivateStream } from "../stream/system.js";
 import type { StreamOptions } from "../stream/options.js";
-import { type SnapshotKey, snapshotKey } from "../stream/snapshot.js";
+import { type SnapshotKey, snapshotKey } from "../stream/sealing.js";
 import { restore, privateStream } from "../stream/stream.js";
 import { checkText } from "../core/checks.js";
 import type { Store, StoredSnapshot } from "./stores/store.js";

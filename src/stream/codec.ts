@@ -44,7 +44,10 @@ export class Encoder {
   }
 
   text(value: string): void {
-    const bytes = new TextEncoder().encode(value);
+    this.blob(new TextEncoder().encode(value));
+  }
+
+  blob(bytes: Uint8Array): void {
     this.count(bytes.length);
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.#length);

@@ -1,108 +1,121 @@
 /**
- * A publisher's state, sealed: AES-256-GCM under the caller's key (docs/snapshots.md).
+ * A stream's state as encrypted bytes (docs/snapshots.md, sealing.ts).
  *
- *     "brume" · version · sequence (8 bytes) · IV (12 bytes) │ encrypted: parameters, state │ tag (16 bytes)
+ *     "brume" · version · sequence (8 bytes) · salt (16) · IV (12) │ encrypted: parameters, state │ tag (16 bytes)
  *
- * Everything left of the first line is authenticated too. Inside are true partial sums, held-out values and the
- * noise key, so a snapshot is as secret as the data; no noise is in it, since noise is made again from the key.
+ * The bytes before the first line are authenticated too. Inside are true partial sums, held-out values and the
+ * noise key, so a snapshot is as secret as the data. It holds no noise: noise is made again from the key.
  */
 import { Decoder, Encoder } from "./codec.js";
 import type { Settings } from "./options.js";
+import { IV_LENGTH, SALT_LENGTH, type SnapshotKey, StreamCipher, TAG_LENGTH } from "./sealing.js";
 import { smootherName } from "./smoothers/index.js";
 
-/** 32 secret bytes, or an AES-GCM key of 256 bits made with WebCrypto. */
-export type SnapshotKey = Uint8Array | CryptoKey;
-
-export interface Opened {
-  /** Which seal of its stream this is, from 1 on. */
+export interface OpenedSnapshot {
+  /** Which snapshot of its stream this is, from 1 on. */
   readonly sequence: number;
+  /** The salt of the stream's key: its next snapshots have the same one. */
+  readonly salt: Uint8Array<ArrayBuffer>;
   /** What the stages wrote. */
   readonly state: Decoder;
 }
+
+/** Public settings as text, by name. `name` is the stream's. */
+export type Parameters = Readonly<Record<string, string>>;
 
 /** Changes whenever the meaning of the bytes does: a stage's state, or how noise follows from the key. */
 const VERSION = 1;
 const MAGIC = new TextEncoder().encode("brume");
 const SEQUENCE_AT = MAGIC.length + 1;
-const IV_AT = SEQUENCE_AT + 8;
-const BODY_AT = IV_AT + 12;
-const TAG = 16;
+const SALT_AT = SEQUENCE_AT + 8;
+const BODY_AT = SALT_AT + SALT_LENGTH + IV_LENGTH;
 
-/** @param save writes the state; called before anything is awaited, so the snapshot is of this moment */
-export async function sealSnapshot(
-  key: SnapshotKey,
-  sequence: number,
-  settings: Settings,
+/** What a snapshot encrypts: the parameters, then what `save` writes. */
+export function encodeState(
+  parameters: Uint8Array,
   save: (writer: Encoder) => void,
-): Promise<Uint8Array<ArrayBuffer>> {
+): Uint8Array<ArrayBuffer> {
   const writer = new Encoder();
-  writer.text(JSON.stringify(parametersOf(settings)));
+  writer.blob(parameters);
   save(writer);
-  const plain = writer.bytes;
+  return writer.bytes;
+}
+
+/** @param plain made by `encodeState` */
+export function sealSnapshot(
+  cipher: StreamCipher,
+  sequence: number,
+  plain: Uint8Array<ArrayBuffer>,
+): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>> {
   const header = new Uint8Array(BODY_AT);
   header.set(MAGIC);
   header[MAGIC.length] = VERSION;
   new DataView(header.buffer).setFloat64(SEQUENCE_AT, sequence, true);
-  const iv = crypto.getRandomValues(header.subarray(IV_AT));
-  const secret = await snapshotKey(key);
-  const sealed = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: header }, secret, plain);
-  const out = new Uint8Array(BODY_AT + sealed.byteLength);
-  out.set(header);
-  out.set(new Uint8Array(sealed), BODY_AT);
-  return out;
+  header.set(cipher.salt, SALT_AT);
+  crypto.getRandomValues(header.subarray(BODY_AT - IV_LENGTH));
+  return cipher.encrypt(header, plain);
 }
 
-/** Opens a snapshot that was sealed with this key for a stream with these settings; refuses any other. */
-export async function openSnapshot(bytes: Uint8Array, key: SnapshotKey, settings: Settings): Promise<Opened> {
+/** Opens a snapshot that was made with this key and these parameters; refuses any other. */
+export async function openSnapshot(
+  bytes: Uint8Array,
+  key: SnapshotKey,
+  parameters: Parameters,
+): Promise<OpenedSnapshot> {
+  const { sequence, salt, plain } = await decryptSnapshot(bytes, key);
+  const state = new Decoder(plain);
+  checkParameters(JSON.parse(state.text()) as Parameters, parameters);
+  return { sequence, salt, state };
+}
+
+/** The same state under another key and with another sequence number: no parameter is needed for that. */
+export async function resealSnapshot(
+  bytes: Uint8Array,
+  from: SnapshotKey,
+  to: SnapshotKey,
+  sequence: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { plain } = await decryptSnapshot(bytes, from);
+  return sealSnapshot(await StreamCipher.make(to), sequence, plain);
+}
+
+async function decryptSnapshot(bytes: Uint8Array, key: SnapshotKey) {
   if (!(bytes instanceof Uint8Array)) throw new TypeError("snapshot: expected a Uint8Array");
   const own = Uint8Array.from(bytes); // the caller may change his while we wait
-  const header = own.subarray(0, BODY_AT);
-  if (own.length < BODY_AT + TAG)
+  if (own.length < BODY_AT + TAG_LENGTH)
     throw new RangeError(
-      `snapshot: expected at least ${BODY_AT + TAG} bytes, got ${own.length}; it is cut short`,
+      `snapshot: expected at least ${BODY_AT + TAG_LENGTH} bytes, got ${own.length}; it is truncated`,
     );
+  const header = own.subarray(0, BODY_AT);
   if (MAGIC.some((byte, i) => header[i] !== byte))
-    throw new TypeError("snapshot: expected bytes made by seal(), got something else, or damaged bytes");
+    throw new TypeError("snapshot: expected bytes made by snapshot(), got other or corrupt bytes");
   if (header[MAGIC.length] !== VERSION)
     throw new TypeError(
       `snapshot: expected format version ${VERSION}, got ${header[MAGIC.length]}; restore it with the version of the library that made it`,
     );
-  const secret = await snapshotKey(key);
-  const reader = await decrypt(secret, header, own.subarray(BODY_AT));
-  checkParameters(JSON.parse(reader.text()) as Record<string, string>, parametersOf(settings));
-  return { sequence: new DataView(own.buffer).getFloat64(SEQUENCE_AT, true), state: reader };
+  const salt = header.slice(SALT_AT, SALT_AT + SALT_LENGTH);
+  const cipher = await StreamCipher.make(key, salt);
+  const plain = await cipher.decrypt(header, own.subarray(BODY_AT)).catch(() => {
+    throw new Error("snapshot: cannot decrypt it: wrong key, or corrupt or truncated data");
+  });
+  return { sequence: new DataView(own.buffer).getFloat64(SEQUENCE_AT, true), salt, plain };
 }
 
-/** The key in the form WebCrypto wants; made once by callers who seal often. */
-export async function snapshotKey(key: SnapshotKey): Promise<CryptoKey> {
-  if (typeof globalThis.crypto?.subtle === "undefined")
-    throw new Error("crypto.subtle: expected WebCrypto, got none; browsers have it on https pages only");
-  if (key instanceof Uint8Array) {
-    if (key.length !== 32) throw new RangeError(`key: expected 32 bytes, got ${key.length}`);
-    return crypto.subtle.importKey("raw", Uint8Array.from(key), "AES-GCM", false, ["encrypt", "decrypt"]);
-  }
-  const algorithm = (key as CryptoKey | undefined)?.algorithm as AesKeyAlgorithm | undefined;
-  if (algorithm?.name !== "AES-GCM" || algorithm.length !== 256)
-    throw new TypeError("key: expected 32 bytes or an AES-GCM CryptoKey of 256 bits");
-  return key;
+/** Encoded once per stream: they do not change from snapshot to snapshot. */
+const encoded = new WeakMap<Settings, Uint8Array>();
+
+export function encodedParameters(settings: Settings): Uint8Array {
+  let bytes = encoded.get(settings);
+  if (bytes === undefined) encoded.set(settings, (bytes = encodeParameters(parametersOf(settings))));
+  return bytes;
 }
 
-async function decrypt(
-  key: CryptoKey,
-  header: Uint8Array<ArrayBuffer>,
-  sealed: Uint8Array<ArrayBuffer>,
-): Promise<Decoder> {
-  const iv = header.subarray(IV_AT);
-  try {
-    const plain = await crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData: header }, key, sealed);
-    return new Decoder(new Uint8Array(plain));
-  } catch {
-    throw new Error("snapshot: it does not open; the key is another one, or the bytes were damaged or cut");
-  }
+export function encodeParameters(parameters: Parameters): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(parameters));
 }
 
 /** Every setting that published numbers depend on, and the stream's name, as text; public. */
-function parametersOf(settings: Settings): Record<string, string> {
+export function parametersOf(settings: Settings): Parameters {
   const shown = { ...settings, smoother: smootherName(settings.smoother), core: "any" }; // both give the same answers
   return Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, String(value)]));
 }
@@ -110,7 +123,7 @@ function parametersOf(settings: Settings): Record<string, string> {
 /** Said first when it differs: a snapshot of another stream usually differs in other settings as well. */
 const IDENTITY = "name";
 
-function checkParameters(sealed: Record<string, string>, wanted: Record<string, string>): void {
+function checkParameters(sealed: Parameters, wanted: Parameters): void {
   const names = [IDENTITY, ...new Set([...Object.keys(wanted), ...Object.keys(sealed)])];
   const different = names.find((name) => sealed[name] !== wanted[name]);
   if (different === undefined) return;

@@ -24,31 +24,30 @@ import { BlockPublisher } from "./blockPublisher.js";
 import { answerRange, checkPublished } from "./publisher.js";
 import { resolveSettings, type Settings, type StreamOptions } from "./options.js";
 import { smootherName } from "./smoothers/index.js";
-import { openSnapshot, sealSnapshot, type SnapshotKey } from "./snapshot.js";
+import { checkSnapshotKey, SALT_LENGTH, type SnapshotKey, StreamCipher } from "./sealing.js";
+import {
+  encodedParameters,
+  encodeState,
+  type OpenedSnapshot,
+  openSnapshot,
+  parametersOf,
+  sealSnapshot,
+} from "./snapshot.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { NoisyMax } from "./threshold.js";
 import { WarmStart } from "./warmStart.js";
 
-/** Makes a publisher: `push` a value, get its private number. */
+/** Makes a stream: `push` a value, get its private number. This is ToPS. */
 export function privateStream(options: StreamOptions): PrivateStream {
-  const settings = resolveSettings(options);
-  const core = chooseCore(settings.core);
-  const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
-  return new HoldoutStream(settings, core, key);
+  return HoldoutStream.begin(options);
 }
 
 /**
- * A publisher that goes on where `seal` was called, bit for bit. Needs the options the stream was made with; a
+ * A stream that continues after the moment of `snapshot`, bit for bit. Needs the options the stream was made with; a
  * function of your own as smoother comes with them again.
  */
-export async function restore(
-  bytes: Uint8Array,
-  key: SnapshotKey,
-  options: StreamOptions,
-): Promise<PrivateStream> {
-  const settings = resolveSettings(options);
-  const { sequence, state } = await openSnapshot(bytes, key, settings);
-  return HoldoutStream.load(settings, chooseCore(settings.core), sequence, state);
+export function restore(bytes: Uint8Array, key: SnapshotKey, options: StreamOptions): Promise<PrivateStream> {
+  return HoldoutStream.restore(bytes, key, options);
 }
 
 export class HoldoutStream implements PrivateStream {
@@ -63,6 +62,8 @@ export class HoldoutStream implements PrivateStream {
   /** Held-out values seen. */
   #held = 0;
   #sequence = 0;
+  /** The salt of the key that encrypts this stream's snapshots. */
+  #salt = crypto.getRandomValues(new Uint8Array(SALT_LENGTH));
 
   /**
    * @param key all randomness of the release; a second release must not use it again
@@ -75,6 +76,19 @@ export class HoldoutStream implements PrivateStream {
     if (settings.threshold === "noisy-max") this.#chooser = new NoisyMax(core, key, settings);
     else this.#theta = Math.floor(settings.threshold / settings.resolution + 0.5);
     if (settings.choosing + settings.warming + settings.idle === 0) this.#begin();
+  }
+
+  static begin(options: StreamOptions): HoldoutStream {
+    const settings = resolveSettings(options);
+    const core = chooseCore(settings.core);
+    const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
+    return new HoldoutStream(settings, core, key);
+  }
+
+  static async restore(bytes: Uint8Array, key: SnapshotKey, options: StreamOptions): Promise<HoldoutStream> {
+    const settings = resolveSettings(options);
+    const snapshot = await openSnapshot(bytes, key, parametersOf(settings));
+    return HoldoutStream.#load(settings, chooseCore(settings.core), snapshot);
   }
 
   get length(): number {
@@ -115,15 +129,34 @@ export class HoldoutStream implements PrivateStream {
     return Float64Array.from({ length: to - from }, (_, i) => this.#release!.publishedAt(from + i));
   }
 
-  snapshot(key: SnapshotKey): Promise<Uint8Array> {
-    return sealSnapshot(key, ++this.#sequence, this.#settings, (writer) => this.#save(writer));
+  async snapshot(key: SnapshotKey): Promise<Uint8Array> {
+    checkSnapshotKey(key);
+    const plain = this.#encode(); // before anything is awaited: the snapshot is of this moment
+    const sequence = ++this.#sequence;
+    return sealSnapshot(await this.cipher(key), sequence, plain);
   }
 
-  /** @param state what `#save` wrote under the same settings */
-  static load(settings: Settings, core: Core, sequence: number, state: Decoder): HoldoutStream {
+  /** What encrypts this stream's snapshots: made once by callers who take many. */
+  cipher(key: SnapshotKey): Promise<StreamCipher> {
+    return StreamCipher.make(key, this.#salt);
+  }
+
+  /** A snapshot, at once where the platform's cipher allows. */
+  seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
+    const plain = this.#encode();
+    return sealSnapshot(cipher, ++this.#sequence, plain);
+  }
+
+  #encode(): Uint8Array<ArrayBuffer> {
+    return encodeState(encodedParameters(this.#settings), (writer) => this.#save(writer));
+  }
+
+  /** @param snapshot its state is what `#save` wrote under the same settings */
+  static #load(settings: Settings, core: Core, { sequence, salt, state }: OpenedSnapshot): HoldoutStream {
     const loaded = new HoldoutStream(settings, core, state.words(8));
     loaded.#sequence = sequence;
-    loaded.#load(state);
+    loaded.#salt = salt;
+    loaded.#continue(state);
     if (!state.atEnd)
       throw new Error("snapshot: expected nothing behind the state; made by another version?");
     return loaded;
@@ -193,7 +226,7 @@ export class HoldoutStream implements PrivateStream {
     this.#chooser.save(writer);
   }
 
-  #load(reader: Decoder): void {
+  #continue(reader: Decoder): void {
     const { choosing, warming, idle } = this.#settings;
     this.#held = reader.count();
     if (this.#held < choosing) this.#chooser?.load?.(reader);
