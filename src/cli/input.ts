@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { type CsvError, parse as csvParser } from "csv-parse";
+import { CsvError, parse as csvParser } from "csv-parse";
 import { DataError, UsageError } from "./command.js";
 import { inWords, isSystemError } from "./systemErrors.js";
 
@@ -174,12 +174,24 @@ async function* csvNumbers(
       }
     }
   } catch (reason) {
-    const { code, lines } = reason as CsvError & { lines?: number };
-    if (code?.startsWith("CSV_"))
-      throw new DataError(`line ${lines ?? "?"}: not valid CSV (${code})`, { cause: reason });
+    if (reason instanceof CsvError) throw csvFailure(reason);
     throw reason;
   }
   if (chunk.length > 0) yield Float64Array.from(chunk);
+}
+
+/** What is wrong with a table, by the parser's code. The parser's own messages quote cells, which are private. */
+const CSV_FAULTS: Readonly<Partial<Record<CsvError["code"], string>>> = {
+  INVALID_OPENING_QUOTE: "a quote inside a field that does not begin with one",
+  CSV_INVALID_CLOSING_QUOTE: "text after the closing quote of a field",
+  CSV_QUOTE_NOT_CLOSED: "a quote that is never closed",
+  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "a row with more or fewer fields than the first row",
+};
+
+/** Without `cause`: the parser's error carries the field it failed on. */
+function csvFailure({ code, lines, column }: CsvError): DataError {
+  const where = `line ${String(lines)}, column ${Number(column) + 1}`;
+  return new DataError(`${where}: expected valid CSV, got ${CSV_FAULTS[code] ?? "something else"}`);
 }
 
 /** A column by its name in the header or by its number from 1; the only one if none is named. */

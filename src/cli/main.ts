@@ -66,8 +66,15 @@ function report(reason: unknown, { name, options }: Command): number {
   }
   if (reason instanceof DataError) console.error(`brume ${name}: ${reason.message}`);
   else if (isSystemError(reason)) console.error(`brume ${name}: ${reason.path ?? name}: ${inWords(reason)}`);
-  else throw reason;
+  else console.error(`brume ${name}: ${bugReport(reason)}`);
   return 1;
+}
+
+/** An error nobody expected is a bug. Its message may repeat private data, so only its class and its place are printed. */
+function bugReport(reason: unknown): string {
+  if (!(reason instanceof Error)) return "unexpected error; this is a bug in brume";
+  const frames = (reason.stack ?? "").split("\n").filter((line) => /^ {4}at /.test(line));
+  return [`unexpected ${reason.name}; this is a bug in brume, found at`, ...frames].join("\n");
 }
 
 /** "maxRange: expected …" of the library is "--max-range: expected …" here. */

@@ -121,7 +121,12 @@ describe("brume release", () => {
       ["--format", "csv", "--column", "b"],
       "line 3: expected a finite number in column 2",
     ],
-    ["CSV with an open quote", 'a\n1\n"2\n', ["--format", "csv"], "not valid CSV (CSV_QUOTE_NOT_CLOSED)"],
+    [
+      "CSV with an open quote",
+      'a\n1\n"2\n',
+      ["--format", "csv"],
+      "expected valid CSV, got a quote that is never closed",
+    ],
     [
       "a JSON field",
       '{"x":1}\n{"x":"secret-7x"}\n',
