@@ -1,18 +1,13 @@
 /**
- * What candidates for θ cost, in blocks of 2^β: exactly where it matters, from below elsewhere. Candidate a
- * (from 0) stands for θ_(a+1), which a value of bin k exceeds iff k > a. Twin: Blocks in src/core/js/threshold.ts.
+ * What candidates for θ cost, in blocks of 2^β. Candidate a (from 0) stands for θ_(a+1), which a value of bin k exceeds
+ * iff k > a. How many values lie above a block is counted for all blocks at once; how many lie above each candidate, only for
+ * the few blocks that are looked into. Every number depends on how often each bin occurs, never on the order of the bins.
+ * Twin: src/core/js/blocks.ts.
  */
 
-/** How many values are counted to find the blocks that matter; m below twice that, all of them. */
-const SAMPLE: u32 = 8192;
+import { HOPELESS_STRIDES } from "../src/core/layout";
 
-/** Blocks that are not counted exactly must be this many T worse than the best seems to be. */
-const HOPELESS: f64 = 32;
-
-/** Allowance for the sample that says so. */
-const STANDARD_ERRORS: f64 = 4;
-
-/** The race of src/core/race.ts, as staged: what a value above θ costs, two factors of the penalty, and T. */
+/** A selection as staged (layout.ts): what a value above θ costs, two factors of the penalty, and T. */
 // @ts-ignore: decorator
 @unmanaged
 class Grid {
@@ -29,19 +24,20 @@ let bins: usize = 0;
 let m: u32 = 0;
 let wide: bool = false;
 
-/** Blocks of candidates; one entry more in each array below holds the values above all candidates. */
+/** Blocks of candidates; one entry more in each array below is for the values above all candidates. */
 export let blockCount: u32 = 0;
-let exactFrom: u32 = 0;
+/** Blocks from here on have their values grouped. */
+let groupedFrom: u32 = 0;
 let open: u32 = 0;
 
 // Arrays of u32 in scratch memory.
-/** Values in block k; a sample of them below exactFrom. */
+/** Values in block k. */
 let inside: usize = 0;
-/** Values in blocks above k, or fewer. */
+/** Values in blocks above k. */
 let above: usize = 0;
 /** Values above each candidate of block `open`. */
 let aboveEach: usize = 0;
-/** Values in blocks ≥ exactFrom, and the same grouped by block; block k's begin at starts[k]. */
+/** Values in blocks ≥ groupedFrom, and the same grouped by block; block k's begin at starts[k]. */
 let kept: usize = 0;
 let grouped: usize = 0;
 let starts: usize = 0;
@@ -61,7 +57,7 @@ export function blocksBytes(n: u32, beta: u32, m: u32): usize {
 
 /** @param values m bins, u32 if `u32s`, else u16 */
 export function openBlocks(
-  race: usize,
+  selection: usize,
   candidates: u32,
   blockBits: u32,
   values: usize,
@@ -69,7 +65,7 @@ export function openBlocks(
   u32s: bool,
   scratch: usize,
 ): void {
-  grid = changetype<Grid>(race);
+  grid = changetype<Grid>(selection);
   n = candidates;
   beta = blockBits;
   bins = values;
@@ -85,7 +81,10 @@ export function openBlocks(
   tables = starts + bytes;
   kept = tables + 4 * bytes;
   grouped = kept + ((<usize>m) << 2);
-  countFrom(firstToCount());
+  if (wide) countBlocks<u32>();
+  else countBlocks<u16>();
+  sumAbove();
+  groupFrom(firstHopeful());
 }
 
 /** Public cost of candidate i (1-based): never falls with i. */
@@ -117,43 +116,56 @@ export function cheapestBlock(): u32 {
 
 /** The exact cost of candidate a of block k. */
 export function cost(a: u32, k: u32): f64 {
-  if (k < exactFrom) countFrom(0);
+  if (k < groupedFrom) groupFrom(0);
   if (k != open) openBlock(k);
   return grid.countWeight * <f64>at(aboveEach, a - (k << beta)) + penalty(a + 1);
 }
 
+/** inside[k] of every block. Four tables take turns: see `tally`. */
+function countBlocks<T>(): void {
+  const entries = blockCount + 1;
+  const bytes = (<usize>entries) << 2;
+  memory.fill(tables, 0, bytes << 2);
+  let at = bins;
+  const end = bins + <usize>m * sizeof<T>();
+  for (const last = end - 4 * sizeof<T>(); m >= 4 && at <= last; at += 4 * sizeof<T>()) {
+    count(tables, blockOf<T>(at));
+    count(tables + bytes, blockOf<T>(at + sizeof<T>()));
+    count(tables + 2 * bytes, blockOf<T>(at + 2 * sizeof<T>()));
+    count(tables + 3 * bytes, blockOf<T>(at + 3 * sizeof<T>()));
+  }
+  for (; at < end; at += sizeof<T>()) count(tables, blockOf<T>(at));
+  addTables(entries, inside);
+}
+
+/** The block of the bin at `at`. */
+// @ts-ignore: decorator
+@inline
+function blockOf<T>(at: usize): u32 {
+  const bin: u32 = load<T>(at);
+  return select<u32>(blockCount, bin >> beta, bin >= n);
+}
+
 /**
- * The block from which on values are to be counted exactly: as few as leave good bounds for the blocks below, which
- * are what is counted and the sampled values in between. Of one value in `every`, s above a block stand for every·s,
- * give or take sqrt(every·s·(every − 1)). The answer affects speed alone.
+ * The first block that may well hold the winner: no earlier one has a candidate within HOPELESS_STRIDES of the lowest cost.
+ * The answer affects speed alone.
  */
-function firstToCount(): u32 {
-  const every = <f64>max<u32>(1, m / SAMPLE);
-  const length = wide ? keepEvery<u32>(<u32>every) : keepEvery<u16>(<u32>every);
-  tally(kept, length, beta, 0, blockCount + 1, inside);
-  sumAbove();
+function firstHopeful(): u32 {
   let hopeless: f64 = Infinity;
   for (let k: u32 = 0; k < blockCount; k++) {
     const last = min(n, (k + 1) << beta);
-    hopeless = min(hopeless, grid.countWeight * every * <f64>at(above, k) + penalty(last));
+    hopeless = min(hopeless, grid.countWeight * <f64>at(above, k) + penalty(last));
   }
-  hopeless += HOPELESS * grid.stride;
-  let least: f64 = Infinity;
-  for (let k: u32 = 0; k < blockCount - 1; k++) {
-    const sampled = <f64>at(above, k);
-    const counted = every * sampled - STANDARD_ERRORS * sqrt<f64>(every * sampled * (every - 1));
-    least = min(least, bound(k));
-    if (least + grid.countWeight * (counted - sampled) <= hopeless) return k;
-  }
-  return blockCount - 1;
+  hopeless += <f64>HOPELESS_STRIDES * grid.stride;
+  let k: u32 = 0;
+  while (k < blockCount - 1 && bound(k) > hopeless) k++;
+  return k;
 }
 
-/** Counts the values in blocks ≥ first exactly, and groups them. */
-function countFrom(first: u32): void {
+/** Sorts the values of blocks ≥ first by block. */
+function groupFrom(first: u32): void {
   const length = wide ? keepFrom<u32>(first << beta) : keepFrom<u16>(first << beta);
-  tally(kept, length, beta, first, blockCount + 1 - first, inside + ((<usize>first) << 2));
-  exactFrom = first;
-  sumAbove();
+  groupedFrom = first;
   group(first, length);
 }
 
@@ -171,7 +183,7 @@ function group(first: u32, length: u32): void {
   const fronts = tables;
   const backs = tables + ((<usize>(blockCount + 1)) << 2);
   let start: u32 = 0;
-  for (let k = first; k <= blockCount; k++) {
+  for (let k = first; k < blockCount; k++) {
     put(starts, k, start);
     put(fronts, k, start);
     start += at(inside, k);
@@ -223,45 +235,45 @@ function tally(values: usize, length: u32, shift: u32, base: u32, entries: u32, 
     count(t3, (load<u32>(values, 12) >> shift) - base);
   }
   for (; values < end; values += 4) count(t0, (load<u32>(values) >> shift) - base);
-  for (let e: u32 = 0; e < entries; e++) put(out, e, at(t0, e) + at(t1, e) + at(t2, e) + at(t3, e));
+  addTables(entries, out);
 }
 
-/** Writes every `step`-th bin, at most n, to `kept`; returns how many. */
-function keepEvery<T>(step: u32): u32 {
-  let length: u32 = 0;
-  for (let i: u32 = 0; i < m; i += step)
-    put(kept, length++, min<u32>(n, load<T>(bins + <usize>i * sizeof<T>())));
-  return length;
+/** Sums the four tables into `out`. */
+function addTables(entries: u32, out: usize): void {
+  const bytes = (<usize>entries) << 2;
+  const t1 = tables + bytes,
+    t2 = t1 + bytes,
+    t3 = t2 + bytes;
+  for (let e: u32 = 0; e < entries; e++) put(out, e, at(tables, e) + at(t1, e) + at(t2, e) + at(t3, e));
 }
 
-/** Writes the bins that are `least` or more, cut off at n, to `kept`; returns how many. */
+/** Writes the bins from `least` to n − 1 to `kept`; returns how many. Larger ones are above all candidates. */
 function keepFrom<T>(least: u32): u32 {
   if (sizeof<T>() == 2 && least > 0xffff) return 0;
   const lanes: u32 = 16 / sizeof<T>();
   const all = (1 << lanes) - 1;
   const from = v128.splat<T>(<T>least);
-  const most = v128.splat<u32>(n);
+  const most = v128.splat<T>(<T>(sizeof<T>() == 2 ? min<u32>(n - 1, 0xffff) : n - 1));
   let length: u32 = 0;
   let i: u32 = 0;
   for (; i + lanes <= m; i += lanes) {
     const here = bins + <usize>i * sizeof<T>();
     const v = v128.load(here);
-    let mask = v128.bitmask<T>(v128.ge<T>(v, from));
+    let mask = v128.bitmask<T>(v128.and(v128.ge<T>(v, from), v128.le<T>(v, most)));
     if (mask == all) {
       const to = kept + ((<usize>length) << 2);
       if (sizeof<T>() == 2) {
-        v128.store(to, v128.min<u32>(v128.extend_low<u16>(v), most));
-        v128.store(to, v128.min<u32>(v128.extend_high<u16>(v), most), 16);
-      } else v128.store(to, v128.min<u32>(v, most));
+        v128.store(to, v128.extend_low<u16>(v));
+        v128.store(to, v128.extend_high<u16>(v), 16);
+      } else v128.store(to, v);
       length += lanes;
     } else {
-      for (; mask; mask &= mask - 1)
-        put(kept, length++, min<u32>(n, load<T>(here + <usize>ctz(mask) * sizeof<T>())));
+      for (; mask; mask &= mask - 1) put(kept, length++, load<T>(here + <usize>ctz(mask) * sizeof<T>()));
     }
   }
   for (; i < m; i++) {
     const bin: u32 = load<T>(bins + <usize>i * sizeof<T>());
-    if (bin >= least) put(kept, length++, min(n, bin));
+    if (bin >= least && bin < n) put(kept, length++, bin);
   }
   return length;
 }

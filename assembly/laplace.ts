@@ -1,16 +1,16 @@
-/** Random bits → exact integer noise. src/core/scale.ts says how a scale draws; no float decides a sample. */
+/** Random bits → exact integer noise. src/core/tables/scale.ts says how a scale draws; no float decides a sample. */
+import * as layout from "../src/core/layout";
 import { beginRandom, cursor, endRandom, limit, moveCursor, nextWord, tailBelow } from "./reader";
 
-// The layout of a scale in bytes: src/core/scale.ts.
-const ESCAPE: usize = 4;
-const DIVISOR: usize = 8;
-const ESCAPE_STEP: usize = 16;
-const SHIFTS: usize = 24;
-const COLUMNS: usize = 48;
-const TABLE_BYTES: usize = 1024;
-/** H has twice as many columns as any other digit, and outcomes of 8 bits and a sign. */
-const TOP_BYTES: usize = 2048;
-const TAIL_BYTES: usize = 20;
+// A scale in bytes.
+const ESCAPE: usize = 4 * layout.SCALE_ESCAPE;
+const DIVISOR: usize = 4 * layout.SCALE_DIVISOR;
+const ESCAPE_STEP: usize = 4 * layout.SCALE_ESCAPE_STEP;
+const SHIFTS: usize = 4 * layout.SCALE_SHIFTS;
+const COLUMNS: usize = 4 * layout.SCALE_COLUMNS;
+const TABLE_BYTES: usize = 4 * layout.COLUMNS;
+const TOP_BYTES: usize = 4 * layout.TOP_COLUMNS;
+const TAIL_BYTES: usize = 4 * layout.TAIL_WORDS;
 
 /** H and sign, from the upper half of a word: 9 bits of column, 7 of fraction. A tie takes further words. */
 function drawTop(scale: usize, word: u32): u32 {

@@ -9,10 +9,11 @@
  * The block: ChaCha20 state (64 bytes), position in words (f64, read at the beginning and written at the end),
  * 8 bytes of padding, buffer. Words are made four blocks ahead, but `position` counts only those taken.
  */
+import { RANDOM_BUFFER, RANDOM_POSITION } from "../src/core/layout";
 import { chachaFourBlocks } from "./chacha";
 
-const POSITION: usize = 64;
-const BUFFER: usize = 80;
+const POSITION: usize = RANDOM_POSITION;
+const BUFFER: usize = RANDOM_BUFFER;
 const BUFFER_BYTES: usize = 1024;
 
 /** Bytes of a staged random block; the arena asks for as many. */
@@ -80,7 +81,7 @@ export function below(n: u64): u64 {
   return x;
 }
 
-/** True with the probability of the coin at `coin` (src/core/coin.ts): 6 words, compared while they tie. */
+/** True with the probability of the coin at `coin` (src/core/tables/coin.ts): 6 words, compared while they tie. */
 // @ts-ignore: decorator
 @inline
 export function flip(coin: usize): bool {

@@ -1,18 +1,16 @@
 /** Bins → the noisy best θ, exactly and lazily. The algorithm and its proof: docs/noisy-max.md. */
+import * as layout from "../src/core/layout";
 import { blockCount, bound, cheapestBlock, cost, openBlocks } from "./blocks";
 import { drawGeometric, drawLaplace } from "./laplace";
 import { beginRandom, endRandom, flip, nextWord } from "./reader";
 
-/** Beyond this j, with odds of 2^−1024, nothing is gained by telling blocks apart. */
-const MAX_LEVEL: f64 = 1024;
+// A selection in bytes.
+const STRIDE: usize = layout.SELECTION_STRIDE;
+const STRIDE_COIN: usize = layout.SELECTION_STRIDE_COIN;
+const SIDE_COIN: usize = layout.SELECTION_SIDE_COIN;
+const SCALE: usize = layout.SELECTION_SCALE;
 
-// The race as staged by src/core/wasm/threshold.ts, in bytes.
-const STRIDE: usize = 24;
-const STRIDE_COIN: usize = 32;
-const SIDE_COIN: usize = 64;
-const SCALE: usize = 96;
-
-let race: usize = 0;
+let selection: usize = 0;
 let stride: f64 = 0;
 let twoSided: bool = false;
 let n: u32 = 0;
@@ -22,7 +20,7 @@ let mark: f64 = 0;
 let holder: u32 = 0;
 
 /**
- * The winner of the race, from 1. The most promising block sets a mark; one word is then enough to see that most
+ * The selected candidate, from 1. The most promising block sets a mark; one word is then enough to see that most
  * others stay below it.
  * @param random staged for reader.ts
  * @param parameters grid of the scores (4 × f64: blocks.ts), two coins, scale
@@ -40,19 +38,20 @@ export function noisyMax(
   wide: bool,
   scratch: usize,
 ): u32 {
-  race = parameters;
-  stride = load<f64>(race, STRIDE);
+  selection = parameters;
+  stride = load<f64>(selection, STRIDE);
   twoSided = laplace;
   n = candidates;
   beta = blockBits;
   mark = -Infinity;
   holder = 0;
-  openBlocks(race, n, beta, bins, m, wide, scratch);
+  openBlocks(selection, n, beta, bins, m, wide, scratch);
   beginRandom(random);
   const first = cheapestBlock();
   visit(first);
   for (let k: u32 = 0; k < blockCount; k++) if (k != first) visit(k);
   endRandom();
+  mark = 0; // a score with its noise is as secret as the values
   return holder + 1;
 }
 
@@ -73,7 +72,7 @@ function visit(k: u32): void {
 @inline
 function level(gap: f64): u32 {
   if (gap < stride) return 0;
-  const j = min(MAX_LEVEL, floor<f64>(gap / stride));
+  const j = min(<f64>layout.MAX_LEVEL, floor<f64>(gap / stride));
   return <u32>(j * stride > gap ? j - 1 : j);
 }
 
@@ -101,9 +100,9 @@ function zeros(bits: u32): bool {
 
 /** Lucky candidate a: coins thin 2^−j to P(noise ≥ j·T) = 2^−j·c^j, and what exceeds j·T is geometric again. */
 function consider(a: u32, k: u32, j: u32): void {
-  if (j > 0 && twoSided && !flip(race + SIDE_COIN)) return;
-  for (let i: u32 = 0; i < j; i++) if (!flip(race + STRIDE_COIN)) return;
-  const rest = j == 0 && twoSided ? drawLaplace(race + SCALE) : drawGeometric(race + SCALE);
+  if (j > 0 && twoSided && !flip(selection + SIDE_COIN)) return;
+  for (let i: u32 = 0; i < j; i++) if (!flip(selection + STRIDE_COIN)) return;
+  const rest = j == 0 && twoSided ? drawLaplace(selection + SCALE) : drawGeometric(selection + SCALE);
   const score = <f64>j * stride + rest - cost(a, k);
   if (score > mark || (score == mark && a < holder)) {
     mark = score;

@@ -1,6 +1,6 @@
 /** How close to reading the leaves once is consistency? Opponents: the same passes, and Eq. 10–11 as printed. */
 import { jsCore } from "../src/core/js/index.js";
-import { leafCount, nodeCount } from "../src/core/layout.js";
+import { leafCount, nodeCount } from "../src/core/tree.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { Arena, loadKernels } from "../src/core/wasm/instance.js";
 import { measureTogether, type Row } from "./harness.js";

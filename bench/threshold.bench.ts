@@ -13,7 +13,7 @@ const random = () => subStream(unsafeKey("bench"), Stage.threshold, 0, 0);
 export async function* rows(): AsyncGenerator<Row> {
   const wasmCore = makeWasmCore();
   for (const candidates of [2 ** 20, 41_270, 2000]) {
-    const race = makeSelection({
+    const selection = makeSelection({
       candidates,
       step: 1,
       holdout: HOLDOUT,
@@ -28,18 +28,18 @@ export async function* rows(): AsyncGenerator<Row> {
     const words = Uint32Array.from(bins); // one type of array only: V8 then compiles the scans for it
     const contenders = {
       path: "noisy-max",
-      wasm: () => wasmCore.noisyMax(random(), bins, race),
-      js: () => jsCore.noisyMax(random(), bins, race),
+      wasm: () => wasmCore.noisyMax(random(), bins, selection),
+      js: () => jsCore.noisyMax(random(), bins, selection),
       limit: () => copy.set(bins),
     };
-    const slope = penalty(race, candidates) / race.countWeight / candidates;
+    const slope = penalty(selection, candidates) / selection.countWeight / candidates;
     const what = `B = ${candidates.toLocaleString("en")}, m = ${HOLDOUT.toLocaleString("en")}`;
     yield* await measureTogether([
       { ...contenders, case: what, naive: () => floatScan(words, candidates, slope, 1) },
       {
         ...contenders,
         case: `${what}; naive: exact noise for every θ`,
-        naive: () => exactScan(words, race),
+        naive: () => exactScan(words, selection),
       },
     ]);
   }
@@ -70,15 +70,15 @@ function floatScan(bins: Uint32Array, n: number, slope: number, epsilon: number)
 }
 
 /** The same with exact noise. */
-function exactScan(bins: Uint32Array, race: Selection): number {
-  const noise = new Float64Array(race.candidates);
-  jsCore.geometric(random(), race.scale, noise);
-  const inside = new Uint32Array(race.candidates + 1);
+function exactScan(bins: Uint32Array, selection: Selection): number {
+  const noise = new Float64Array(selection.candidates);
+  jsCore.geometric(random(), selection.scale, noise);
+  const inside = new Uint32Array(selection.candidates + 1);
   for (let i = 0; i < bins.length; i++) inside[bins[i]!]!++;
   let [above, best, winner] = [0, -Infinity, 0];
-  for (let i = race.candidates; i >= 1; i--) {
+  for (let i = selection.candidates; i >= 1; i--) {
     above += inside[i]!;
-    const score = noise[i - 1]! - race.countWeight * above - penalty(race, i);
+    const score = noise[i - 1]! - selection.countWeight * above - penalty(selection, i);
     if (score >= best) {
       best = score;
       winner = i;

@@ -4,7 +4,7 @@
  */
 import type { Core } from "../../src/core/core.js";
 import { exactRational } from "../../src/core/tables/fixedPoint.js";
-import { leafCount, nodeCount } from "../../src/core/layout.js";
+import { leafCount, nodeCount } from "../../src/core/tree.js";
 import type { Random } from "../../src/core/random.js";
 import { makeScale, type Scale } from "../../src/core/tables/scale.js";
 

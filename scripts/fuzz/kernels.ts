@@ -2,7 +2,7 @@
 import { chooseCore } from "../../src/core/choose.js";
 import { expCoin, ratioCoin } from "../../src/core/tables/coin.js";
 import type { Core } from "../../src/core/core.js";
-import { nodeCount } from "../../src/core/layout.js";
+import { nodeCount } from "../../src/core/tree.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
 import { type Random, Stage, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";

@@ -21,7 +21,7 @@ export interface Consistency {
   /**
    * What consistency adds to the leaves of one tree: f, one number per group of b siblings; none for one level.
    * The consistent leaf i is (its noisy count) + f[⌊i/b⌋]. Noise N and noisy counts T + N give the same bits.
-   * @param nodes every node's integer, leaves first, top last (layout.ts)
+   * @param nodes every node's integer, leaves first, top last (tree.ts)
    */
   makeConsistent(nodes: Float64Array, fanout: number, levels: number): Float64Array;
 }
@@ -69,7 +69,7 @@ export interface Tree {
 export interface Forests {
   /**
    * Discrete Laplace noise for every node of one tree, made consistent.
-   * @param random the tree's own sub-stream; nodes draw in the order of layout.ts, leaves first, top last
+   * @param random the tree's own sub-stream; nodes draw in the order of tree.ts, leaves first, top last
    * @param scale t = (levels)·Θ/ε
    */
   growTree(random: Random, scale: Scale, fanout: number, levels: number): Tree;
@@ -116,7 +116,7 @@ export interface Thresholds {
    * The index (from 1) of the candidate with the best score plus noise, ties to the lowest.
    * @param bins one per value: how many candidates are below it. Bin k means θ_k < value ≤ θ_(k+1)
    */
-  noisyMax(random: Random, bins: Uint16Array | Uint32Array, race: Selection): number;
+  noisyMax(random: Random, bins: Uint16Array | Uint32Array, selection: Selection): number;
 }
 
 /** Local reports: Square Wave, Stochastic Rounding, Piecewise, Hybrid. */

@@ -1,42 +1,58 @@
 /**
- * How a forest lies in flat arrays. A forest of L levels and fan-out b is b trees without a root above them.
- * A tree has bᴸ⁻¹ leaves (level 1) and one top node (level L); its nodes lie leaves first, then level 2, …,
- * top last, and the children of node i of a level are nodes i·b … i·b + b − 1 of the level below.
- * Sizes are counted with integers: rounding a logarithm is off by one sooner or later.
+ * Numbers that TypeScript and AssemblyScript must agree on: where the kernels find their parameters, and limits.
+ * Both compilers read this file, so it holds plain integers and nothing else.
  */
 
-/** Leaves of the largest tree a core will grow: 128 MiB of noise. */
-export const MAX_LEAVES = 2 ** 24;
+// A place in a keystream, in bytes: ChaCha20 state (64), position (an f64), padding (8), buffer.
+export const RANDOM_POSITION = 64;
+export const RANDOM_BUFFER = 80;
 
-/** Leaves of one tree, bᴸ⁻¹; fails where no forest has such a shape. */
-export function leafCount(fanout: number, levels: number): number {
-  if (!Number.isInteger(fanout) || fanout < 2 || fanout > 64)
-    throw new RangeError(`fanout: expected an integer from 2 to 64, got ${fanout}`);
-  if (!Number.isInteger(levels) || levels < 1)
-    throw new RangeError(`levels: expected an integer ≥ 1, got ${levels}`);
-  const leaves = fanout ** (levels - 1);
-  if (leaves > MAX_LEAVES)
-    throw new RangeError(
-      `levels: expected a tree of at most ${MAX_LEAVES} leaves, got ${fanout}^${levels - 1}; use fewer levels`,
-    );
-  return leaves;
-}
+// A scale, in words of 32 bits (tables/scale.ts says what they mean).
+export const SCALE_DRAWS = 0;
+export const SCALE_ESCAPE = 1;
+export const SCALE_DIVISOR = 2;
+export const SCALE_ESCAPE_STEP = 4;
+export const SCALE_SHIFTS = 6;
+export const SCALE_COLUMNS = 12;
+/** Columns of a scale's first digit, and of any other. */
+export const TOP_COLUMNS = 512;
+export const COLUMNS = 256;
+/** Words of a column's threshold after its head. */
+export const TAIL_WORDS = 5;
 
-/** All nodes of one tree, (bᴸ − 1)/(b − 1). */
-export function nodeCount(fanout: number, levels: number): number {
-  return (leafCount(fanout, levels) * fanout - 1) / (fanout - 1);
-}
+// A selection, in bytes (tables/selection.ts): four f64, two coins of 8 words, a scale.
+export const SELECTION_COUNT_WEIGHT = 0;
+export const SELECTION_PENALTY_FACTOR = 8;
+export const SELECTION_PENALTY_UNIT = 16;
+export const SELECTION_STRIDE = 24;
+export const SELECTION_STRIDE_COIN = 32;
+export const SELECTION_SIDE_COIN = 64;
+export const SELECTION_SCALE = 96;
+/** Blocks of candidates whose best cost is this many strides above the lowest are not worth sorting values for. */
+export const HOPELESS_STRIDES = 32;
+/** Beyond this level, with odds of 2^−1024, nothing is gained by telling blocks of candidates apart. */
+export const MAX_LEVEL = 1024;
 
-/** Groups of b leaves with the same parent in one tree; a tree of one level has none. */
-export function groupCount(fanout: number, levels: number): number {
-  return levels === 1 ? 0 : leafCount(fanout, levels) / fanout;
-}
+// A local mechanism, in words of 32 bits (tables/mechanism.ts).
+export const MECHANISM_TOP = 0;
+export const MECHANISM_WIDTH = 1;
+export const MECHANISM_CELLS = 2;
+export const MECHANISM_SLACK = 3;
+export const MECHANISM_FIRSTS = 8;
+export const MECHANISM_FACTORS = 16;
+export const MECHANISM_WEIGHTS = 24;
+export const MECHANISM_NUMBER = 56;
+export const MECHANISM_WORDS = 64;
 
-/** Fails unless `nodes` has one number for every node of such a tree. */
-export function checkTree(nodes: Float64Array, fanout: number, levels: number): void {
-  const count = nodeCount(fanout, levels);
-  if (nodes.length !== count)
-    throw new RangeError(
-      `nodes: expected ${count} for fan-out ${fanout} and ${levels} levels, got ${nodes.length}`,
-    );
-}
+// Limits.
+/** Leaves of the largest tree: 2²⁴, 128 MiB of noise. */
+export const MAX_LEAVES = 16777216;
+/** Candidates for θ: 2²⁰. */
+export const MAX_CANDIDATES = 1048576;
+/** Held-out values: 2²⁷, twelve bytes each, staged in less than 2 GiB. */
+export const MAX_HOLDOUT = 134217728;
+/** Noise scales lie between 2⁻³² and 2⁴⁰. */
+export const MIN_SCALE_BITS = 32;
+export const MAX_SCALE_BITS = 40;
+/** Noise beyond this many scales has odds below e⁻¹⁰⁰: sums leave room for that much. */
+export const NOISE_MARGIN = 100;

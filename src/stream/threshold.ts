@@ -28,7 +28,7 @@ export class NoisyMax implements ThresholdChooser {
   readonly #core: Core;
   readonly #key: Uint32Array;
   readonly #settings: Settings;
-  readonly #race: Selection;
+  readonly #selection: Selection;
   /** For each value the candidates below it: value > θ_i exactly when bin ≥ i. Two bytes a value at the defaults. */
   readonly #bins: Uint16Array | Uint32Array;
   #count = 0;
@@ -37,7 +37,7 @@ export class NoisyMax implements ThresholdChooser {
     this.#core = core;
     this.#key = key;
     this.#settings = settings;
-    this.#race = raceOf(settings); // fails here, before any value, if scores cannot be exact
+    this.#selection = selectionOf(settings); // fails here, before any value, if scores cannot be exact
     const highest = binOf(settings.max, settings.thresholdStep);
     this.#bins = new (highest < 2 ** 16 ? Uint16Array : Uint32Array)(settings.choosing);
   }
@@ -61,20 +61,22 @@ export class NoisyMax implements ThresholdChooser {
 
   choose(): number {
     const random = subStream(this.#key, Stage.threshold, 0, 0);
-    return this.#core.noisyMax(random, this.#bins, this.#race) * this.#settings.thresholdStep;
+    const theta = this.#core.noisyMax(random, this.#bins, this.#selection) * this.#settings.thresholdStep;
+    this.#bins.fill(0);
+    return theta;
   }
 }
 
 /** Public, and the same for every stream with these settings. */
-const races = new WeakMap<Settings, Selection>();
+const selections = new WeakMap<Settings, Selection>();
 
-function raceOf(settings: Settings): Selection {
-  let race = races.get(settings);
-  if (race === undefined) races.set(settings, (race = settingsRace(settings)));
-  return race;
+function selectionOf(settings: Settings): Selection {
+  let selection = selections.get(settings);
+  if (selection === undefined) selections.set(settings, (selection = settingsSelection(settings)));
+  return selection;
 }
 
-function settingsRace(settings: Settings): Selection {
+function settingsSelection(settings: Settings): Selection {
   const { candidates, thresholdStep, choosing, epsilon, maxRange, fanout, selection, variant } = settings;
   return makeSelection({
     candidates,

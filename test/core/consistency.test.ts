@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
-import { leafCount, MAX_LEAVES, nodeCount } from "../../src/core/layout.js";
+import { MAX_LEAVES } from "../../src/core/layout.js";
+import { leafCount, nodeCount } from "../../src/core/tree.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { loadKernels } from "../../src/core/wasm/instance.js";
 import { leastSquaresLeaves, printedLeaves, toLevels, type Levels } from "../support/consistency.js";

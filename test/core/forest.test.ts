@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
 import { drawLaplace } from "../../src/core/js/laplace.js";
 import { WordReader } from "../../src/core/js/reader.js";
-import { groupCount, leafCount, nodeCount } from "../../src/core/layout.js";
+import { groupCount, leafCount, nodeCount } from "../../src/core/tree.js";
 import { type Random, Stage, subStream, unsafeKey } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";

@@ -1,8 +1,9 @@
+import { SCALE_COLUMNS, SCALE_ESCAPE, SCALE_ESCAPE_STEP } from "../../src/core/layout.js";
 import { describe, expect, test } from "vitest";
 import type { Core } from "../../src/core/core.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { Stage, subStream, unsafeKey, type Random } from "../../src/core/random.js";
-import { columnsBefore, Layout, makeScale, type Scale } from "../../src/core/tables/scale.js";
+import { columnsBefore, makeScale, type Scale } from "../../src/core/tables/scale.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { againstExact, ODDS } from "../support/chiSquare.js";
 import { bits } from "../support/numbers.js";
@@ -70,10 +71,10 @@ describe("against the definition in docs/noise.md", () => {
         if (made.weights[digit] === made.weights[digit - 1]) continue;
         const headAt = digit === 0 ? 18 : 16;
         for (let i = columnsBefore(digit); i < columnsBefore(digit + 1); i += 2)
-          words[Layout.columns + i] = (3 << headAt) | (words[Layout.columns + i]! & (2 ** headAt - 1));
+          words[SCALE_COLUMNS + i] = (3 << headAt) | (words[SCALE_COLUMNS + i]! & (2 ** headAt - 1));
       }
-      words[Layout.escape] = 1;
-      new DataView(words.buffer).setFloat64(4 * Layout.escapeStep, made.weights[0]!, true);
+      words[SCALE_ESCAPE] = 1;
+      new DataView(words.buffer).setFloat64(4 * SCALE_ESCAPE_STEP, made.weights[0]!, true);
       const scale = { ...made, words, escape: 1 };
       const plain = new PlainSampler(wordsOf("rare", 200_000), scale);
       const want = Float64Array.from({ length: 20_000 }, () => plain[sampler]());
@@ -91,7 +92,7 @@ describe("against the definition in docs/noise.md", () => {
     const [column, fraction] = [keystream[0]! >>> 23, (keystream[0]! >>> 16) & 127];
     for (const own of [true, false]) {
       const words = made.words.slice();
-      words[Layout.columns + column] = (fraction << 18) | (20 << 9) | 10; // alias 20, own outcome 10
+      words[SCALE_COLUMNS + column] = (fraction << 18) | (20 << 9) | 10; // alias 20, own outcome 10
       words.set(keystream.subarray(1, 1 + Math.min(ties, 5)), made.tails + 5 * column);
       if (ties < 5) words[made.tails + 5 * column + ties] = keystream[1 + ties]! + (own ? 1 : -1);
       const scale = { ...made, words };
@@ -204,7 +205,7 @@ describe("ten million samples against the exact law", () => {
   test("one column whose outcomes are exchanged is seen", () => {
     const made = makeScale(40n, 1n);
     const words = made.words.slice();
-    const column = Layout.columns + 3;
+    const column = SCALE_COLUMNS + 3;
     const entry = words[column]!;
     words[column] = (entry & (-1 << 18)) | ((entry & 511) << 9) | ((entry >>> 9) & 511);
     expect(againstExact(counts({ ...made, words }, 480, 8), laplaceLaw(40, 480), 10)).toBeLessThan(ODDS);

@@ -1,6 +1,7 @@
+import { MECHANISM_FACTORS, MECHANISM_SLACK } from "../../src/core/layout.js";
 import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
-import { Field, makeMechanism, type Mechanism, WHOLE } from "../../src/core/tables/mechanism.js";
+import { makeMechanism, type Mechanism, WHOLE } from "../../src/core/tables/mechanism.js";
 import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { hybrid, piecewise, squareWave, stochasticRounding } from "../../src/local/mechanisms.js";
@@ -95,9 +96,9 @@ describe("against the definition in src/core/mechanism.ts", () => {
       return { ...SHIPPED.Hybrid, words };
     };
     for (const hasty of [
-      changed((words) => (words[Field.slack] = 0)),
-      changed((words) => words[Field.factors]!--),
-      changed((words) => words[Field.factors + 3]!--),
+      changed((words) => (words[MECHANISM_SLACK] = 0)),
+      changed((words) => words[MECHANISM_FACTORS]!--),
+      changed((words) => words[MECHANISM_FACTORS + 3]!--),
     ])
       expect(edges(hasty).filter((word) => !decides(hasty, word)).length).toBeGreaterThan(0);
   });

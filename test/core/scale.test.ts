@@ -1,8 +1,9 @@
+import { SCALE_DIVISOR, SCALE_DRAWS, SCALE_ESCAPE_STEP } from "../../src/core/layout.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { aliasTable } from "../../src/core/tables/alias.js";
 import { exactRational, expFixed } from "../../src/core/tables/fixedPoint.js";
-import { Layout, makeScale, type Scale } from "../../src/core/tables/scale.js";
+import { makeScale, type Scale } from "../../src/core/tables/scale.js";
 import { expBounds, type Bounds } from "../support/exp.js";
 import { weightsOf } from "../support/sampler.js";
 
@@ -232,9 +233,9 @@ describe("makeScale", () => {
     const { words, escape, divisor, weights } = makeScale(2n, 7n);
     const view = new DataView(words.buffer);
     expect(divisor).toBe(4); // ⌈7/2⌉, so the tables are of scale 8/7
-    expect(view.getFloat64(4 * Layout.divisor, true)).toBe(4);
-    expect(view.getFloat64(4 * Layout.escapeStep, true)).toBe(escape * weights[0]!);
-    expect(words[Layout.draws]).toBe(1);
+    expect(view.getFloat64(4 * SCALE_DIVISOR, true)).toBe(4);
+    expect(view.getFloat64(4 * SCALE_ESCAPE_STEP, true)).toBe(escape * weights[0]!);
+    expect(words[SCALE_DRAWS]).toBe(1);
   });
 
   test("refuses what it has no tables for", () => {

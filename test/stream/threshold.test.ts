@@ -22,8 +22,8 @@ const random = (name: string) => subStream(unsafeKey(name), Stage.threshold, 0, 
 
 const usual = { maxRange: 2 ** 20, fanout: 16, releaseEpsilon: 1, noise: "exponential" } as const;
 
-/** A race whose penalty grows by `perCandidate` on the grid of the scores. */
-function race(
+/** A selection whose penalty grows by `perCandidate` on the grid of the scores. */
+function selection(
   options: Partial<SelectionOptions> & { candidates: number; holdout: number; epsilon: number },
   perCandidate: number,
 ): Selection {
@@ -37,7 +37,7 @@ function integers(name: string): (below: number) => number {
   return (below) => reader.below(below);
 }
 
-/** How often each candidate wins in `runs` races on the same bins. */
+/** How often each candidate wins in `runs` selections on the same bins. */
 function wins(
   core: typeof wasm,
   runs: number,
@@ -91,7 +91,7 @@ describe("scores", () => {
   });
 
   test("the grid gets coarser where sums would not be exact", () => {
-    expect(race({ candidates: 10, holdout: 100, epsilon: 1e-9 }, 1).countWeight).toBe(2 ** 10);
+    expect(selection({ candidates: 10, holdout: 100, epsilon: 1e-9 }, 1).countWeight).toBe(2 ** 10);
     expect(makeSelection({ ...options, releaseEpsilon: 1e-12 }).countWeight).toBe(2 ** 9);
   });
 });
@@ -104,7 +104,7 @@ describe.each(cores)("without noise, $name", (core) => {
     perCandidate: number,
     blockBits?: number,
   ) => {
-    const made = race({ candidates, holdout: bins.length, epsilon: 1e6 }, perCandidate);
+    const made = selection({ candidates, holdout: bins.length, epsilon: 1e6 }, perCandidate);
     const quiet = blockBits === undefined ? made : { ...made, blockBits };
     const cost = costs(bins, quiet);
     const best = cost.reduce((least, x, i) => (x < cost[least]! ? i : least), 0);
@@ -114,7 +114,7 @@ describe.each(cores)("without noise, $name", (core) => {
   test("worked by hand", () => {
     // Values in bins 0, 1, 1, 4 of 5 candidates; one candidate costs 3/4 of a value.
     // Above θ_1 … θ_5: 3, 1, 1, 1, 0. With the penalty: 3.75, 2.5, 3.25, 4, 3.75.
-    const of = race({ candidates: 5, holdout: 4, epsilon: 1e6 }, 3072);
+    const of = selection({ candidates: 5, holdout: 4, epsilon: 1e6 }, 3072);
     expect(costs([0, 1, 1, 4], of).map((cost) => cost / 4096)).toEqual([3.75, 2.5, 3.25, 4, 3.75]);
     expect(core.noisyMax(random("hand"), Uint16Array.of(0, 1, 1, 4), of)).toBe(2);
   });
@@ -125,7 +125,7 @@ describe.each(cores)("without noise, $name", (core) => {
       core.noisyMax(
         random("x"),
         Uint16Array.of(3, 3, 3),
-        race({ candidates: 1000, holdout: 3, epsilon: 1e6 }, 1e-6),
+        selection({ candidates: 1000, holdout: 3, epsilon: 1e6 }, 1e-6),
       ),
     ).toBe(4);
   });
@@ -170,8 +170,8 @@ describe.each(cores)("without noise, $name", (core) => {
 });
 
 describe("wasm and js", () => {
-  test("choose the same from the same words, in thousands of races", () => {
-    const below = integers("races");
+  test("choose the same from the same words, in thousands of selections", () => {
+    const below = integers("selections");
     const [a, b] = [random("same"), random("same")];
     for (let i = 0; i < 3000; i++) {
       const n = 1 + below(2 ** (1 + below(12)));
@@ -181,7 +181,7 @@ describe("wasm and js", () => {
       const bins = new Bins(m).map(() => below(span));
       const epsilon = [0.001, 0.1, 1, 5, 4096, 5000][below(6)]!;
       const of = {
-        ...race(
+        ...selection(
           { candidates: n, holdout: m, epsilon, noise: noises[below(2)]! },
           ((2 ** below(8) / n) * 4096) / epsilon,
         ),
@@ -208,13 +208,17 @@ describe("wasm and js", () => {
       }
   });
 
-  test("leave the bins as they were, and depend on nothing but race, bins and key", () => {
+  test("leave the bins as they were, and depend on nothing but selection, bins and key", () => {
     const bins = Uint16Array.from({ length: 500 }, (_, i) => (i * i) % 300);
     const before = bins.slice();
-    const of = race({ candidates: 300, holdout: 500, epsilon: 0.1 }, 100);
+    const of = selection({ candidates: 300, holdout: 500, epsilon: 0.1 }, 100);
     for (const core of cores) {
       const first = core.noisyMax(random("again"), bins, of);
-      core.noisyMax(random("between"), Uint32Array.of(7), race({ candidates: 9, holdout: 1, epsilon: 1 }, 1));
+      core.noisyMax(
+        random("between"),
+        Uint32Array.of(7),
+        selection({ candidates: 9, holdout: 1, epsilon: 1 }, 1),
+      );
       expect(core.noisyMax(random("again"), bins, of)).toBe(first);
       expect(core.noisyMax(random("again"), bins.toSorted(), of)).toBe(first);
     }
@@ -228,7 +232,7 @@ describe.each(noises)("exact distribution, %s noise", (noise) => {
   const bins = Uint16Array.of(0, 0, 0, 1, 3);
 
   test.each([3, 4, 20])("%d candidates, blocks of every width", (n) => {
-    const of = race({ candidates: n, holdout: 5, epsilon: 2, noise }, 500);
+    const of = selection({ candidates: n, holdout: 5, epsilon: 2, noise }, 500);
     const probabilities = winnerDistribution(costs(bins, of), 2048, noise);
     expect(probabilities.reduce((a, b) => a + b)).toBeCloseTo(1, 11);
     for (const blockBits of [0, 1, 3]) {
@@ -239,9 +243,9 @@ describe.each(noises)("exact distribution, %s noise", (noise) => {
 
   /**
    * t = 2 and penalties that grow by a unit every 64 candidates: nearly all scores tie with many others, and a
-   * winner comes from a block that was only tested in 9 of 10 races.
+   * winner comes from a block that was only tested in 9 of 10 selections.
    */
-  const tied = race({ candidates: 600, holdout: 5, epsilon: 2048, noise }, 1 / 64);
+  const tied = selection({ candidates: 600, holdout: 5, epsilon: 2048, noise }, 1 / 64);
   const tiedProbabilities = winnerDistribution(costs(bins, tied), 2, noise);
   const tiedWins = (of: Selection) => wins(wasm, 2 * RUNS, bins, of, "tied");
 
@@ -279,10 +283,10 @@ describe.each(noises)("distribution of the full scan, %s noise", (noise) => {
     const below = integers("flat");
     const bins = Uint16Array.from({ length: 64 }, () => Math.min(below(n), below(n), below(n)));
     const options = { candidates: n, holdout: 64, noise };
-    const of = race({ ...options, epsilon: 0.2 }, (10 * 4096) / 0.2 / n);
+    const of = selection({ ...options, epsilon: 0.2 }, (10 * 4096) / 0.2 / n);
     // Ten per cent less noise on the same scores; where more is lazy, lazy tests without their coins.
     const { penaltyFactor, penaltyUnit } = of;
-    const quieter = { ...race({ ...options, epsilon: 0.22 }, 1), penaltyFactor, penaltyUnit };
+    const quieter = { ...selection({ ...options, epsilon: 0.22 }, 1), penaltyFactor, penaltyUnit };
     const cost = costs(bins, of);
     const source = random("scan");
     const scanned = new Array<number>(n).fill(0);
@@ -315,11 +319,11 @@ describe("errors", () => {
     expect(() => makeSelection({ ...good, ...change })).toThrow(message);
   });
 
-  test.each(cores)("bins that do not fit the race change nothing ($name)", (core) => {
+  test.each(cores)("bins that do not fit the selection change nothing ($name)", (core) => {
     const source = random("errors");
     const of = makeSelection(good);
     expect(() => core.noisyMax(source, new Uint16Array(0), of)).toThrow(
-      "bins: expected the race's holdout of 3 values, got 0",
+      "bins: expected the selection's holdout of 3 values, got 0",
     );
     expect(() => core.noisyMax(source, Uint16Array.of(1, 2), of)).toThrow(RangeError);
     expect(() => core.noisyMax(source, Float64Array.of(1, 2, 3) as unknown as Uint16Array, of)).toThrow(

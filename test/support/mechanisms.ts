@@ -1,5 +1,13 @@
 /** The law of a mechanism, counted from the very words its kernels read, and its draws told plainly, in BigInt. */
-import { Field, type Mechanism } from "../../src/core/tables/mechanism.js";
+import {
+  MECHANISM_FACTORS,
+  MECHANISM_FIRSTS,
+  MECHANISM_SLACK,
+  MECHANISM_TOP,
+  MECHANISM_WEIGHTS,
+  MECHANISM_WIDTH,
+} from "../../src/core/layout.js";
+import { type Mechanism } from "../../src/core/tables/mechanism.js";
 
 export interface Shares {
   /** One cell in the window, one outside, and the two cells of Stochastic Rounding; in units of 1/unit. */
@@ -14,14 +22,18 @@ export interface Shares {
 const weightsOf = ({ words }: Mechanism): bigint[] =>
   [0, 1, 2, 3].map((sector) =>
     words
-      .subarray(Field.weights + 8 * sector, Field.weights + 8 * (sector + 1))
+      .subarray(MECHANISM_WEIGHTS + 8 * sector, MECHANISM_WEIGHTS + 8 * (sector + 1))
       .reduce((value, word) => (value << 32n) | BigInt(word), 0n),
   );
 
 /** Sector by sector (src/core/mechanism.ts): how many places give each cell, times what they weigh. */
 export function sharesOf(mechanism: Mechanism, x: number): Shares {
   const [inside, outside, kept, flipped] = weightsOf(mechanism) as [bigint, bigint, bigint, bigint];
-  const [n, w, at] = [BigInt(mechanism.words[Field.top]!), BigInt(mechanism.words[Field.width]!), BigInt(x)];
+  const [n, w, at] = [
+    BigInt(mechanism.words[MECHANISM_TOP]!),
+    BigInt(mechanism.words[MECHANISM_WIDTH]!),
+    BigInt(x),
+  ];
   return {
     inside,
     outside,
@@ -47,7 +59,7 @@ export function cellShares(mechanism: Mechanism, x: number): bigint[] {
 /** A place of a sector, or `undefined` where there is none. */
 export function placeOf(mechanism: Mechanism, u: bigint): { sector: number; place: number } | undefined {
   const { width, top, words } = mechanism;
-  const starts = [0, 1, 2, 3, 4].map((sector) => BigInt(words[Field.firsts + sector]!) << 160n);
+  const starts = [0, 1, 2, 3, 4].map((sector) => BigInt(words[MECHANISM_FIRSTS + sector]!) << 160n);
   const weights = weightsOf(mechanism);
   for (const sector of [0, 1, 2, 3]) {
     const [start, weight, places] = [starts[sector]!, weights[sector]!, sector === 0 ? width : top];
@@ -59,11 +71,11 @@ export function placeOf(mechanism: Mechanism, u: bigint): { sector: number; plac
 
 /** Whether the first word alone decides, by the rule of src/core/mechanism.ts. */
 export function isDecided({ words }: Mechanism, word: number): boolean {
-  const first = words.subarray(Field.firsts, Field.firsts + 5).findLastIndex((w) => w <= word);
+  const first = words.subarray(MECHANISM_FIRSTS, MECHANISM_FIRSTS + 5).findLastIndex((w) => w <= word);
   if (first === 4) return true; // that there is no place
-  const m = BigInt(words[Field.factors + first]!);
-  const product = BigInt(word + 1 - words[Field.firsts + first]!) * m;
-  return (product % 2n ** 40n) >> 8n >= (m >> 8n) + BigInt(words[Field.slack]!);
+  const m = BigInt(words[MECHANISM_FACTORS + first]!);
+  const product = BigInt(word + 1 - words[MECHANISM_FIRSTS + first]!) * m;
+  return (product % 2n ** 40n) >> 8n >= (m >> 8n) + BigInt(words[MECHANISM_SLACK]!);
 }
 
 /** Draws from a list of words; `used` counts them. */

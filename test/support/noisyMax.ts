@@ -4,13 +4,13 @@ import { penalty, type Selection } from "../../src/core/tables/selection.js";
 import type { Random } from "../../src/core/random.js";
 
 /** −score of candidates 1 … n: 2^F·#{v > θ_i} + penalty, where a value of bin k is above θ_i iff k ≥ i. */
-export function costs(bins: ArrayLike<number>, race: Selection): number[] {
-  const inside = new Array<number>(race.candidates + 1).fill(0);
-  for (const bin of Array.from(bins)) inside[Math.min(bin, race.candidates)]!++;
-  const result = new Array<number>(race.candidates);
-  for (let i = race.candidates, above = 0; i >= 1; i--) {
+export function costs(bins: ArrayLike<number>, selection: Selection): number[] {
+  const inside = new Array<number>(selection.candidates + 1).fill(0);
+  for (const bin of Array.from(bins)) inside[Math.min(bin, selection.candidates)]!++;
+  const result = new Array<number>(selection.candidates);
+  for (let i = selection.candidates, above = 0; i >= 1; i--) {
     above += inside[i]!;
-    result[i - 1] = race.countWeight * above + penalty(race, i);
+    result[i - 1] = selection.countWeight * above + penalty(selection, i);
   }
   return result;
 }

@@ -1,5 +1,6 @@
 /** The sampler as docs/noise.md tells it, plainly: BigInt, one comparison of whole numbers per digit, nothing lazy. */
-import { columnsBefore, Layout, TAIL_WORDS, type Scale } from "../../src/core/tables/scale.js";
+import { SCALE_COLUMNS, TAIL_WORDS } from "../../src/core/layout.js";
+import { columnsBefore, type Scale } from "../../src/core/tables/scale.js";
 
 export interface Column {
   readonly own: number;
@@ -15,7 +16,7 @@ export function columnsOf(scale: Scale, digit: number): Column[] {
   const outcomeBits = digit === 0 ? 9 : 8;
   return Array.from({ length: 2 ** outcomeBits }, (_, i) => {
     const column = columnsBefore(digit) + i;
-    const entry = scale.words[Layout.columns + column]!;
+    const entry = scale.words[SCALE_COLUMNS + column]!;
     const at = scale.tails + TAIL_WORDS * column;
     const threshold = scale.words
       .subarray(at, at + TAIL_WORDS)

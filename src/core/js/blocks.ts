@@ -1,48 +1,46 @@
 /**
- * What candidates for θ cost, in blocks of 2^β: exactly where it matters, from below elsewhere. Candidate a
- * (from 0) stands for θ_(a+1), which a value of bin k exceeds iff k > a. Twin of assembly/blocks.ts.
+ * What candidates for θ cost, in blocks of 2^β. Candidate a (from 0) stands for θ_(a+1), which a value of bin k exceeds
+ * iff k > a. How many values lie above a block is counted for all blocks at once; how many lie above each candidate, only for
+ * the few blocks that are looked into. Every number depends on how often each bin occurs, never on the order of the bins.
+ * Twin of assembly/blocks.ts.
  */
+import { HOPELESS_STRIDES } from "../layout.js";
 import { penalty, type Selection } from "../tables/selection.js";
-
-/** How many values are counted to find the blocks that matter; m below twice that, all of them. */
-const SAMPLE = 8192;
-
-/** Blocks that are not counted exactly must be this many T worse than the best seems to be. */
-const HOPELESS = 32;
-
-/** Allowance for the sample that says so. */
-const STANDARD_ERRORS = 4;
 
 export class Blocks {
   readonly count: number;
   readonly #bins: ArrayLike<number>;
-  readonly #race: Selection;
-  /** Values in block k; a sample of them below #exactFrom. The last entry is for values above all candidates. */
+  readonly #selection: Selection;
+  /** Values in block k. The last entry is for values above all candidates. */
   readonly #inside: Uint32Array;
-  /** Values in blocks above k, or fewer. */
+  /** Values in blocks above k. */
   readonly #above: Uint32Array;
-  #exactFrom = 0;
-  /** The values of exact blocks, grouped by block; those of block k end at #ends[k]. */
+  #groupedFrom = 0;
+  /** The values of blocks from #groupedFrom on, grouped by block; those of block k end at #ends[k]. */
   #grouped = new Uint32Array(0);
   readonly #ends: Uint32Array;
   /** Values above each candidate of block #open. */
   readonly #aboveEach: Uint32Array;
   #open = -1;
 
-  constructor(bins: ArrayLike<number>, race: Selection) {
+  constructor(bins: ArrayLike<number>, selection: Selection) {
     this.#bins = bins;
-    this.#race = race;
-    this.count = Math.ceil(race.candidates / 2 ** race.blockBits);
+    this.#selection = selection;
+    this.count = Math.ceil(selection.candidates / 2 ** selection.blockBits);
     this.#inside = new Uint32Array(this.count + 1);
     this.#above = new Uint32Array(this.count + 1);
     this.#ends = new Uint32Array(this.count + 1);
-    this.#aboveEach = new Uint32Array(2 ** race.blockBits);
-    this.#countFrom(this.#firstToCount());
+    this.#aboveEach = new Uint32Array(2 ** selection.blockBits);
+    this.#countBlocks();
+    this.#groupFrom(this.#firstHopeful());
   }
 
   /** No candidate of block k costs less. */
   bound(k: number): number {
-    return this.#race.countWeight * this.#above[k]! + penalty(this.#race, (k << this.#race.blockBits) + 1);
+    return (
+      this.#selection.countWeight * this.#above[k]! +
+      penalty(this.#selection, (k << this.#selection.blockBits) + 1)
+    );
   }
 
   cheapest(): number {
@@ -60,70 +58,65 @@ export class Blocks {
 
   /** The exact cost of candidate a of block k. */
   cost(a: number, k: number): number {
-    if (k < this.#exactFrom) this.#countFrom(0);
+    if (k < this.#groupedFrom) this.#groupFrom(0);
     if (k !== this.#open) this.#openBlock(k);
-    const { countWeight, blockBits } = this.#race;
-    return countWeight * this.#aboveEach[a - (k << blockBits)]! + penalty(this.#race, a + 1);
+    const { countWeight, blockBits } = this.#selection;
+    return countWeight * this.#aboveEach[a - (k << blockBits)]! + penalty(this.#selection, a + 1);
+  }
+
+  #countBlocks(): void {
+    const { candidates, blockBits } = this.#selection;
+    for (let i = 0; i < this.#bins.length; i++) {
+      const bin = this.#bins[i]!;
+      this.#inside[bin >= candidates ? this.count : bin >> blockBits]!++;
+    }
+    for (let k = this.count, above = 0; k >= 0; above += this.#inside[k--]!) this.#above[k] = above;
   }
 
   /**
-   * The block from which on values are to be counted exactly: as few as leave good bounds for the blocks below, which
-   * are what is counted and the sampled values in between. Of one value in `every`, s above a block stand for
-   * every·s, give or take sqrt(every·s·(every − 1)). The answer affects speed alone.
+   * The first block that may well hold the winner: no earlier one has a candidate within HOPELESS_STRIDES of the lowest cost.
+   * The answer affects speed alone.
    */
-  #firstToCount(): number {
-    const { candidates, countWeight, blockBits, stride } = this.#race;
-    const every = Math.max(1, Math.floor(this.#bins.length / SAMPLE));
-    for (let i = 0; i < this.#bins.length; i += every)
-      this.#inside[Math.min(candidates, this.#bins[i]!) >> blockBits]!++;
-    this.#sumAbove();
+  #firstHopeful(): number {
+    const { candidates, countWeight, blockBits, stride } = this.#selection;
     let hopeless = Infinity;
     for (let k = 0; k < this.count; k++) {
       const last = Math.min(candidates, (k + 1) << blockBits);
-      hopeless = Math.min(hopeless, countWeight * every * this.#above[k]! + penalty(this.#race, last));
+      hopeless = Math.min(hopeless, countWeight * this.#above[k]! + penalty(this.#selection, last));
     }
-    hopeless += HOPELESS * stride;
-    for (let k = 0, least = Infinity; k < this.count - 1; k++) {
-      const sampled = this.#above[k]!;
-      const counted = every * sampled - STANDARD_ERRORS * Math.sqrt(every * sampled * (every - 1));
-      least = Math.min(least, this.bound(k));
-      if (least + countWeight * (counted - sampled) <= hopeless) return k;
-    }
-    return this.count - 1;
+    hopeless += HOPELESS_STRIDES * stride;
+    let k = 0;
+    while (k < this.count - 1 && this.bound(k) > hopeless) k++;
+    return k;
   }
 
-  /** Counts the values in blocks ≥ first exactly, and groups them. */
-  #countFrom(first: number): void {
-    const { candidates, blockBits } = this.#race;
+  /** Sorts the values of blocks ≥ first by block. */
+  #groupFrom(first: number): void {
+    const { candidates, blockBits } = this.#selection;
     const start = first << blockBits;
-    this.#inside.fill(0, first);
-    const kept = new Uint32Array(this.#bins.length);
-    let length = 0;
-    for (let i = 0; i < this.#bins.length; i++) {
-      const bin = Math.min(candidates, this.#bins[i]!);
-      if (bin < start) continue;
-      kept[length++] = bin;
-      this.#inside[bin >> blockBits]!++;
-    }
-    this.#exactFrom = first;
-    this.#sumAbove();
     let end = 0;
-    for (let k = first; k <= this.count; k++) {
+    for (let k = first; k < this.count; k++) {
       this.#ends[k] = end;
       end += this.#inside[k]!;
     }
-    this.#grouped = new Uint32Array(length);
-    for (let i = 0; i < length; i++) this.#grouped[this.#ends[kept[i]! >> blockBits]!++] = kept[i]!;
+    this.#groupedFrom = first;
+    this.#grouped.fill(0);
+    this.#grouped = new Uint32Array(end);
+    for (let i = 0; i < this.#bins.length; i++) {
+      const bin = this.#bins[i]!;
+      if (bin >= start && bin < candidates) this.#grouped[this.#ends[bin >> blockBits]!++] = bin;
+    }
   }
 
-  #sumAbove(): void {
-    for (let k = this.count, above = 0; k >= 0; above += this.#inside[k--]!) this.#above[k] = above;
+  /** Overwrites what was copied from the bins: they are secret. */
+  wipe(): void {
+    for (const copy of [this.#inside, this.#above, this.#grouped, this.#ends, this.#aboveEach]) copy.fill(0);
   }
 
   /** Counts the values above each candidate of block k: those of higher blocks, and of higher bins in this one. */
   #openBlock(k: number): void {
     const each = this.#aboveEach.fill(0);
-    const start = k << this.#race.blockBits;
+    const start = k << this.#selection.blockBits;
     const end = this.#ends[k]!;
     for (let i = end - this.#inside[k]!; i < end; i++) each[this.#grouped[i]! - start]!++;
     for (let a = each.length - 1, above = this.#above[k]!; a >= 0; a--) {

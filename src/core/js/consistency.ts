@@ -1,6 +1,6 @@
 /** Eq. 10–11 from integer residuals: twin of assembly/consistency.ts, where the formulas stand. */
 import type { Consistency } from "../core.js";
-import { checkTree, groupCount, leafCount } from "../layout.js";
+import { checkTree, groupCount, leafCount } from "../tree.js";
 
 export const makeConsistent: Consistency["makeConsistent"] = (nodes, fanout, levels) => {
   checkTree(nodes, fanout, levels);

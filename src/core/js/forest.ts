@@ -1,6 +1,6 @@
 /** A tree of noise: twin of src/core/wasm/forest.ts. */
 import type { Forests } from "../core.js";
-import { leafCount, nodeCount } from "../layout.js";
+import { leafCount, nodeCount } from "../tree.js";
 import { makeConsistent } from "./consistency.js";
 import { laplace } from "./laplace.js";
 

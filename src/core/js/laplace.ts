@@ -1,6 +1,7 @@
 /** Random bits → exact integer noise: twin of assembly/laplace.ts. src/core/scale.ts says how a scale draws. */
+import { SCALE_COLUMNS, TAIL_WORDS } from "../layout.js";
 import type { Sampling } from "../core.js";
-import { columnsBefore, Layout, type Scale, SIGN, TAIL_WORDS } from "../tables/scale.js";
+import { columnsBefore, type Scale, SIGN } from "../tables/scale.js";
 import { WordReader } from "./reader.js";
 
 /** A geometric sample: an integer k ≥ 0 with P(k) ∝ exp(−k/t). */
@@ -43,7 +44,7 @@ function geometricFrom(reader: WordReader, scale: Scale, word: number, top: numb
 /** H and sign, from the upper half of a word: 9 bits of column, 7 of fraction. A tie takes further words. */
 function drawTop(reader: WordReader, scale: Scale, word: number): number {
   const column = word >>> 23;
-  const entry = scale.words[Layout.columns + column]!;
+  const entry = scale.words[SCALE_COLUMNS + column]!;
   const over = ((word >>> 16) & 127) - (entry >>> 18);
   // A choice that nobody can foresee, made by a shift: by 0 for the column's own outcome, by 9 for its alias.
   const by = over !== 0 ? ~(over >> 31) & 9 : breakTie(reader, scale, column, 9);
@@ -53,7 +54,7 @@ function drawTop(reader: WordReader, scale: Scale, word: number): number {
 /** Another digit, from 16 bits: 8 of column, 8 of fraction. */
 function drawDigit(reader: WordReader, scale: Scale, digit: number, half: number): number {
   const column = columnsBefore(digit) + ((half >>> 8) & 255);
-  const entry = scale.words[Layout.columns + column]!;
+  const entry = scale.words[SCALE_COLUMNS + column]!;
   const over = (half & 255) - (entry >>> 16);
   const by = over !== 0 ? ~(over >> 31) & 8 : breakTie(reader, scale, column, 8);
   return (entry >>> by) & 255;

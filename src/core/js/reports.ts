@@ -1,6 +1,7 @@
 /** Local reports: twin of assembly/reports.ts. */
+import { MECHANISM_FACTORS, MECHANISM_FIRSTS, MECHANISM_SLACK } from "../layout.js";
 import type { Reports } from "../core.js";
-import { Field, type Mechanism, type Quantiser } from "../tables/mechanism.js";
+import { type Mechanism, type Quantiser } from "../tables/mechanism.js";
 import { WordReader } from "./reader.js";
 
 export const quantised = (value: number, { scale, shift }: Quantiser, top: number): number =>
@@ -27,14 +28,14 @@ export function drawReport(reader: WordReader, mechanism: Mechanism, x: number):
   for (;;) {
     const word = reader.next();
     let sector = 0;
-    while (sector < 4 && word >= words[Field.firsts + sector + 1]!) sector++;
+    while (sector < 4 && word >= words[MECHANISM_FIRSTS + sector + 1]!) sector++;
     if (sector === 4) continue;
-    const distance = word + 1 - words[Field.firsts + sector]!;
-    const factor = words[Field.factors + sector]!;
+    const distance = word + 1 - words[MECHANISM_FIRSTS + sector]!;
+    const factor = words[MECHANISM_FACTORS + sector]!;
     // ⌊distance·factor/2⁸⌋, below 2⁵³: the factor's halves keep both products exact.
     const product = distance * (factor >>> 16) * 256 + Math.floor((distance * (factor & 65535)) / 256);
     let place = Math.floor(product / 2 ** 32);
-    if (product - place * 2 ** 32 < (factor >>> 8) + words[Field.slack]!) {
+    if (product - place * 2 ** 32 < (factor >>> 8) + words[MECHANISM_SLACK]!) {
       place = exactPlace(reader, mechanism, sector, word);
       if (place >= (sector === 0 ? width : top)) continue;
     }

@@ -1,46 +1,48 @@
 /** Bins → the noisy best θ: twin of assembly/threshold.ts. The algorithm and its proof: docs/noisy-max.md. */
 import type { Thresholds } from "../core.js";
+import { MAX_LEVEL } from "../layout.js";
 import { checkBins, type Selection } from "../tables/selection.js";
 import type { Random } from "../random.js";
 import { Blocks } from "./blocks.js";
 import { drawGeometric, drawLaplace } from "./laplace.js";
 import { WordReader } from "./reader.js";
 
-/** Beyond this j, with odds of 2^−1024, nothing is gained by telling blocks apart. */
-const MAX_LEVEL = 1024;
-
-export const noisyMax: Thresholds["noisyMax"] = (random, bins, race) => {
-  checkBins(bins, race);
-  return new Run(random, bins, race).winner() + 1;
+export const noisyMax: Thresholds["noisyMax"] = (random, bins, selection) => {
+  checkBins(bins, selection);
+  return new Run(random, bins, selection).winner() + 1;
 };
 
-/** One race. Candidates are numbered from 0 here: a stands for θ_(a+1), which a value of bin k exceeds iff k > a. */
+/** One selection. Candidates are numbered from 0 here: a stands for θ_(a+1), which a value of bin k exceeds iff k > a. */
 class Run {
   readonly #blocks: Blocks;
-  readonly #race: Selection;
+  readonly #selection: Selection;
   readonly #words: WordReader;
   /** The mark: the best score plus noise so far, and whose it is. */
   #mark = -Infinity;
   #holder = 0;
 
-  constructor(random: Random, bins: ArrayLike<number>, race: Selection) {
-    this.#blocks = new Blocks(bins, race);
-    this.#race = race;
+  constructor(random: Random, bins: ArrayLike<number>, selection: Selection) {
+    this.#blocks = new Blocks(bins, selection);
+    this.#selection = selection;
     this.#words = new WordReader(random);
   }
 
   /** The most promising block sets a mark; one word is then enough to see that most others stay below it. */
   winner(): number {
-    const first = this.#blocks.cheapest();
-    this.#visit(first);
-    for (let k = 0; k < this.#blocks.count; k++) if (k !== first) this.#visit(k);
-    this.#words.finish();
-    return this.#holder;
+    try {
+      const first = this.#blocks.cheapest();
+      this.#visit(first);
+      for (let k = 0; k < this.#blocks.count; k++) if (k !== first) this.#visit(k);
+      this.#words.finish();
+      return this.#holder;
+    } finally {
+      this.#blocks.wipe();
+    }
   }
 
   /** Looks for candidates of block k with noise ≥ j·T: any other stays below the mark, whatever its score. */
   #visit(k: number): void {
-    const { blockBits, candidates } = this.#race;
+    const { blockBits, candidates } = this.#selection;
     const end = Math.min(candidates, (k + 1) << blockBits);
     for (let a = k << blockBits; a < end;) {
       const j = this.#level(this.#mark + this.#blocks.bound(k));
@@ -53,7 +55,7 @@ class Run {
 
   /** The largest j with j·T ≤ gap, within bounds. Any smaller j is right too, so a quotient rounded up is all to mend. */
   #level(gap: number): number {
-    const { stride } = this.#race;
+    const { stride } = this.#selection;
     if (gap < stride) return 0;
     const j = Math.min(MAX_LEVEL, Math.floor(gap / stride));
     return j * stride > gap ? j - 1 : j;
@@ -79,7 +81,7 @@ class Run {
 
   /** Lucky candidate a: coins thin 2^−j to P(noise ≥ j·T) = 2^−j·c^j, and what exceeds j·T is geometric again. */
   #consider(a: number, k: number, j: number): void {
-    const { noise, scale, stride, strideCoin, sideCoin } = this.#race;
+    const { noise, scale, stride, strideCoin, sideCoin } = this.#selection;
     const twoSided = noise === "laplace";
     if (j > 0 && twoSided && !this.#words.flip(sideCoin)) return;
     for (let i = 0; i < j; i++) if (!this.#words.flip(strideCoin)) return;

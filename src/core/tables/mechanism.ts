@@ -22,6 +22,13 @@
  * so unless D·M mod 2⁴⁰ is less than D + M, the place is ⌊D·M/2⁴⁰⌋, whatever the other five words are. If it is less, they
  * decide between that place and the one before; the sector's end counts as a place, and means: draw again.
  */
+import {
+  MECHANISM_FACTORS,
+  MECHANISM_FIRSTS,
+  MECHANISM_SLACK,
+  MECHANISM_WEIGHTS,
+  MECHANISM_WORDS,
+} from "../layout.js";
 import { COIN_BITS } from "./coin.js";
 
 export interface Mechanism {
@@ -38,28 +45,15 @@ export interface Mechanism {
   readonly total: bigint;
   /** Where the four sectors begin, at whole words, and where nothing is left. */
   readonly starts: readonly bigint[];
-  /** All of it for the kernels: see {@link Field}. */
+  /**
+   * All of it for the kernels (layout.ts): top, width, cells; slack, at least D/2⁸ + 2, which with M/2⁸ more is the margin in
+   * units of 2⁻³² places; w of the sectors and of the end; M of the sectors, 0 where one word is never enough; the weights, 8
+   * words each, most significant first; room for u.
+   */
   readonly words: Uint32Array;
 }
 
 export type Weights = readonly [inside: bigint, outside: bigint, kept: bigint, flipped: bigint];
-
-/** Indexes into {@link Mechanism.words}; assembly/reports.ts has them in bytes. */
-export const Field = {
-  top: 0,
-  width: 1,
-  cells: 2,
-  /** At least D/2⁸ + 2; with M/2⁸ more this is the margin, in units of 2⁻³² places. */
-  slack: 3,
-  /** w of the sectors and of the end. */
-  firsts: 8,
-  /** M of the sectors; 0 where one word is never enough. */
-  factors: 16,
-  /** The weights, 8 words each, most significant first. After them room for u. */
-  weights: 24,
-  number: 56,
-} as const;
-const WORDS = 64;
 
 /** How a value becomes an input: min(⌊max(v, 0)·scale + shift⌋, N). The last float operation on it. */
 export interface Quantiser {
@@ -79,13 +73,13 @@ export function makeMechanism(epsilon: number, top: number, width: number, weigh
   const firsts = [0n];
   for (const length of lengths) firsts.push(firsts.at(-1)! + ((length + (1n << REST) - 1n) >> REST));
   if (firsts[4]! >= 2n ** 32n) throw new RangeError("weights: expected a sum of at most 2¹⁹² − 2¹⁶²");
-  const words = new Uint32Array(WORDS);
+  const words = new Uint32Array(MECHANISM_WORDS);
   words.set([top, width, cells]);
-  words.set(firsts.map(Number), Field.firsts);
+  words.set(firsts.map(Number), MECHANISM_FIRSTS);
   writeFactors(words, firsts, weights);
   weights.forEach((weight, sector) => {
     for (let word = 7; word >= 0; word--, weight >>= 32n)
-      words[Field.weights + 8 * sector + word] = Number(weight & 0xffffffffn);
+      words[MECHANISM_WEIGHTS + 8 * sector + word] = Number(weight & 0xffffffffn);
   });
   const starts = firsts.map((first) => first << REST);
   return { epsilon, top, width, cells, weights, total, starts, words };
@@ -97,6 +91,6 @@ function writeFactors(words: Uint32Array, firsts: readonly bigint[], weights: We
     weight > 1n << (REST + 8n) ? Number(((1n << (REST + 40n)) + weight - 1n) / weight) : 0,
   );
   const lengths = factors.map((factor, i) => (factor > 0 ? Number(firsts[i + 1]! - firsts[i]!) : 0));
-  words.set(factors, Field.factors);
-  words[Field.slack] = (Math.max(...lengths) >>> 8) + 2;
+  words.set(factors, MECHANISM_FACTORS);
+  words[MECHANISM_SLACK] = (Math.max(...lengths) >>> 8) + 2;
 }

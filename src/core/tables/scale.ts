@@ -17,6 +17,19 @@
  * A scale below 1 uses m = ⌈1/t⌉ and the tables of m·t, which is in [1, 2): ⌊G/m⌋ has scale t, exactly.
  */
 import {
+  COLUMNS,
+  MAX_SCALE_BITS,
+  MIN_SCALE_BITS,
+  SCALE_COLUMNS,
+  SCALE_DIVISOR,
+  SCALE_DRAWS,
+  SCALE_ESCAPE,
+  SCALE_ESCAPE_STEP,
+  SCALE_SHIFTS,
+  TAIL_WORDS,
+  TOP_COLUMNS,
+} from "../layout.js";
+import {
   aliasTable,
   type Column,
   escapingGeometric,
@@ -36,38 +49,22 @@ export interface Scale {
   readonly escape: number;
   /** What a unit of each digit is worth, a power of two; H is the first digit. Two digits to a word. */
   readonly weights: readonly number[];
-  /** The tables, and the numbers above once more, for the kernels: see {@link Layout}. */
+  /**
+   * All of it for the kernels (layout.ts). Words: how many words of keystream a sample takes, half as many as digits; escape;
+   * divisor and what an escape adds (escape times the first weight), an f64 each; log2 of each weight, at most 6; columns:
+   * of H, 512: threshold's head ≪ 18 | alias ≪ 9 | own outcome, each outcome H plus 256 for the sign;
+   * of every other digit, 256: threshold's head ≪ 16 | alias ≪ 8 | own outcome. After them the tails.
+   */
   readonly words: Uint32Array;
   /** Where the thresholds' tails begin in `words`: 5 words per digit and column. */
   readonly tails: number;
 }
 
-/** Indexes into {@link Scale.words}; assembly/laplace.ts has them in bytes. */
-export const Layout = {
-  /** Words of keystream that a sample takes: half as many as digits. */
-  draws: 0,
-  escape: 1,
-  /** An f64. */
-  divisor: 2,
-  /** What an escape adds, an f64: escape times the first weight. */
-  escapeStep: 4,
-  /** log2 of each weight, at most 6 words. */
-  shifts: 6,
-  /**
-   * Of H, 512 columns: threshold's head ≪ 18 | alias ≪ 9 | own outcome, each outcome H plus 256 for the sign.
-   * Of every other digit, 256 columns: threshold's head ≪ 16 | alias ≪ 8 | own outcome. After them the tails.
-   */
-  columns: 12,
-} as const;
-
-/** Columns of H, of any other digit, and how many there are before those of a digit. */
-const TOP_COLUMNS = 512;
-export const COLUMNS = 256;
+/** How many columns there are before those of a digit. */
 export const columnsBefore = (digit: number): number => (digit === 0 ? 0 : COLUMNS * (digit + 1));
 /** Added to H where the sign is negative. */
 export const SIGN = 256;
 
-export const TAIL_WORDS = 5;
 const TAIL_BITS = 32n * BigInt(TAIL_WORDS);
 /** Column and fraction, which are half a word, and the tail: probabilities are multiples of 2⁻¹⁷⁶. */
 const WEIGHT_BITS = 16n + TAIL_BITS;
@@ -84,7 +81,7 @@ const cache = new Map<string, Scale>();
 export function makeScale(numerator: bigint, denominator: bigint): Scale {
   if (numerator <= 0n || denominator <= 0n)
     throw new RangeError(`scale: expected a fraction above 0, got ${numerator}/${denominator}`);
-  if (numerator > denominator << 40n || numerator << 32n < denominator)
+  if (numerator > denominator << BigInt(MAX_SCALE_BITS) || numerator << BigInt(MIN_SCALE_BITS) < denominator)
     throw new RangeError(`scale: expected 2⁻³² ≤ scale ≤ 2⁴⁰, got ${numerator}/${denominator}`);
   const common = gcd(numerator, denominator);
   numerator /= common;
@@ -113,13 +110,13 @@ function buildScale(numerator: bigint, denominator: bigint): Scale {
   const escape = atLeast < 255n ? Number(atLeast) : 255;
 
   const digits = 2 * draws;
-  const tails = Layout.columns + columnsBefore(digits);
+  const tails = SCALE_COLUMNS + columnsBefore(digits);
   const words = new Uint32Array(tails + columnsBefore(digits) * TAIL_WORDS);
   const view = new DataView(words.buffer);
-  words[Layout.draws] = draws;
-  words[Layout.escape] = escape;
-  view.setFloat64(4 * Layout.divisor, Number(divisor), true);
-  view.setFloat64(4 * Layout.escapeStep, escape * 2 ** lowBits, true);
+  words[SCALE_DRAWS] = draws;
+  words[SCALE_ESCAPE] = escape;
+  view.setFloat64(4 * SCALE_DIVISOR, Number(divisor), true);
+  view.setFloat64(4 * SCALE_ESCAPE_STEP, escape * 2 ** lowBits, true);
   // Where the other digits have room for all low bits the third has none, and kernels need not look it up.
   const spared = draws > 1 && lowBits <= 8 * (digits - 2) ? 2 : -1;
   const weights: number[] = [];
@@ -128,7 +125,7 @@ function buildScale(numerator: bigint, denominator: bigint): Scale {
     const sharing = digits - digit - (digit < spared ? 1 : 0);
     const width = digit === 0 || digit === spared ? 0 : Math.ceil(shift / sharing);
     shift -= width;
-    words[Layout.shifts + digit] = shift;
+    words[SCALE_SHIFTS + digit] = shift;
     weights.push(2 ** shift);
     const rho = expFixed(t.denominator << BigInt(shift), t.numerator, EXP_BITS);
     if (digit === 0) {
@@ -152,7 +149,7 @@ function writeColumns(words: Uint32Array, tails: number, digit: number, columns:
   columns.forEach(({ own, alias, threshold }, i) => {
     const column = columnsBefore(digit) + i;
     const head = Number(threshold >> TAIL_BITS);
-    words[Layout.columns + column] = (((head << outcomeBits) | alias) << outcomeBits) | own;
+    words[SCALE_COLUMNS + column] = (((head << outcomeBits) | alias) << outcomeBits) | own;
     for (let word = TAIL_WORDS - 1; word >= 0; word--, threshold >>= 32n)
       words[tails + column * TAIL_WORDS + word] = Number(threshold & 0xffffffffn);
   });

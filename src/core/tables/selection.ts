@@ -6,6 +6,7 @@
  *
  * is Eq. 6 times 2^F, rounded to an integer. Noise lives on the same grid, so that selection is exact.
  */
+import { MAX_CANDIDATES, MAX_HOLDOUT, MAX_SCALE_BITS, MIN_SCALE_BITS } from "../layout.js";
 import { COIN_BITS, fixedCoin, type Coin } from "./coin.js";
 import { exactRational, expFixed } from "./fixedPoint.js";
 import { makeScale, type Scale } from "./scale.js";
@@ -54,12 +55,9 @@ export interface Selection {
   readonly blockBits: number;
 }
 
-const MAX_CANDIDATES = 2 ** 20;
-/** Twelve bytes each, staged in less than 2 GiB. */
-const MAX_HOLDOUT = 2 ** 27;
 /** Scores, noise and their sums stay below 2⁵²: costs below 2⁵¹, and a scale of 2⁴⁰ reaches 2⁵¹ once in exp(2¹¹). */
 const MAX_COST = 2 ** 51;
-const MAX_SCALE = 2 ** 40;
+const MAX_SCALE = 2 ** MAX_SCALE_BITS;
 const FRACTION_BITS = 12;
 
 /** log_b r. */
@@ -79,7 +77,7 @@ export function penaltySlope(
   return ((3 * m) / (C * r * releaseEpsilon)) * Math.sqrt(2 * (b - 1) * levels ** 3);
 }
 
-/** The race among `candidates` thresholds. Fails if its scores cannot be exact integers. */
+/** The selection among `candidates` thresholds. Fails if its scores cannot be exact integers. */
 export function makeSelection(options: SelectionOptions): Selection {
   check(options);
   const { candidates, holdout, noise, epsilon } = options;
@@ -111,22 +109,24 @@ export function makeSelection(options: SelectionOptions): Selection {
 }
 
 /** What candidate i (1-based) costs whatever the values are, on the grid; never falls with i. */
-export function penalty(race: Selection, i: number): number {
+export function penalty(selection: Selection, i: number): number {
   // i·factor < 2⁵³ and unit is a power of two: exact up to the rounding, which both cores do alike.
-  return Math.floor(i * race.penaltyFactor * race.penaltyUnit + 0.5);
+  return Math.floor(i * selection.penaltyFactor * selection.penaltyUnit + 0.5);
 }
 
-/** Bins are as many as the race was made for. They are private: only their number is quoted. */
-export function checkBins(bins: Uint16Array | Uint32Array, race: Selection): void {
+/** Bins are as many as the selection was made for. They are private: only their number is quoted. */
+export function checkBins(bins: Uint16Array | Uint32Array, selection: Selection): void {
   if (!(bins instanceof Uint16Array || bins instanceof Uint32Array))
     throw new TypeError("bins: expected a Uint16Array or a Uint32Array");
-  if (bins.length !== race.holdout)
-    throw new RangeError(`bins: expected the race's holdout of ${race.holdout} values, got ${bins.length}`);
+  if (bins.length !== selection.holdout)
+    throw new RangeError(
+      `bins: expected the selection's holdout of ${selection.holdout} values, got ${bins.length}`,
+    );
 }
 
 /** F: 12, or the most that keeps every sum exact; −1 if there is none. */
 function finestGrid(worstCost: number, epsilon: number): number {
-  if (2 ** FRACTION_BITS / epsilon <= 2 ** -32) return -1;
+  if (2 ** FRACTION_BITS / epsilon <= 2 ** -MIN_SCALE_BITS) return -1;
   let bits = FRACTION_BITS;
   while (bits >= 0 && !(worstCost * 2 ** bits < MAX_COST && 2 ** bits / epsilon < MAX_SCALE)) bits--;
   return bits;

@@ -86,24 +86,40 @@ function fromBase64(text: string): Uint8Array {
 }
 
 /**
+ * Runs a call with an arena and then overwrites all that the call took of the shared memory, also if it throws: values,
+ * sums, noise, keys and keystream must not stay where the next call, or a reader of the memory, finds them.
+ */
+export function useArena<T>(kernels: Kernels, run: (arena: Arena) => T): T {
+  const arena = new Arena(kernels);
+  try {
+    return run(arena);
+  } finally {
+    arena.wipe();
+  }
+}
+
+/**
  * Hands out places in WASM memory for the length of one call: copy in, run, copy out. No caller ever holds a
  * view of WASM memory, because growing it detaches views, and because the next call is another stream's.
  */
 export class Arena {
   readonly #memory: WebAssembly.Memory;
+  readonly #start: number;
   #next: number;
 
   constructor(kernels: Kernels) {
     this.#memory = kernels.memory;
-    this.#next = kernels.heapBase() + 15;
+    this.#start = kernels.heapBase();
+    this.#next = this.#start + 15;
   }
 
   /** Room for `bytes`, aligned for SIMD. What stood there before is still there: kernels write before they read. */
   take(bytes: number): number {
     const start = this.#next & ~15;
-    this.#next = start + bytes + 15;
-    const missing = this.#next - this.#memory.buffer.byteLength;
+    const next = start + bytes + 15;
+    const missing = next - this.#memory.buffer.byteLength;
     if (missing > 0) this.#memory.grow(Math.ceil(missing / 65536));
+    this.#next = next;
     return start;
   }
 
@@ -119,9 +135,9 @@ export class Arena {
     new Uint8Array(this.#memory.buffer, start, array.byteLength).set(bytes);
   }
 
-  /** Overwrites what must not stay in memory that the next call shares: keys and keystream. */
-  wipe(start: number, bytes: number): void {
-    new Uint8Array(this.#memory.buffer, start, bytes).fill(0);
+  /** Overwrites everything that was taken. */
+  wipe(): void {
+    new Uint8Array(this.#memory.buffer, this.#start, this.#next - this.#start).fill(0);
   }
 
   /** Copies memory from `start` on into `array`. */

@@ -1,17 +1,16 @@
 /** Stages assembly/reader.ts: key and position for any kernel that draws. */
+import { RANDOM_POSITION } from "../layout.js";
 import type { Sampling } from "../core.js";
 import { initialState } from "../js/chacha.js";
 import { checkBound } from "../js/reader.js";
 import { checkPosition, type Random } from "../random.js";
-import { Arena, type Kernels } from "./instance.js";
-
-/** Where the block has its position: assembly/reader.ts. */
-const POSITION = 64;
+import { type Arena, type Kernels, useArena } from "./instance.js";
 
 /**
  * Runs a kernel that draws from `random`: stages the block that assembly/reader.ts describes, moves
- * `random.position` to where the kernel stopped, and wipes key and keystream from the shared memory, also if
- * something throws. Copy the kernel's results out after this returns: past the end of the sub-stream it throws.
+ * `random.position` to where the kernel stopped. Copy the kernel's results out after this returns: past the end of the
+ * sub-stream it throws.
+ * @param arena of `useArena`, which wipes key and keystream
  */
 export function withRandom(
   kernels: Kernels,
@@ -20,25 +19,20 @@ export function withRandom(
   run: (block: number) => void,
 ): void {
   checkPosition(random.position);
-  const bytes = kernels.randomBytes();
-  const block = arena.take(bytes);
-  try {
-    arena.write(block, initialState(random));
-    const position = Float64Array.of(random.position);
-    arena.write(block + POSITION, position);
-    run(block);
-    arena.read(block + POSITION, position);
-    checkPosition(position[0]!);
-    random.position = position[0]!;
-  } finally {
-    arena.wipe(block, bytes);
-  }
+  const block = arena.take(kernels.randomBytes());
+  arena.write(block, initialState(random));
+  const position = Float64Array.of(random.position);
+  arena.write(block + RANDOM_POSITION, position);
+  run(block);
+  arena.read(block + RANDOM_POSITION, position);
+  checkPosition(position[0]!);
+  random.position = position[0]!;
 }
 
 /** Samples made by one call: 64 KiB of f64. */
 const CHUNK = 8192;
 
-/** Fills `out` chunk by chunk with what `fill` draws from the staged `input`, and wipes it: noise is secret. */
+/** Fills `out` chunk by chunk with what `fill` draws from the staged `input`. */
 export function fillChunks(
   kernels: Kernels,
   random: Random,
@@ -46,11 +40,9 @@ export function fillChunks(
   out: Float64Array | Uint8Array,
   fill: (block: number, input: number, count: number, at: number) => void,
 ): void {
-  const arena = new Arena(kernels);
-  const staged = arena.put(input);
-  const bytes = out.BYTES_PER_ELEMENT * Math.min(CHUNK, out.length);
-  const at = arena.take(bytes);
-  try {
+  useArena(kernels, (arena) => {
+    const staged = arena.put(input);
+    const at = arena.take(out.BYTES_PER_ELEMENT * Math.min(CHUNK, out.length));
     withRandom(kernels, arena, random, (block) => {
       for (let done = 0; done < out.length; done += CHUNK) {
         const part = out.subarray(done, done + CHUNK);
@@ -58,9 +50,7 @@ export function fillChunks(
         arena.read(at, part);
       }
     });
-  } finally {
-    arena.wipe(at, bytes);
-  }
+  });
 }
 
 export function reader(kernels: Kernels): Pick<Sampling, "uniformBelow" | "toss"> {

@@ -1,6 +1,6 @@
 /** Stages assembly/reports.ts. */
 import type { Reports } from "../core.js";
-import { Arena, type Kernels } from "./instance.js";
+import { type Kernels, useArena } from "./instance.js";
 import { withRandom } from "./reader.js";
 
 /** Values staged at a time: 64 KiB. */
@@ -9,12 +9,12 @@ const CHUNK = 8192;
 export function reports(kernels: Kernels): Reports {
   return {
     fillReports(random, mechanism, { scale, shift }, values, out) {
-      const arena = new Arena(kernels);
-      const mechanismAt = arena.put(mechanism.words);
-      const bytes = 8 * Math.min(CHUNK, values.length);
-      const valuesAt = arena.take(bytes);
-      const outAt = arena.take(bytes / 2);
-      try {
+      // The mechanism's room for u is wiped as well: with its report, u gives the value away.
+      useArena(kernels, (arena) => {
+        const mechanismAt = arena.put(mechanism.words);
+        const bytes = 8 * Math.min(CHUNK, values.length);
+        const valuesAt = arena.take(bytes);
+        const outAt = arena.take(bytes / 2);
         withRandom(kernels, arena, random, (block) => {
           for (let done = 0; done < values.length; done += CHUNK) {
             const part = values.subarray(done, done + CHUNK);
@@ -23,10 +23,7 @@ export function reports(kernels: Kernels): Reports {
             arena.read(outAt, out.subarray(done, done + CHUNK));
           }
         });
-      } finally {
-        // Private values do not stay in shared memory, nor does the last u: with its report it gives the value away.
-        arena.wipe(mechanismAt, valuesAt + bytes - mechanismAt);
-      }
+      });
     },
   };
 }

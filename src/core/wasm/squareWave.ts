@@ -6,7 +6,7 @@ export function squareWave(kernels: Kernels): SquareWave {
   return {
     emSteps(transition, counts, smooth, estimates, predicted) {
       const { bins: n, window: k, level, starts, taps, backStarts, backTaps } = transition;
-      const arena = new Arena(kernels);
+      const arena = new Arena(kernels); // reports carry noise: nothing to wipe
       const at = [level, starts, taps, backStarts, backTaps, counts].map((table) => arena.put(table));
       const first = arena.take(estimates.byteLength);
       arena.write(first, estimates.subarray(0, n));

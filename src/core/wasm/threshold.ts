@@ -1,44 +1,57 @@
 /** Stages assembly/threshold.ts. */
 import type { Thresholds } from "../core.js";
+import {
+  SELECTION_COUNT_WEIGHT,
+  SELECTION_PENALTY_FACTOR,
+  SELECTION_PENALTY_UNIT,
+  SELECTION_SCALE,
+  SELECTION_SIDE_COIN,
+  SELECTION_STRIDE,
+  SELECTION_STRIDE_COIN,
+} from "../layout.js";
 import { checkBins, type Selection } from "../tables/selection.js";
-import { Arena, type Kernels } from "./instance.js";
+import { type Arena, type Kernels, useArena } from "./instance.js";
 import { withRandom } from "./reader.js";
 
 export function threshold(kernels: Kernels): Thresholds {
   return {
-    noisyMax(random, bins, race) {
-      checkBins(bins, race);
-      const { candidates, blockBits } = race;
-      const arena = new Arena(kernels);
-      const parameters = stage(arena, race);
-      const values = arena.put(bins);
-      const scratch = arena.take(kernels.blocksBytes(candidates, blockBits, bins.length));
-      let winner = 0;
-      withRandom(kernels, arena, random, (block) => {
-        winner = kernels.noisyMax(
-          block,
-          parameters,
-          race.noise === "laplace" ? 1 : 0,
-          candidates,
-          blockBits,
-          values,
-          bins.length,
-          bins instanceof Uint32Array ? 1 : 0,
-          scratch,
-        );
+    noisyMax(random, bins, selection) {
+      checkBins(bins, selection);
+      const { candidates, blockBits } = selection;
+      return useArena(kernels, (arena) => {
+        const parameters = stage(arena, selection);
+        const values = arena.put(bins);
+        const scratch = arena.take(kernels.blocksBytes(candidates, blockBits, bins.length));
+        let winner = 0;
+        withRandom(kernels, arena, random, (block) => {
+          winner = kernels.noisyMax(
+            block,
+            parameters,
+            selection.noise === "laplace" ? 1 : 0,
+            candidates,
+            blockBits,
+            values,
+            bins.length,
+            bins instanceof Uint32Array ? 1 : 0,
+            scratch,
+          );
+        });
+        return winner;
       });
-      return winner;
     },
   };
 }
 
-/** Grid of the scores (32 bytes), two coins (32 each), scale: as assembly/threshold.ts reads them. */
-function stage(arena: Arena, race: Selection): number {
-  const { countWeight, penaltyFactor, penaltyUnit, stride, strideCoin, sideCoin, scale } = race;
-  const at = arena.take(96 + scale.words.byteLength);
-  arena.write(at, Float64Array.of(countWeight, penaltyFactor, penaltyUnit, stride));
-  arena.write(at + 32, strideCoin.words);
-  arena.write(at + 64, sideCoin.words);
-  arena.write(at + 96, scale.words);
+/** A selection as assembly/threshold.ts reads it (layout.ts). */
+function stage(arena: Arena, selection: Selection): number {
+  const { countWeight, penaltyFactor, penaltyUnit, stride, strideCoin, sideCoin, scale } = selection;
+  const at = arena.take(SELECTION_SCALE + scale.words.byteLength);
+  arena.write(at + SELECTION_COUNT_WEIGHT, Float64Array.of(countWeight));
+  arena.write(at + SELECTION_PENALTY_FACTOR, Float64Array.of(penaltyFactor));
+  arena.write(at + SELECTION_PENALTY_UNIT, Float64Array.of(penaltyUnit));
+  arena.write(at + SELECTION_STRIDE, Float64Array.of(stride));
+  arena.write(at + SELECTION_STRIDE_COIN, strideCoin.words);
+  arena.write(at + SELECTION_SIDE_COIN, sideCoin.words);
+  arena.write(at + SELECTION_SCALE, scale.words);
   return at;
 }
