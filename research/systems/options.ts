@@ -54,8 +54,7 @@ export function resolveComparison(options: ComparisonOptions): ComparisonSetting
       throw new TypeError(`${name}: method "${method}" predicts nothing; leave it out`);
 
   const settings = resolveSettings({
-    ...(pick(options, SHARED) as SharedOptions),
-    ...given({ smoother: options.smoother }),
+    ...(given(options, [...SHARED, "smoother"]) as SharedOptions),
     threshold: typeof fixed === "number" ? fixed : "noisy-max",
     tuning: {
       ...tuning,
@@ -105,11 +104,4 @@ function deltaOf(asked: number | undefined, rule: ComparisonSettings["rule"], se
   if (typeof asked !== "number" || !(asked > 0 && asked < 1))
     throw new RangeError(`delta: expected a number between 0 and 1, got ${asked}`);
   return asked;
-}
-
-/** The fields that were given. */
-function pick<T extends object>(from: T, names: readonly (keyof T)[]): Partial<T> {
-  return Object.fromEntries(
-    names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]),
-  ) as Partial<T>;
 }
