@@ -3,7 +3,7 @@ import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { aggregator, reporter } from "../../src/index.js";
 import { type Arguments, type Command, UsageError } from "../../src/cli/command.js";
-import { exampleStream } from "../../src/cli/example.js";
+import { EXAMPLE, exampleStream } from "../data/example.js";
 import { readNumbers } from "../../src/cli/input.js";
 import { INPUT_FLAGS, inputOf } from "../../src/cli/inputOptions.js";
 import { Progress } from "../../src/cli/progress.js";
@@ -79,7 +79,8 @@ export const ldp: Command = {
 
 async function devices(args: Arguments, most: number): Promise<{ values: Float64Array; max: number }> {
   const path = args.text("data");
-  if (path === undefined) return { values: exampleStream(most), max: args.number("max") ?? 500 };
+  if (path === undefined)
+    return { values: exampleStream("brume", most), max: args.number("max") ?? EXAMPLE.max };
   const values = await readNumbers(...inputOf(args, path));
   return { values: values.subarray(0, most), max: args.required("max") };
 }

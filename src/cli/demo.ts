@@ -1,12 +1,12 @@
-/** brume demo: publishes a built-in example stream and shows what came of it. */
+/** brume demo: publishes the built-in example stream and prints it beside the truth. */
 import { plan, privateStream } from "../index.js";
 import type { Command } from "./command.js";
-import { exampleStream } from "./example.js";
+import { EXAMPLE, exampleStream } from "../../research/data/example.js";
 import { chart } from "./chart.js";
 import { table } from "./table.js";
 
 const HOLDOUT = 65_536;
-const LENGTH = 2 ** 20;
+const LENGTH = EXAMPLE.length - HOLDOUT;
 const DAY = 86_400;
 
 export const demo: Command = {
@@ -17,8 +17,8 @@ export const demo: Command = {
   options: { epsilon: { value: "E", help: "privacy budget ε (0.1)" } },
   example: "brume demo --epsilon 0.05",
   run(args) {
-    const options = { epsilon: args.number("epsilon") ?? 0.1, max: 500, holdout: HOLDOUT };
-    const values = exampleStream(HOLDOUT + LENGTH);
+    const options = { epsilon: args.number("epsilon") ?? 0.1, max: EXAMPLE.max, holdout: HOLDOUT };
+    const values = exampleStream("brume");
     const { blockLength } = plan(options);
     const started = performance.now();
     const stream = privateStream(options);
@@ -41,7 +41,7 @@ export const demo: Command = {
         means.map(([, p]) => p!),
       ),
     );
-    console.log(`\n${LENGTH} values published in ${seconds.toFixed(2)} s. What ranges say:\n`);
+    console.log(`\n${LENGTH} values published in ${seconds.toFixed(2)} s. Sums over ranges:\n`);
     console.log(
       table(
         ["range", "true sum", "private sum", "± 95 %", "error"],
@@ -69,7 +69,7 @@ export const demo: Command = {
     const theta = stream.statement().threshold!;
     const hidden = truth.reduce((sum, value) => sum + Math.max(0, value - theta), 0) / sumOf(truth);
     console.log(
-      `\n± is what the noise may add or take. Besides, values above θ = ${theta} count as θ, which hides ${(100 * hidden).toFixed(2)} % of everything.\n`,
+      `\n± is the error that the noise may cause. Values above θ = ${theta} count as θ, which hides ${(100 * hidden).toFixed(2)} % of the total.\n`,
     );
     console.log(stream.explain());
   },

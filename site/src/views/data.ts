@@ -1,5 +1,6 @@
 /** Which stream is shown: the example, or a file of the visitor's own that never leaves the browser. */
-import { EXAMPLE, type Meaning } from "../data/example.js";
+import { EXAMPLE } from "../../../research/data/example.js";
+import { exampleMeaning, type Meaning } from "../data/example.js";
 import type { Column } from "../data/files.js";
 import { byId, h } from "../dom.js";
 import { count } from "../format.js";
@@ -166,7 +167,7 @@ export class DataChoice {
 const example = (seed: string): Data => ({
   source: { kind: "example", seed },
   total: EXAMPLE.length,
-  meaning: EXAMPLE.meaning,
+  meaning: exampleMeaning,
 });
 
 /** Settings that suit a stream of n values: an eighth held out at most, one forest for all the rest. */
