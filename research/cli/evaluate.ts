@@ -8,6 +8,7 @@ import { readNumbers } from "../../src/cli/input.js";
 import { INPUT_FLAGS, inputOf } from "../../src/cli/inputOptions.js";
 import { Progress } from "../../src/cli/progress.js";
 import { table } from "../../src/cli/table.js";
+import { evaluateZoo } from "./zoo.js";
 import { skipLevelsOf, smootherOf } from "../../src/cli/streamOptions.js";
 
 export const evaluate: Command = {
@@ -15,7 +16,15 @@ export const evaluate: Command = {
   operands: "",
   summary: `Measures the error of random range queries on data you know, for ToPS and the systems it is compared with.\nSystems: ${SYSTEM_NAMES.join(", ")}.`,
   options: {
-    data: { value: "FILE", help: "numbers: plain, CSV or NDJSON, gzip or not (required)" },
+    data: {
+      value: "FILE",
+      repeatable: true,
+      help: "numbers: plain, CSV or NDJSON, gzip or not (required; beside --zoo NAME=FILE:MAX)",
+    },
+    zoo: { value: "G", help: "in place of data: all streams of tuning, fresh or all, against --paper" },
+    streams: { value: "N,N,…", help: "only these streams of the zoo" },
+    recorded: { help: "compare the zoo with recorded figures of --paper instead of running it" },
+    kept: { value: "FILE", help: "where finished runs of the zoo are kept (build/zoo/runs.ndjson)" },
     ...INPUT_FLAGS,
     max: { value: "B", help: "public upper bound of a value (required)" },
     epsilon: { value: "E,E,…", help: "privacy budgets (required)" },
@@ -36,6 +45,7 @@ export const evaluate: Command = {
   example:
     "brume evaluate --data fares.csv.gz --column fare --max 30000 --epsilon 0.01,0.1 --methods tops,pak --tile",
   async run(args) {
+    if (args.text("zoo") !== undefined) return evaluateZoo(args);
     const options = { ...(await readData(args)), ...evaluateOptions(args) };
     const progress = new Progress("runs");
     const result = await evaluateInWorkers(options, {
@@ -46,8 +56,9 @@ export const evaluate: Command = {
 };
 
 async function readData(args: Arguments): Promise<Pick<EvaluateOptions, "data">> {
-  const path = args.text("data");
+  const [path, ...more] = args.texts("data");
   if (path === undefined) throw new UsageError("--data: missing; expected a file");
+  if (more.length > 0) throw new UsageError("--data: expected one file, got several; only --zoo takes more");
   return { data: await readNumbers(...inputOf(args, path)) };
 }
 

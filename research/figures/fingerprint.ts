@@ -5,10 +5,10 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** All that run.ts imports, and what makes its data. */
+/** All that runs of figures and of the zoo import, and what makes their data. */
 const STARTS = [
   ...["core", "stream", "local"].map((folder) => `src/${folder}/`),
-  ...["systems/", "data/", "metrics."].map((start) => `research/${start}`),
+  ...["systems/", "data/", "metrics.", "zoo/"].map((start) => `research/${start}`),
   ...["central", "local", "run", "stream"].map((name) => `research/figures/${name}.`),
 ];
 

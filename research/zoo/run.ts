@@ -1,0 +1,93 @@
+/** Runs of one system on one stream at one ε: how far random ranges are off, and how often intervals hold the truth. */
+import { prefixSums, randomRanges } from "../metrics.js";
+import { privateStream } from "../../src/stream/stream.js";
+import { quantise } from "../../src/core/quantise.js";
+
+export type ZooSystem = "default" | "paper";
+
+export interface ZooJob {
+  /** Version of the zoo, or for a file the digest of its values. */
+  readonly data: string | number;
+  readonly stream: string;
+  readonly max: number;
+  readonly system: ZooSystem;
+  readonly epsilon: number;
+  readonly seed: string;
+  readonly runs: number;
+  readonly queries: number;
+  readonly holdout: number;
+  readonly maxRange: number;
+}
+
+/** One entry per run. */
+export interface ZooResult {
+  /** Mean squared error of the system's own answers to random ranges, and of sums of what was published. */
+  readonly answers: readonly number[];
+  readonly published: readonly number[];
+  readonly theta: readonly number[];
+  readonly skipLevels: readonly number[];
+  /** Share of 95 % intervals that hold the sum of the values clamped to θ, and the true sum. */
+  readonly clampedCoverage: readonly number[];
+  readonly trueCoverage: readonly number[];
+}
+
+export type ValuesOf = (stream: string, length: number) => Float64Array;
+
+/** Runs a job; the last stream and the sums over it are kept for the jobs that follow. */
+export function zooRunner(valuesOf: ValuesOf): (job: ZooJob) => ZooResult {
+  let last: { key: string; values: Float64Array; truth: Float64Array; clamped: Map<number, Float64Array> };
+  return (job) => {
+    const { stream, holdout, maxRange, runs } = job;
+    const key = `${stream}, ${holdout}, ${maxRange}`;
+    if (last?.key !== key) {
+      const values = valuesOf(stream, holdout + maxRange);
+      last = { key, values, truth: prefixSums(values.subarray(holdout)), clamped: new Map() };
+    }
+    const { values, truth, clamped } = last;
+    const clampedSums = (theta: number, resolution: number): Float64Array => {
+      let sums = clamped.get(theta);
+      if (sums === undefined) {
+        if (clamped.size > 20) clamped.clear(); // 8 MiB each
+        const cut = values.subarray(holdout).map((v) => quantise(v, theta, resolution) * resolution);
+        clamped.set(theta, (sums = prefixSums(cut)));
+      }
+      return sums;
+    };
+    const all = Array.from({ length: runs }, (_, run) => oneRun(job, run, values, truth, clampedSums));
+    const column = (k: number) => all.map((row) => row[k]!);
+    return {
+      answers: column(0),
+      published: column(1),
+      theta: column(2),
+      skipLevels: column(3),
+      clampedCoverage: column(4),
+      trueCoverage: column(5),
+    };
+  };
+}
+
+function oneRun(
+  { system, epsilon, max, seed, queries, holdout, maxRange }: ZooJob,
+  run: number,
+  values: Float64Array,
+  truth: Float64Array,
+  clampedSums: (theta: number, resolution: number) => Float64Array,
+): number[] {
+  const unsafeSeed = `${seed}, ${system}, ${epsilon}, run ${run}`;
+  const stream = privateStream({ epsilon, max, holdout, maxRange, variant: system, unsafeSeed });
+  stream.pushMany(values);
+  const { threshold, resolution, skipLevels } = stream.statement();
+  const clamped = clampedSums(threshold!, resolution);
+  let [answers, published, inClamped, inTrue] = [0, 0, 0, 0];
+  // The same ranges for every system: their ratio is less noisy than either error.
+  for (const { from, to } of randomRanges(`${seed}, ranges of run ${run}`, maxRange, queries)) {
+    const exact = truth[to]! - truth[from]!;
+    const { sum, low, high } = stream.range(from, to);
+    answers += (sum - exact) ** 2 / queries;
+    published += (stream.range(from, to, { answer: "published" }).sum - exact) ** 2 / queries;
+    const cut = clamped[to]! - clamped[from]!;
+    inClamped += Number(low <= cut && cut <= high) / queries;
+    inTrue += Number(low <= exact && exact <= high) / queries;
+  }
+  return [answers, published, threshold!, skipLevels, inClamped, inTrue];
+}
