@@ -41,7 +41,11 @@ export async function evaluateZoo(args: Arguments): Promise<void> {
 async function fileOf(entry: string): Promise<ZooFile> {
   const [, name, path, max] = /^([^=]+)=(.+):([\d.]+)$/.exec(entry) ?? [];
   if (path === undefined) throw new UsageError(`--data: expected NAME=FILE:MAX beside --zoo, got "${entry}"`);
-  return { name: name!, max: Number(max), values: await readNumbers(path, formatOf(path, undefined), undefined) };
+  return {
+    name: name!,
+    max: Number(max),
+    values: await readNumbers(path, formatOf(path, undefined), undefined),
+  };
 }
 
 function textOf({ cells, summary, coverage }: ZooReport): string {
