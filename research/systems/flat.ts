@@ -2,6 +2,7 @@
 import type { AnswerKind } from "../../src/stream/answer.js";
 import { noiseScale } from "../../src/stream/noise.js";
 import { RangeIndex, type RawAnswer } from "../../src/stream/ranges.js";
+import { NO_SPREAD } from "../../src/stream/variance.js";
 import type { Settings } from "../../src/stream/options.js";
 import type { Core } from "../../src/core/core.js";
 import { Stage, subStream } from "../../src/core/random.js";
@@ -19,7 +20,7 @@ export class Flat implements IntegerStream {
     const { epsilon, maxRange, history } = settings;
     this.#noise = new NoiseQueue(core, subStream(key, Stage.baseline, 0, 0), noiseScale(1, theta, epsilon));
     const shape = { fanout: 2, levels: 1, blockLength: 1, blocksPerForest: maxRange, history };
-    this.#ranges = new RangeIndex(shape, theta / epsilon);
+    this.#ranges = new RangeIndex(shape, theta / epsilon, { first: NO_SPREAD, weights: undefined });
   }
 
   get oldest(): number {
@@ -43,6 +44,6 @@ export class Flat implements IntegerStream {
   }
 
   answer(from: number, to: number, kind: AnswerKind): RawAnswer {
-    return this.#ranges.answer(from, to, kind, 0);
+    return this.#ranges.answer(from, to, kind);
   }
 }

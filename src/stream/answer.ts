@@ -13,9 +13,9 @@ export interface RangeAnswer {
   /** Estimated mean value over the range; 0 for an empty range. */
   readonly mean: number;
   /**
-   * Standard deviation of the noise in `sum`, in closed form from public parameters. It does not cover values
-   * that were clamped to θ, nor how far a prediction is off inside a block that is still running (or, for part
-   * of a finished block, how unevenly the block's sum is spread over it).
+   * Standard deviation of the noise in `sum`, in closed form from public parameters: predictions carry the noise of the
+   * blocks that they come from. It does not cover values that were clamped to θ, nor how far data that change are from
+   * a prediction (or, for part of a finished block, how unevenly the block's sum is spread over it).
    */
   readonly standardError: number;
   /** `low` ≤ noise-free sum ≤ `high` with probability `confidence`, under the same two provisos. */

@@ -16,6 +16,7 @@ import { RangeIndex, type RawAnswer } from "./ranges.js";
 import type { Publisher } from "./publisher.js";
 import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
+import { firstSpread } from "./weights.js";
 import { makeSmoother, type Smoother } from "./smoothers/index.js";
 
 /**
@@ -79,7 +80,10 @@ export class BlockPublisher implements Publisher {
     this.#fraction = 2 ** bits;
     this.#perturber = new Perturber(core, key, settings, theta, bits);
     this.#smoother = makeSmoother(settings.smoother, settings.resolution / settings.blockLength);
-    this.#ranges = new RangeIndex(settings, (settings.levels * theta) / settings.epsilon);
+    this.#ranges = new RangeIndex(settings, (settings.levels * theta) / settings.epsilon, {
+      first: firstSpread(settings.warming, theta, settings.epsilon),
+      weights: this.#smoother.weights,
+    });
     this.#setPrediction(this.#round(firstMean));
   }
 
@@ -101,7 +105,7 @@ export class BlockPublisher implements Publisher {
   }
 
   answer(from: number, to: number, kind: AnswerKind): RawAnswer {
-    return this.#ranges.answer(from, to, kind, this.#perValue);
+    return this.#ranges.answer(from, to, kind);
   }
 
   /** For the account: how often a caller's own smoother failed. */
@@ -180,7 +184,7 @@ export class BlockPublisher implements Publisher {
 
   /** What a position published, in units of the stream. */
   publishedAt(position: number): number {
-    return this.#ranges.publishedAt(position, this.#perValue) * this.resolution;
+    return this.#ranges.publishedAt(position) * this.resolution;
   }
 
   save(writer: Encoder): void {
@@ -240,6 +244,7 @@ export class BlockPublisher implements Publisher {
   #setPrediction(perValue: number): void {
     this.#perValue = perValue;
     this.#steady = perValue * this.resolution;
+    this.#ranges.prediction = perValue;
   }
 
   #round(perValue: number): number {

@@ -1,7 +1,7 @@
 /** What a release will cost in error and memory, before any data: everything follows from public parameters. */
 import { MEDIAN_BLOCKS } from "./smoothers/median.js";
 import { resolveSettings, type Settings, type StreamOptions } from "./options.js";
-import { meanVariance, rangeSpread } from "./variance.js";
+import { forestSpread, meanVariance } from "./variance.js";
 
 export interface Plan {
   readonly epsilon: number;
@@ -96,7 +96,8 @@ function errorOfLength(settings: Settings, length: number): number {
   let sum = 0;
   for (let i = 0; i < OFFSETS; i++) {
     const from = (room * (i + 0.5)) / OFFSETS;
-    sum += rangeSpread(from, from + length / blockLength, fanout, levels, nodeVariance).variance;
+    const range = [{ from, to: from + length / blockLength, weight: 1 }];
+    sum += forestSpread(range, fanout, levels, nodeVariance).variance;
   }
   return Math.sqrt(sum / OFFSETS);
 }

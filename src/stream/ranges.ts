@@ -4,7 +4,8 @@
  */
 import type { AnswerKind } from "./answer.js";
 import type { Decoder, Encoder } from "./codec.js";
-import { addSpreads, laplaceVariance, NO_SPREAD, rangeSpread, type Spread } from "./variance.js";
+import { laplaceVariance, type Spread } from "./variance.js";
+import { AnswerWeights, type NoiseShape, type PredictionNoise } from "./weights.js";
 
 /** How released values of one forest are remembered. */
 interface Chapter {
@@ -17,11 +18,7 @@ interface Chapter {
   blocks: number;
 }
 
-export interface RangeShape {
-  readonly fanout: number;
-  readonly levels: number;
-  readonly blockLength: number;
-  readonly blocksPerForest: number;
+export interface RangeShape extends NoiseShape {
   /** Forests kept. */
   readonly history: number;
 }
@@ -34,15 +31,20 @@ export interface RawAnswer {
 export class RangeIndex {
   readonly #shape: RangeShape;
   readonly #nodeVariance: number;
+  readonly #predictions: PredictionNoise;
   readonly #chapters: Chapter[] = [];
   #dropped = 0;
   /** The last chapter; before the first block, one that is in no list and has no room. */
   #running = emptyChapter(0);
 
+  /** What every position of the block that is not finished yet publishes, but its last. */
+  prediction = NaN;
+
   /** @param scale t of the noise on every node */
-  constructor(shape: RangeShape, scale: number) {
+  constructor(shape: RangeShape, scale: number, predictions: PredictionNoise) {
     this.#shape = shape;
     this.#nodeVariance = laplaceVariance(scale);
+    this.#predictions = predictions;
   }
 
   /** Takes a finished block. */
@@ -92,10 +94,10 @@ export class RangeIndex {
   }
 
   /** What a position published, in grid units. */
-  publishedAt(position: number, running: number): number {
+  publishedAt(position: number): number {
     const { blockLength } = this.#shape;
     const [chapter, k] = this.#locate(Math.floor(position / blockLength));
-    if (chapter === undefined) return running;
+    if (chapter === undefined) return this.prediction;
     const perValue = chapter.perValue[k]!;
     if (position % blockLength !== blockLength - 1) return perValue;
     return chapter.prefix[k + 1]! - chapter.prefix[k]! - (blockLength - 1) * perValue;
@@ -154,36 +156,35 @@ export class RangeIndex {
     );
   }
 
-  /**
-   * The sum over positions [from, to), which must have been published.
-   * @param running per-value prediction of the block that is not finished yet
-   */
-  answer(from: number, to: number, kind: AnswerKind, running: number): RawAnswer {
+  /** The sum over positions [from, to), which must have been published. */
+  answer(from: number, to: number, kind: AnswerKind): RawAnswer {
     const upTo = kind === "best" ? this.#bestBefore : this.#publishedBefore;
     return {
-      sum: upTo.call(this, to, running) - upTo.call(this, from, running),
+      sum: upTo.call(this, to) - upTo.call(this, from),
       spread: this.#spread(from, to, kind),
     };
   }
 
   /** Sum of what positions before `end` published. */
-  #publishedBefore(end: number, running: number): number {
+  #publishedBefore(end: number): number {
     const { blockLength } = this.#shape;
     const block = Math.floor(end / blockLength);
     const rest = end % blockLength;
     if (rest === 0) return this.#estimatesBefore(block);
     const [chapter, k] = this.#locate(block);
-    return this.#estimatesBefore(block) + rest * (chapter === undefined ? running : chapter.perValue[k]!);
+    return (
+      this.#estimatesBefore(block) + rest * (chapter === undefined ? this.prediction : chapter.perValue[k]!)
+    );
   }
 
   /** The same with every finished block at its own estimate, part of a block in proportion. */
-  #bestBefore(end: number, running: number): number {
+  #bestBefore(end: number): number {
     const { blockLength } = this.#shape;
     const block = Math.floor(end / blockLength);
     const rest = end % blockLength;
     if (rest === 0) return this.#estimatesBefore(block);
     const [chapter, k] = this.#locate(block);
-    if (chapter === undefined) return this.#estimatesBefore(block) + rest * running;
+    if (chapter === undefined) return this.#estimatesBefore(block) + rest * this.prediction;
     return (
       this.#estimatesBefore(block) + (chapter.prefix[k + 1]! - chapter.prefix[k]!) * (rest / blockLength)
     );
@@ -205,39 +206,29 @@ export class RangeIndex {
     return chapter !== undefined && k < chapter.blocks ? [chapter, k] : [undefined, k];
   }
 
-  /**
-   * The noise in that answer, forest by forest: forests are independent, and whole ones all have the same spread.
-   * Part of a block counts in proportion ("best") or, as published, not at all: its prediction is a constant
-   * here, although it carries the noise of earlier blocks.
-   */
-  #spread(from: number, to: number, kind: AnswerKind): Spread {
-    const { blockLength, blocksPerForest } = this.#shape;
-    const last = this.#chapters.at(-1);
-    if (last === undefined) return NO_SPREAD;
-    const finished = (this.#dropped + this.#chapters.length - 1) * blocksPerForest + last.blocks;
-    const round = kind === "best" ? (x: number) => x : Math.floor;
-    const start = Math.min(finished, round(from / blockLength));
-    const end = Math.min(finished, round(to / blockLength));
-    if (end <= start) return NO_SPREAD;
-    const first = Math.floor(start / blocksPerForest);
-    const final = Math.ceil(end / blocksPerForest) - 1;
-    const within = (forest: number): Spread =>
-      this.#forestSpread(
-        Math.max(0, start - forest * blocksPerForest),
-        Math.min(blocksPerForest, end - forest * blocksPerForest),
-      );
-    let spread = within(first);
-    if (final > first) spread = addSpreads(spread, within(final));
-    if (final > first + 1) {
-      const whole = this.#forestSpread(0, blocksPerForest);
-      const times = final - first - 1;
-      spread = addSpreads(spread, { variance: whole.variance * times, fourth: whole.fourth * times });
-    }
-    return spread;
+  /** Finished blocks, counted over all forests. */
+  get #finished(): number {
+    const { length } = this.#chapters;
+    return length === 0
+      ? 0
+      : (this.#dropped + length - 1) * this.#shape.blocksPerForest + this.#running.blocks;
   }
 
-  #forestSpread(from: number, to: number): Spread {
-    return rangeSpread(from, to, this.#shape.fanout, this.#shape.levels, this.#nodeVariance);
+  #spread(from: number, to: number, kind: AnswerKind): Spread {
+    const { blockLength } = this.#shape;
+    const weights = new AnswerWeights(this.#shape, this.#predictions);
+    const finished = this.#finished;
+    const [start, end] = [from / blockLength, to / blockLength];
+    if (kind === "best") {
+      weights.addBlocks(Math.min(finished, start), Math.min(finished, end), 1);
+      weights.addPrediction(finished, Math.max(finished, end) - Math.max(finished, start));
+    } else {
+      const [first, last] = [Math.floor(start), Math.floor(end)];
+      weights.addBlocks(first, last, 1);
+      weights.addPrediction(last, end - last);
+      weights.addPrediction(first, first - start);
+    }
+    return weights.spread(this.#nodeVariance);
   }
 }
 

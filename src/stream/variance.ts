@@ -21,21 +21,41 @@ export interface Spread {
 }
 
 export const NO_SPREAD: Spread = { variance: 0, fourth: 0 };
+
+/** Spread of a sum of two independent errors. */
 export const addSpreads = (a: Spread, b: Spread): Spread => ({
   variance: a.variance + b.variance,
   fourth: a.fourth + b.fourth,
 });
 
+/** Spread of an error, multiplied by a factor. */
+export const scaleSpread = ({ variance, fourth }: Spread, factor: number): Spread => ({
+  variance: variance * factor ** 2,
+  fourth: fourth * factor ** 4,
+});
+
+/** At most the spread of a sum of two errors, however they depend on each other: triangle inequality in ℓ₂ and ℓ₄. */
+export const boundSpreads = (a: Spread, b: Spread): Spread => ({
+  variance: (Math.sqrt(a.variance) + Math.sqrt(b.variance)) ** 2,
+  fourth: (a.fourth ** 0.25 + b.fourth ** 0.25) ** 4,
+});
+
+/** Leaves in [from, to), real positions, that count `weight` each; part of a leaf counts in proportion. */
+export interface Piece {
+  readonly from: number;
+  readonly to: number;
+  readonly weight: number;
+}
+
 /**
- * Spread of the answer Σ q_i û_i over one forest, q = 1 on whole leaves in [from, to) and fractional at its
- * ends: `from` and `to` are real positions in leaves.
- * The estimate puts the coefficient c_l(B) = w n_l Σ_{k ≥ l} (m_k − m_{k+1})/λ_k on the noise of level-l block
- * B, with m_k the mean of q over B's ancestor on level k. Only ancestors of the two ends have means other than
- * 0 and 1, so equal coefficients come in a few runs per level: O(L²) in all, whatever the range.
+ * Spread of the answer Σ q_i û_i over one forest. The estimate puts the coefficient
+ * c_l(B) = w n_l Σ_{k ≥ l} (m_k − m_{k+1})/λ_k on the noise of level-l block B, with m_k the mean of q over B's ancestor
+ * on level k. Only ancestors of the ends of pieces have means other than the weight of a piece, so equal coefficients
+ * come in a few runs per level: O(L²) for a range, whatever its length.
+ * @param pieces disjoint, in order; q is 0 elsewhere
  */
-export function rangeSpread(
-  from: number,
-  to: number,
+export function forestSpread(
+  pieces: readonly Piece[],
   fanout: number,
   levels: number,
   nodeVariance: number,
@@ -44,10 +64,11 @@ export function rangeSpread(
   const lambda: number[] = [];
   for (let l = 0, sum = 0; l < levels; l++) lambda.push((sum += size[l]! / nodeVariance));
 
+  const weightBefore = integral(pieces);
   const mean = (k: number, leaf: number): number => {
     if (k >= levels) return 0;
     const start = Math.floor(leaf / size[k]!) * size[k]!;
-    return Math.max(0, Math.min(to, start + size[k]!) - Math.max(from, start)) / size[k]!;
+    return (weightBefore(start + size[k]!) - weightBefore(start)) / size[k]!;
   };
   const coefficient = (l: number, leaf: number): number => {
     let sum = 0;
@@ -55,17 +76,17 @@ export function rangeSpread(
     return (sum * size[l]!) / nodeVariance;
   };
 
+  // Between these cuts all blocks of a level have ancestors with the same means.
+  const cuts = new Set<number>();
   let variance = 0;
   let fourth = 0;
-  for (let l = 0; l < levels; l++) {
-    // Between these cuts all blocks of this level have ancestors with the same means.
-    const cuts = new Set<number>();
-    for (let k = l; k < levels; k++)
-      for (const end of [from, Math.max(from, Math.ceil(to) - 1)]) {
-        const start = Math.floor(end / size[k]!) * size[k]!;
-        cuts.add(start).add(start + size[k]!);
+  for (let l = levels - 1; l >= 0; l--) {
+    for (const { from, to } of pieces)
+      for (const end of [from, to]) {
+        const start = Math.floor(end / size[l]!) * size[l]!;
+        cuts.add(start).add(start + size[l]!);
       }
-    const sorted = [...cuts].sort((a, b) => a - b);
+    const sorted = Float64Array.from(cuts).sort();
     for (let i = 0; i + 1 < sorted.length; i++) {
       const count = (sorted[i + 1]! - sorted[i]!) / size[l]!;
       const c2 = coefficient(l, sorted[i]!) ** 2 * nodeVariance;
@@ -74,6 +95,22 @@ export function rangeSpread(
     }
   }
   return { variance, fourth };
+}
+
+/** x ↦ the weight of all that lies before x. */
+function integral(pieces: readonly Piece[]): (x: number) => number {
+  const before = [0];
+  for (const { from, to, weight } of pieces) before.push(before.at(-1)! + (to - from) * weight);
+  return (x) => {
+    let [low, high] = [0, pieces.length]; // the pieces that begin before x
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (pieces[middle]!.from < x) low = middle + 1;
+      else high = middle;
+    }
+    const last = pieces[low - 1];
+    return last === undefined ? 0 : before[low - 1]! + (Math.min(x, last.to) - last.from) * last.weight;
+  };
 }
 
 /**

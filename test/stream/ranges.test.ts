@@ -1,15 +1,23 @@
 import { describe, expect, test } from "vitest";
 import { makeAnswer, noiseQuantile } from "../../src/stream/answer.js";
+import type { PredictionNoise } from "../../src/stream/weights.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
-import { laplaceVariance, rangeSpread } from "../../src/stream/variance.js";
+import { addSpreads, forestSpread, laplaceVariance, scaleSpread } from "../../src/stream/variance.js";
 import { normalQuantile } from "../../src/core/normal.js";
 
 const shape = { fanout: 2, levels: 2, blockLength: 4, blocksPerForest: 4, history: 2 };
 const scale = 7;
+/** The running block, and how block k ≥ 1 was predicted: as the mean of the last two blocks, or of one. */
+const running = 2.5;
+const predictions: PredictionNoise = {
+  first: { variance: 11, fourth: 121 },
+  weights: (block) => [{ blocks: Math.min(2, block), weight: 1 / Math.min(2, block) }],
+};
 
 /** Blocks with integer estimates and dyadic predictions, so that every sum is exact and can be compared bit by bit. */
 function example(blocks: number, history = 100) {
-  const index = new RangeIndex({ ...shape, history }, scale);
+  const index = new RangeIndex({ ...shape, history }, scale, predictions);
+  index.prediction = running;
   const published: number[] = [];
   const estimates: number[] = [];
   for (let t = 0; t < blocks; t++) {
@@ -22,17 +30,13 @@ function example(blocks: number, history = 100) {
   return { index, published, estimates };
 }
 
-const running = 2.5;
-
 describe("sums", () => {
   test("published: what was published at those positions, across forests and in the running block", () => {
     const { index, published } = example(11);
     const all = [...published, running, running, running]; // three values of an unfinished block
     for (let from = 0; from <= all.length; from++)
       for (let to = from; to <= all.length; to++)
-        expect(index.answer(from, to, "published", running).sum).toBe(
-          all.slice(from, to).reduce((a, b) => a + b, 0),
-        );
+        expect(index.answer(from, to, "published").sum).toBe(all.slice(from, to).reduce((a, b) => a + b, 0));
   });
 
   test("best: finished blocks at their own estimate, in proportion; the prediction in the running block", () => {
@@ -40,23 +44,21 @@ describe("sums", () => {
     const all = [...estimates.flatMap((u) => [u / 4, u / 4, u / 4, u / 4]), running, running];
     for (let from = 0; from <= all.length; from++)
       for (let to = from; to <= all.length; to++)
-        expect(index.answer(from, to, "best", running).sum).toBe(
-          all.slice(from, to).reduce((a, b) => a + b, 0),
-        );
+        expect(index.answer(from, to, "best").sum).toBe(all.slice(from, to).reduce((a, b) => a + b, 0));
   });
 
   test("both agree on whole blocks", () => {
     const { index } = example(11);
     for (let from = 0; from <= 44; from += 4)
       for (let to = from; to <= 44; to += 4)
-        expect(index.answer(from, to, "best", 0).sum).toBe(index.answer(from, to, "published", 0).sum);
+        expect(index.answer(from, to, "best").sum).toBe(index.answer(from, to, "published").sum);
   });
 
   test("old forests are dropped, the rest stays right, and memory stays bounded", () => {
     const { index, published } = example(4 * 1000 + 2, 2);
     expect(index.oldest).toBe(999 * 16);
     const from = 999 * 16 + 3;
-    expect(index.answer(from, 1000 * 16 + 8, "published", 0).sum).toBe(
+    expect(index.answer(from, 1000 * 16 + 8, "published").sum).toBe(
       published.slice(from, 1000 * 16 + 8).reduce((a, b) => a + b, 0),
     );
     expect(index.bytes).toBeLessThan(1024);
@@ -65,31 +67,70 @@ describe("sums", () => {
 
 describe("spread", () => {
   const node = laplaceVariance(scale);
+  const { fanout, levels } = shape;
+  /** Of pieces [from, to, weight] in one forest. */
+  const spreadOf = (...pieces: (readonly [number, number, number])[]) =>
+    forestSpread(
+      pieces.map(([from, to, weight]) => ({ from, to, weight })),
+      fanout,
+      levels,
+      node,
+    );
 
-  test("one forest: the closed form", () => {
+  test("finished blocks: the closed form", () => {
     const { index } = example(4);
-    expect(index.answer(1, 14, "best", 0).spread).toEqual(rangeSpread(0.25, 3.5, 2, 2, node));
-    expect(index.answer(1, 14, "published", 0).spread).toEqual(rangeSpread(0, 3, 2, 2, node));
+    expect(index.answer(1, 14, "best").spread).toEqual(spreadOf([0.25, 3.5, 1]));
   });
 
   test("forests are independent: variances add, whole ones in between count once each", () => {
     const { index } = example(16);
-    const parts = [
-      rangeSpread(1.5, 4, 2, 2, node),
-      rangeSpread(0, 4, 2, 2, node),
-      rangeSpread(0, 2.25, 2, 2, node),
-    ];
+    const parts = [spreadOf([1.5, 4, 1]), spreadOf([0, 4, 1]), spreadOf([0, 2.25, 1])];
     const want = parts[0]!.variance + 2 * parts[1]!.variance + parts[2]!.variance;
-    expect(index.answer(6, 48 + 9, "best", 0).spread.variance).toBeCloseTo(want, 10);
+    expect(index.answer(6, 48 + 9, "best").spread.variance).toBeCloseTo(want, 10);
   });
 
-  test("a running block adds none, and before the first block there is none", () => {
+  test("the running block holds the noise of the blocks that it was predicted from", () => {
+    const { index } = example(3); // block 3 is predicted as half of block 1 and half of block 2
+    expect(index.answer(0, 14, "best").spread).toEqual(spreadOf([0, 1, 1], [1, 3, 1.25]));
+    expect(index.answer(12, 13, "best").spread).toEqual(spreadOf([1, 3, 0.125]));
+    expect(index.answer(12, 13, "published").spread).toEqual(spreadOf([1, 3, 0.125]));
+  });
+
+  test("so does the first block of a forest, from the forest before it", () => {
+    const { index } = example(4);
+    expect(index.answer(16, 18, "best").spread).toEqual(spreadOf([2, 4, 0.25]));
+  });
+
+  test("published: part of a block counts at its prediction, on both ends", () => {
+    const { index } = example(4);
+    // [5, 14): block 1 less a quarter of its prediction û_0, block 2, and half of (û_1 + û_2)/2.
+    expect(index.answer(5, 14, "published").spread).toEqual(spreadOf([0, 1, -0.25], [1, 3, 1.25]));
+    // [9, 11): half of (û_0 + û_1)/2, and block 2 itself is not in it.
+    expect(index.answer(9, 11, "published").spread).toEqual(spreadOf([0, 2, 0.25]));
+  });
+
+  test("the first block was predicted by the first prediction", () => {
+    const empty = new RangeIndex(shape, scale, predictions);
+    empty.prediction = running;
+    for (const kind of ["best", "published"] as const)
+      expect(empty.answer(0, 3, kind)).toEqual({
+        sum: 3 * running,
+        spread: { variance: 9 * 11, fourth: 81 * 121 },
+      });
     const { index } = example(2);
-    expect(index.answer(0, 10, "best", 1).spread).toEqual(index.answer(0, 8, "best", 1).spread);
-    expect(new RangeIndex(shape, scale).answer(0, 3, "best", 1)).toEqual({
-      sum: 3,
-      spread: { variance: 0, fourth: 0 },
-    });
+    expect(index.answer(1, 8, "published").spread).toEqual(
+      addSpreads(spreadOf([0, 2, 1]), scaleSpread(predictions.first, 1)),
+    );
+    expect(index.answer(1, 4, "best").spread).toEqual(spreadOf([0.25, 1, 1]));
+  });
+
+  test("where a prediction is no weighted sum: at most one block's noise, wholly dependent on the rest", () => {
+    const index = new RangeIndex(shape, scale, { ...predictions, weights: undefined });
+    for (const estimate of [1, 2]) index.add(estimate, 0);
+    const [two, one] = [spreadOf([0, 2, 1]), spreadOf([0, 1, 1])];
+    const { variance, fourth } = index.answer(0, 10, "best").spread;
+    expect(Math.sqrt(variance)).toBeCloseTo(Math.sqrt(two.variance) + Math.sqrt(one.variance) / 2, 12);
+    expect(fourth ** 0.25).toBeCloseTo(two.fourth ** 0.25 + one.fourth ** 0.25 / 2, 12);
   });
 });
 

@@ -65,6 +65,49 @@ test("state is all there is: a copy of it goes on alike", () => {
   }
 });
 
+describe("weights", () => {
+  test.each([
+    ["recent", 3],
+    ["mean", 7],
+    [{ moving: 3 }, 2],
+    [{ moving: 3 }, 7],
+    [{ exponential: 1 }, 4],
+    [{ exponential: 0.3 }, 1],
+    [{ exponential: 0.3 }, 6],
+  ] as [SmootherChoice, number][])(
+    "%j: what a unit in each of %i blocks adds to the prediction",
+    (choice, count) => {
+      const runs = makeSmoother(choice, 1).weights!(count);
+      const flat = runs.flatMap(({ blocks, weight }) => new Array<number>(blocks).fill(weight));
+      for (let back = 0; back < count; back++) {
+        const smoother = makeSmoother(choice, 1);
+        let prediction = NaN;
+        for (let block = 0; block < count; block++)
+          prediction = smoother.next(block === count - 1 - back ? 1 : 0);
+        expect(flat[back] ?? 0).toBeCloseTo(prediction, 14);
+      }
+    },
+  );
+
+  test("slow exponential smoothing: few runs, and the sum of squared weights is right to 0.2 %", () => {
+    for (const alpha of [0.5, 0.05, 1e-3, 1e-6])
+      for (const blocks of [2, 1000, 1e6]) {
+        const runs = makeSmoother({ exponential: alpha }, 1).weights!(blocks);
+        expect(runs.length).toBeLessThan(80);
+        const squares = runs.reduce((sum, run) => sum + run.blocks * run.weight ** 2, 0);
+        // α² Σ ρ^(2i) over i < n − 1, and ρ^(2(n−1)) on the oldest, ρ = 1 − α
+        const tail = (1 - alpha) ** (2 * (blocks - 1));
+        const exact = (alpha / (2 - alpha)) * (1 - tail) + tail;
+        expect(Math.abs(squares / exact - 1)).toBeLessThan(0.002);
+      }
+  });
+
+  test("a median and a function of your own have none", () => {
+    expect(makeSmoother("median", 1).weights).toBeUndefined();
+    expect(makeSmoother(() => 1, 1).weights).toBeUndefined();
+  });
+});
+
 describe("a function of your own", () => {
   test("sees block means in units of the stream, oldest first, at most 256", () => {
     const shown: number[][] = [];

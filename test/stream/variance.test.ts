@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { levelCount, skippedLevels } from "../../src/stream/levels.js";
 import optG from "../vectors/opt_g.json" with { type: "json" };
-import { laplaceVariance, meanVariance, rangeSpread } from "../../src/stream/variance.js";
+import {
+  boundSpreads,
+  forestSpread,
+  laplaceVariance,
+  meanVariance,
+  scaleSpread,
+} from "../../src/stream/variance.js";
 
 /** Var and Σc⁴ of a query by solving the least-squares problem densely: c = W X (XᵀWX)⁻¹ q. */
 function dense(q: readonly number[], fanout: number, levels: number, nodeVariance: number) {
@@ -40,7 +46,11 @@ function solve(matrix: number[][], right: number[]): number[] {
 const indicator = (n: number, from: number, to: number) =>
   Array.from({ length: n }, (_, i) => Math.max(0, Math.min(to, i + 1) - Math.max(from, i)));
 
-describe("rangeSpread", () => {
+/** One range that counts 1 a leaf. */
+const rangeSpread = (from: number, to: number, fanout: number, levels: number, nodeVariance: number) =>
+  forestSpread([{ from, to, weight: 1 }], fanout, levels, nodeVariance);
+
+describe("forestSpread", () => {
   test("one level, worked by hand: three leaves of variance 8", () => {
     expect(rangeSpread(1, 4, 4, 1, 8)).toEqual({ variance: 24, fourth: 192 });
   });
@@ -74,8 +84,42 @@ describe("rangeSpread", () => {
   });
 });
 
+describe("pieces", () => {
+  const pieces = [
+    { from: 0.5, to: 3, weight: 1 },
+    { from: 3, to: 3.25, weight: -2 },
+    { from: 7, to: 12.5, weight: 0.125 },
+    { from: 14, to: 16, weight: 3 },
+  ];
+
+  test("equal the dense solution for weights of any size and sign", () => {
+    for (const [fanout, levels] of [
+      [2, 4],
+      [4, 2],
+      [16, 1],
+    ] as const) {
+      const query = new Array<number>(16).fill(0);
+      for (const { from, to, weight } of pieces)
+        indicator(16, from, to).forEach((share, i) => (query[i]! += weight * share));
+      const got = forestSpread(pieces, fanout, levels, 3);
+      const want = dense(query, fanout, levels, 3);
+      expect(got.variance / want.variance).toBeCloseTo(1, 10);
+      expect(got.fourth / want.fourth).toBeCloseTo(1, 10);
+    }
+  });
+
+  test("a bound holds whatever two errors have in common", () => {
+    const [a, b] = [
+      { variance: 4, fourth: 16 },
+      { variance: 9, fourth: 81 },
+    ];
+    expect(boundSpreads(a, b)).toEqual({ variance: 25, fourth: 625 }); // the same noise, 2 and 3 times
+    expect(scaleSpread(a, 3)).toEqual({ variance: 36, fourth: 1296 });
+  });
+});
+
 describe("meanVariance", () => {
-  test("equals the average of rangeSpread over all ranges of values", () => {
+  test("equals the average of forestSpread over all ranges of values", () => {
     for (const [fanout, levels, skipped, values] of [
       [2, 3, 0, 8],
       [2, 2, 1, 8],

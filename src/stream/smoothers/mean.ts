@@ -5,6 +5,7 @@ export function mean(): Smoother {
   const state = new Float64Array(2); // count, sum
   return {
     state,
+    weights: (block) => [{ blocks: block, weight: 1 / block }],
     next(estimate) {
       state[0] = state[0]! + 1;
       state[1] = state[1]! + estimate;

@@ -5,6 +5,10 @@ export function moving(w: number): Smoother {
   const state = new Float64Array(1 + w);
   return {
     state,
+    weights(block) {
+      const blocks = Math.min(w, block);
+      return [{ blocks, weight: 1 / blocks }];
+    },
     next(estimate) {
       remember(state, estimate);
       const held = remembered(state);

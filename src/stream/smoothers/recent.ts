@@ -2,5 +2,9 @@ import type { Smoother } from "./smoother.js";
 
 /** p_(t+1) = û_t. The default: real streams are spiky, and the last block says most about the next. */
 export function recent(): Smoother {
-  return { next: (estimate) => estimate, state: new Float64Array(0) };
+  return {
+    next: (estimate) => estimate,
+    weights: () => [{ blocks: 1, weight: 1 }],
+    state: new Float64Array(0),
+  };
 }

@@ -1,9 +1,21 @@
+/** A run of consecutive blocks that count alike in a prediction. */
+export interface PastRun {
+  readonly blocks: number;
+  /** Of each block. */
+  readonly weight: number;
+}
+
+/** How much the blocks before block `block` ≥ 1 count in its prediction, newest first. Blocks are counted from 0. */
+export type PastWeights = (block: number) => readonly PastRun[];
+
 /** What every smoother is: the prediction p_t as a function of the released sums û_1 … û_(t−1) alone. */
 export interface Smoother {
   /** Takes û_t and gives p_(t+1), both block sums in the same unit. */
   next(estimate: number): number;
   /** How often a caller's own function failed and was stood in for. */
   readonly failures?: number;
+  /** Left out where a prediction is no weighted sum of estimates. Error bars need it: a prediction holds their noise. */
+  readonly weights?: PastWeights;
   /** Everything it remembers, for a snapshot; of fixed length. */
   readonly state: Float64Array;
 }
