@@ -91,7 +91,8 @@ export interface Experiment
 type Optional = "seed" | "answer" | "variant" | "threshold" | "skipLevels" | "smoother" | "core";
 
 /** Checks everything but what the systems check themselves. */
-export function prepare(options: EvaluateOptions): Experiment {
+export function prepare(asked: EvaluateOptions): Experiment {
+  const options = given(asked) as EvaluateOptions;
   const { data, ...rest } = options;
   const holdout = checkInteger("holdout", options.holdout ?? 65536, 0, 2 ** 32);
   const maxRange = checkInteger("maxRange", options.maxRange ?? 2 ** 20, 2, 2 ** 32);
@@ -106,7 +107,7 @@ export function prepare(options: EvaluateOptions): Experiment {
     );
   const values = data.length < needed ? tile(data, needed) : data.subarray(0, needed);
   const prefix = prefixSums(values.subarray(holdout));
-  return { ...rest, holdout, maxRange, repeat, queries, tile: tiled, values, prefix };
+  return given({ ...rest, holdout, maxRange, repeat, queries, tile: tiled, values, prefix }) as Experiment;
 }
 
 /** All runs, those of one method and ε together. */

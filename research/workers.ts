@@ -7,6 +7,7 @@ import {
   type TrialResult,
   trials,
 } from "./evaluate.js";
+import { given } from "../src/core/given.js";
 import { runInPool, share } from "./pool.js";
 
 export interface WorkerOptions {
@@ -22,7 +23,7 @@ export async function evaluateInWorkers(
   options: EvaluateOptions,
   settings: WorkerOptions = {},
 ): Promise<Evaluation> {
-  const { progress, script = new URL("./worker.js", import.meta.url), ...pool } = settings;
+  const { progress, script = new URL("./worker.js", import.meta.url), ...pool } = given(settings);
   const experiment = prepare(options);
   const list = trials(experiment);
   const results: TrialResult[] = new Array<TrialResult>(list.length);

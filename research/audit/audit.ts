@@ -2,6 +2,7 @@
 import { checkChoice, checkInteger, checkPositive } from "../../src/core/checks.js";
 import { chooseCore } from "../../src/core/choose.js";
 import type { Core } from "../../src/core/core.js";
+import { given } from "../../src/core/given.js";
 import { type Random, secretKey, Stage, subStream, unsafeKey } from "../../src/core/random.js";
 import { attack, type Finding, type Observations } from "./attack.js";
 import { type Break, brokenCore } from "./breaks.js";
@@ -76,7 +77,8 @@ export interface Audit {
 const ALPHA = 1e-6;
 const RUNS_AT_ONCE = 8192;
 
-export function audit(options: AuditOptions): Audit {
+export function audit(asked: AuditOptions): Audit {
+  const options = given(asked) as AuditOptions;
   const mechanism = checkChoice("mechanism", options.mechanism, MECHANISM_NAMES);
   const claimed = checkPositive("epsilon", options.epsilon);
   const subject: Subject = SUBJECTS[mechanism];

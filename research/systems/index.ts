@@ -3,6 +3,7 @@ import type { System } from "../../src/stream/system.js";
 import { privateStream } from "../../src/stream/stream.js";
 import type { StreamOptions } from "../../src/stream/options.js";
 import { chooseCore } from "../../src/core/choose.js";
+import { given } from "../../src/core/given.js";
 import { secretKey } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { type ComparisonOptions, resolveComparison } from "./options.js";
@@ -22,7 +23,8 @@ export function comparison(options: ComparisonOptions): System {
 export type SystemOptions = ComparisonOptions | (StreamOptions & { readonly method: "tops" });
 
 /** ToPS or a system it is compared with. */
-export function system(options: SystemOptions): System {
+export function system(asked: SystemOptions): System {
+  const options = given(asked) as SystemOptions;
   if (options.method !== "tops") return comparison(options);
   const { method, ...rest } = options;
   return privateStream(rest);

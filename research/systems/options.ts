@@ -1,5 +1,5 @@
 /** Options of a baseline, checked, with every default filled in. */
-import { checkChoice, checkOptions } from "../../src/core/checks.js";
+import { checkChoice, ownOptions } from "../../src/core/checks.js";
 import { given } from "../../src/core/given.js";
 import { resolveSettings, type Settings, type StreamOptions, type Tuning } from "../../src/stream/options.js";
 import { HIERARCHIES, type Hierarchy } from "./hierarchies.js";
@@ -25,10 +25,10 @@ export interface ComparisonOptions extends SharedOptions, Pick<StreamOptions, "s
   readonly notPrivate?: boolean;
 }
 
-const BASELINE_OPTIONS: readonly string[] = [
+const COMPARISON_OPTIONS: readonly (keyof ComparisonOptions)[] = [
   "method",
   ...SHARED,
-  ...["smoother", "tuning", "threshold", "percentile", "delta", "notPrivate"],
+  ...(["smoother", "tuning", "threshold", "percentile", "delta", "notPrivate"] as const),
 ];
 
 export interface ComparisonSettings extends Settings {
@@ -40,14 +40,13 @@ export interface ComparisonSettings extends Settings {
   readonly delta: number;
 }
 
-export function resolveComparison(options: ComparisonOptions): ComparisonSettings {
-  checkOptions("options", options, BASELINE_OPTIONS);
+export function resolveComparison(asked: ComparisonOptions): ComparisonSettings {
+  const options = ownOptions("options", asked, COMPARISON_OPTIONS);
   const method = checkChoice("method", options.method, METHOD_NAMES);
   const hierarchy: Hierarchy = HIERARCHIES[METHODS[method].hierarchy];
   const threshold = checkRule(options, METHODS[method].threshold);
   const fixed = threshold === "max" ? options.max : threshold;
-  const tuning = options.tuning ?? {};
-  checkOptions("tuning", tuning, SHARED_TUNING);
+  const tuning = ownOptions("tuning", options.tuning ?? {}, SHARED_TUNING);
   const predicting = { smoother: options.smoother, "tuning.skipLevels": tuning.skipLevels };
   for (const [name, value] of Object.entries(predicting))
     if (!hierarchy.skips && value !== undefined)

@@ -2,8 +2,9 @@
  * One function per kind of argument. Parameters are public and are quoted; stream values are private and never
  * are. `TypeError` for the wrong kind, `RangeError` for the wrong size.
  */
+import { given } from "./given.js";
 
-/** What came, as short text fit for a message about a public parameter. */
+/** What came, as short text fit for a message about a public parameter. Takes symbols and BigInts too. */
 export function shown(value: unknown): string {
   if (typeof value === "number" || typeof value === "bigint") return String(value);
   return typeof value === "string"
@@ -59,18 +60,10 @@ export function checkText(name: string, value: unknown): string {
 export function ownOptions<T extends object>(name: string, options: T, known: readonly string[]): T {
   if (typeof options !== "object" || (options as unknown) === null)
     throw new TypeError(`${name}: expected an object of options, got ${shown(options)}`);
-  const own = Object.create(null) as Record<string, unknown>;
-  for (const key of Object.keys(options)) {
-    if (!known.includes(key))
-      throw new TypeError(`${name}: unknown option "${key}"; expected ${known.join(", ")}`);
-    own[key] = (options as Record<string, unknown>)[key];
-  }
-  return own as T;
-}
-
-/** The same check without a copy. */
-export function checkOptions(name: string, options: unknown, known: readonly string[]): void {
-  ownOptions(name, options as object, known);
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (unknown !== undefined)
+    throw new TypeError(`${name}: unknown option "${unknown}"; expected ${known.join(", ")}`);
+  return given(options, known as (keyof T)[]) as T;
 }
 
 /**

@@ -5,9 +5,10 @@
 import type { Statement } from "../stream/statement.js";
 import type { RangeAnswer } from "../stream/answer.js";
 import type { RangeOptions } from "../stream/system.js";
-import { resolveSettings, type StreamOptions } from "../stream/options.js";
+import { resolveSettings, STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
 import { type SnapshotKey, snapshotKey } from "../stream/sealing.js";
-import { checkInteger, checkText } from "../core/checks.js";
+import { checkInteger, checkText, ownOptions } from "../core/checks.js";
+import { given } from "../core/given.js";
 import { openStream, type DurableStream } from "./openStream.js";
 import { memoryStore } from "./stores/memory.js";
 import type { Store } from "./stores/store.js";
@@ -22,7 +23,11 @@ export interface HubOptions extends Omit<StreamOptions, "name"> {
 }
 
 /** Makes a hub; the options of `tops` hold for each of its streams. */
-export function openHub({ live = 1024, store, key, ...options }: HubOptions): Hub {
+export function openHub(asked: HubOptions): Hub {
+  const names = STREAM_OPTIONS.filter((name) => name !== "name");
+  const own = ownOptions("openHub", asked, [...names, "live", "store", "key"]);
+  const { live = 1024, store, key } = own;
+  const options = given(own, names) as Omit<StreamOptions, "name">;
   checkInteger("live", live, 1, 2 ** 24);
   if (store !== undefined && key === undefined)
     throw new TypeError("key: expected 32 bytes or a CryptoKey for the snapshots in your store, got none");

@@ -9,10 +9,11 @@
 import type { Statement } from "../stream/statement.js";
 import type { RangeAnswer } from "../stream/answer.js";
 import type { RangeOptions, PrivateStream } from "../stream/system.js";
-import type { StreamOptions } from "../stream/options.js";
+import { STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
 import { type SnapshotKey, snapshotKey } from "../stream/sealing.js";
 import { restore, privateStream } from "../stream/stream.js";
-import { checkText } from "../core/checks.js";
+import { checkText, ownOptions } from "../core/checks.js";
+import { given } from "../core/given.js";
 import type { Store, StoredSnapshot } from "./stores/store.js";
 
 interface NamedOptions extends StreamOptions {
@@ -27,7 +28,10 @@ export interface OpenStreamOptions extends NamedOptions {
 }
 
 /** Opens a stream of a store: goes on from its newest snapshot, or begins it. */
-export async function openStream({ store, key, ...options }: OpenStreamOptions): Promise<DurableStream> {
+export async function openStream(asked: OpenStreamOptions): Promise<DurableStream> {
+  const own = ownOptions("openStream", asked, [...STREAM_OPTIONS, "store", "key"]);
+  const { store, key } = own;
+  const options = given(own, STREAM_OPTIONS) as NamedOptions;
   checkText("name", options.name);
   const secret = await snapshotKey(key);
   const found = await store.get(options.name);

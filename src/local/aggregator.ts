@@ -6,7 +6,7 @@
  *
  * All it ever sees is ε-LDP already: nothing here can spend privacy, and everything here may be published.
  */
-import { checkChoice, checkInteger, checkOptions, checkPositive, checkRange } from "../core/checks.js";
+import { checkChoice, checkInteger, checkPositive, checkRange, ownOptions } from "../core/checks.js";
 import { chooseCore, type CoreChoice } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { makeTransition } from "../core/tables/transition.js";
@@ -67,7 +67,7 @@ const OPTIONS = [
   "accelerate",
   "history",
   "core",
-];
+] as const;
 
 /** An estimated distribution of the values: bin j of n holds [j, j + 1)·max/n. */
 export interface Distribution extends Estimate {
@@ -93,8 +93,8 @@ export class Aggregator {
   #learned = 0;
   #chosen: Chosen | undefined;
 
-  constructor(options: AggregatorOptions) {
-    checkOptions("aggregator", options, OPTIONS);
+  constructor(asked: AggregatorOptions) {
+    const options = ownOptions("aggregator", asked, OPTIONS);
     const s = (this.#settings = checked(options));
     this.#core = chooseCore(options.core);
     this.#learning = makeChannel("learn", s.learnEpsilon, s.max);

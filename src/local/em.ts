@@ -2,6 +2,7 @@
  * The distribution behind a histogram of Square Wave reports: expectation maximisation from the uniform start until
  * it stops gaining. Stopping early is part of the estimate: it regularises.
  */
+import { ownOptions } from "../core/checks.js";
 
 /** Runs predicted.length/n updates; `SquareWave.emSteps` of a core, with its tables and counts filled in. */
 export type Steps = (estimates: Float64Array, predicted: Float64Array) => void;
@@ -129,7 +130,8 @@ function progress(
 }
 
 /** Reports progress and lets other work run, at most once per {@link TURN}; throws what the signal says. */
-function pauses({ onProgress, signal }: RunOptions): (now: () => Progress) => Promise<void> {
+function pauses(watching: RunOptions): (now: () => Progress) => Promise<void> {
+  const { onProgress, signal } = ownOptions("options", watching, ["onProgress", "signal"]);
   signal?.throwIfAborted();
   let last = performance.now();
   return async (now) => {

@@ -5,7 +5,7 @@
  *
  * Small enough for any page: no wasm, and nothing of the server. Report every value once, in one phase.
  */
-import { checkChoice, checkOptions, checkPositive, checkValue, checkValues } from "../core/checks.js";
+import { checkChoice, checkPositive, checkValue, checkValues, ownOptions } from "../core/checks.js";
 import type { Reports } from "../core/core.js";
 import { WordReader } from "../core/js/reader.js";
 import { drawReport, quantised, reports as jsReports } from "../core/js/reports.js";
@@ -29,7 +29,7 @@ export interface ReporterOptions {
   readonly unsafeKey?: Uint32Array;
 }
 
-const OPTIONS = ["epsilon", "max", "phase", "threshold", "core", "unsafeKey"];
+const OPTIONS = ["epsilon", "max", "phase", "threshold", "core", "unsafeKey"] as const;
 
 /** How a phase turns values into cells: the same on a device and on the server. */
 export interface Channel {
@@ -58,8 +58,8 @@ export class Reporter {
   readonly #random: Random;
   #reader: WordReader;
 
-  constructor(options: ReporterOptions) {
-    checkOptions("reporter", options, OPTIONS);
+  constructor(asked: ReporterOptions) {
+    const options = ownOptions("reporter", asked, OPTIONS);
     const { max, threshold, core = jsReports, unsafeKey } = options;
     this.phase = checkChoice("phase", options.phase, PHASES);
     const epsilon = checkLocalEpsilon("epsilon", options.epsilon);

@@ -1,8 +1,8 @@
 /** Options of a release, checked, with every default filled in. Nothing here has seen a value. */
-import { checkChoice, checkInteger, checkOptions, checkPositive, checkText } from "../core/checks.js";
+import { checkChoice, checkInteger, checkPositive, checkText, ownOptions, shown } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
 import { levelCount, skippedLevels, type SkipRule } from "./levels.js";
-import { makeSmoother, type SmootherChoice } from "./smoothers/index.js";
+import { checkSmoother, type SmootherChoice } from "./smoothers/index.js";
 
 export interface StreamOptions {
   /** ε, the privacy budget of the whole release: 0 < ε < ∞. Smaller is more private. */
@@ -48,11 +48,17 @@ export interface Tuning {
   readonly warmStart?: boolean;
 }
 
-const STREAM_OPTIONS: readonly string[] = [
-  ...["epsilon", "max", "holdout", "maxRange", "threshold", "smoother", "tuning"],
-  ...["variant", "history", "name", "core", "unsafeSeed"],
+export const STREAM_OPTIONS: readonly (keyof StreamOptions)[] = [
+  ...(["epsilon", "max", "holdout", "maxRange", "threshold", "smoother", "tuning"] as const),
+  ...(["variant", "history", "name", "core", "unsafeSeed"] as const),
 ];
-const TUNING: readonly string[] = ["resolution", "fanout", "skipLevels", "thresholdStep", "warmStart"];
+export const TUNING: readonly (keyof Tuning)[] = [
+  "resolution",
+  "fanout",
+  "skipLevels",
+  "thresholdStep",
+  "warmStart",
+];
 
 export interface Settings {
   readonly epsilon: number;
@@ -95,10 +101,9 @@ const MOST_HOLDOUT = 2 ** 27;
 /** P(|noise| > 100 t) < 2⁻¹⁴⁴: far enough for sums to be called exact. */
 const MARGIN = 100;
 
-export function resolveSettings(options: StreamOptions): Settings {
-  checkOptions("options", options, STREAM_OPTIONS);
-  const tuning = options.tuning ?? {};
-  checkOptions("tuning", tuning, TUNING);
+export function resolveSettings(asked: StreamOptions): Settings {
+  const options = ownOptions("options", asked, STREAM_OPTIONS);
+  const tuning = ownOptions("tuning", options.tuning ?? {}, TUNING);
   const epsilon = checkPositive("epsilon", options.epsilon);
   const max = checkPositive("max", options.max);
   const variant = checkChoice("variant", options.variant ?? "default", ["default", "paper"]);
@@ -121,7 +126,7 @@ export function resolveSettings(options: StreamOptions): Settings {
   const settings: Settings = {
     epsilon,
     max,
-    ...holdout(options, threshold, variant),
+    ...holdout(options.holdout, tuning.warmStart ?? variant !== "paper", threshold),
     resolution,
     ...thresholdGrid(tuning.thresholdStep, max, resolution),
     threshold,
@@ -132,14 +137,13 @@ export function resolveSettings(options: StreamOptions): Settings {
     skipped,
     blockLength,
     blocksPerForest,
-    smoother: options.smoother ?? "recent",
+    smoother: checkSmoother(options.smoother ?? "recent"),
     variant,
     history: history(options.history, blocksPerForest * blockLength),
     name: checkText("name", options.name ?? ""),
     core: checkChoice("core", options.core ?? "auto", ["auto", "wasm", "js"]),
     unsafeSeed: options.unsafeSeed === undefined ? undefined : checkText("unsafeSeed", options.unsafeSeed),
   };
-  makeSmoother(settings.smoother, 1); // throws if there is no such smoother
   checkExactRange(settings);
   return settings;
 }
@@ -154,25 +158,24 @@ function defaultResolution(max: number): number {
 function checkThreshold(threshold: unknown, max: number, resolution: number): "noisy-max" | number {
   if (threshold === "noisy-max") return threshold;
   if (typeof threshold !== "number")
-    throw new TypeError(`threshold: expected "noisy-max" or a number, got ${JSON.stringify(threshold)}`);
+    throw new TypeError(`threshold: expected "noisy-max" or a number, got ${shown(threshold)}`);
   if (!(threshold >= resolution && threshold <= max))
     throw new RangeError(`threshold: expected resolution ${resolution} ≤ θ ≤ max ${max}, got ${threshold}`);
   return threshold;
 }
 
 function holdout(
-  options: StreamOptions,
+  asked: number | undefined,
+  warmStart: unknown,
   threshold: "noisy-max" | number,
-  variant: string,
 ): Pick<Settings, "choosing" | "warming" | "idle"> {
   const fixed = threshold !== "noisy-max";
   const total = checkInteger(
     "holdout",
-    options.holdout ?? (fixed ? 0 : 65536),
+    asked ?? (fixed ? 0 : 65536),
     fixed ? 0 : 1,
     fixed ? 2 ** 32 : MOST_HOLDOUT,
   );
-  const warmStart = options.tuning?.warmStart ?? variant !== "paper";
   if (typeof warmStart !== "boolean")
     throw new TypeError(`tuning.warmStart: expected true or false, got a value of type ${typeof warmStart}`);
   if (fixed) return { choosing: 0, warming: warmStart ? total : 0, idle: warmStart ? 0 : total };
@@ -205,7 +208,7 @@ function history(asked: number | undefined, forestLength: number): number {
   if (asked === undefined) return 2;
   if (typeof asked !== "number" || !(asked >= 2 * forestLength))
     throw new RangeError(
-      `history: expected at least ${2 * forestLength} values (two forests) or Infinity, got ${asked}`,
+      `history: expected at least ${2 * forestLength} values (two forests) or Infinity, got ${shown(asked)}`,
     );
   return Math.ceil(asked / forestLength) + 1;
 }

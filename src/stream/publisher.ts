@@ -1,5 +1,5 @@
 /** What comes after the hold-out, whichever way noise is added, and how it is asked for a range. */
-import { checkChoice, checkConfidence, checkOptions, checkRange } from "../core/checks.js";
+import { checkChoice, checkConfidence, ownOptions, checkRange } from "../core/checks.js";
 import { ANSWER_KINDS, type AnswerKind, makeAnswer, type RangeAnswer } from "./answer.js";
 import type { RangeOptions } from "./system.js";
 import type { RawAnswer } from "./ranges.js";
@@ -39,9 +39,9 @@ export function answerRange(
   usual: AnswerKind,
 ): RangeAnswer {
   checkPublished(released, "range", from, to);
-  checkOptions("range", options, ["answer", "confidence"]);
-  const kind = checkChoice("answer", options.answer ?? usual, ANSWER_KINDS);
-  const confidence = checkConfidence(options.confidence ?? 0.95);
+  const asked = ownOptions("range", options, ["answer", "confidence"]);
+  const kind = checkChoice("answer", asked.answer ?? usual, ANSWER_KINDS);
+  const confidence = checkConfidence(asked.confidence ?? 0.95);
   if (released === undefined || from === to) return makeAnswer(0, 0, NO_SPREAD, 1, confidence);
   const { sum, spread } = released.answer(from, to, kind);
   return makeAnswer(sum, to - from, spread, released.resolution, confidence);

@@ -3,7 +3,6 @@ import { resolveSettings } from "../../src/stream/options.js";
 import {
   checkChoice,
   checkInteger,
-  checkOptions,
   checkPositive,
   checkText,
   checkValue,
@@ -46,11 +45,13 @@ describe("ends of what is allowed", () => {
     );
     expect(checkText("name", "")).toBe("");
     expect(() => checkText("name", 3)).toThrow("name: expected a string, got a value of type number");
-    expect(() => checkOptions("options", { epsilonn: 1 }, ["epsilon"])).toThrow(
+    expect(() => ownOptions<object>("options", { epsilonn: 1 }, ["epsilon"])).toThrow(
       'options: unknown option "epsilonn"; expected epsilon',
     );
-    for (const options of [null, 3, "x"])
-      expect(() => checkOptions("options", options, [])).toThrow("options: expected an object of options");
+    for (const options of [null, 3, "x", Symbol("x")])
+      expect(() => ownOptions("options", options as never, [])).toThrow(
+        "options: expected an object of options",
+      );
   });
 
   test("a hold-out of up to 2³² values", () => {

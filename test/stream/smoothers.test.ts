@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { makeSmoother, type SmootherChoice } from "../../src/stream/smoothers/index.js";
+import { checkSmoother, makeSmoother, type SmootherChoice } from "../../src/stream/smoothers/index.js";
 import { MEDIAN_BLOCKS } from "../../src/stream/smoothers/median.js";
 import vectors from "../vectors/smoothers.json" with { type: "json" };
 
@@ -134,11 +134,17 @@ describe("a function of your own", () => {
 });
 
 test("bad choices say what was wanted", () => {
-  expect(() => makeSmoother("newest" as SmootherChoice, 1)).toThrow('smoother: expected "recent", "mean"');
-  expect(() => makeSmoother({ moving: 0 }, 1)).toThrow(
+  expect(() => checkSmoother("newest")).toThrow('smoother: expected "recent", "mean"');
+  expect(() => checkSmoother({ moving: 0 })).toThrow(
     "smoother.moving: expected a whole number from 1 to 4096, got 0",
   );
-  expect(() => makeSmoother({ exponential: 1.5 }, 1)).toThrow(
+  expect(() => checkSmoother({ exponential: 1.5 })).toThrow(
     "smoother.exponential: expected 0 < α ≤ 1, got 1.5",
   );
+  for (const choice of [Symbol("x"), 5n, null, {}])
+    expect(() => checkSmoother(choice)).toThrow(/^smoother: expected "recent".* or a function, got /);
+  for (const parameter of [Symbol("x"), 5n, "3", null])
+    expect(() => checkSmoother({ moving: parameter })).toThrow(
+      /^smoother.moving: expected a whole number, got /,
+    );
 });

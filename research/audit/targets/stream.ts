@@ -48,7 +48,13 @@ function warming(epsilon: number, core: Core): Target {
 
 /** Two blocks of one value under one top node; the first is 0 or max. */
 function published(epsilon: number, core: Core): Target {
-  const options = { epsilon, max: THETA, threshold: THETA, maxRange: 4, tuning: { fanout: 2, skipLevels: 0 } };
+  const options = {
+    epsilon,
+    max: THETA,
+    threshold: THETA,
+    maxRange: 4,
+    tuning: { fanout: 2, skipLevels: 0 },
+  };
   const t = (2 * THETA) / epsilon;
   return {
     name: "a published value, 0 or max",
