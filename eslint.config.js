@@ -1,11 +1,12 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
-/** Imports point one way: core ← stream, local ← durable, adapters ← cli; research, packages and site use them all. */
+/** Imports point one way: core ← stream ← events, local ← durable, adapters ← cli; research, packages and site use them all. */
 const layers = {
-  core: ["stream", "local", "durable", "adapters", "cli", "research"],
-  stream: ["local", "durable", "adapters", "cli", "research"],
-  local: ["stream", "durable", "adapters", "cli", "research"],
+  core: ["stream", "events", "local", "durable", "adapters", "cli", "research"],
+  stream: ["events", "local", "durable", "adapters", "cli", "research"],
+  local: ["stream", "events", "durable", "adapters", "cli", "research"],
+  events: ["local", "durable", "adapters", "cli", "research"],
   adapters: ["durable", "cli", "research"],
   durable: ["adapters", "cli", "research"],
 };

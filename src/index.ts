@@ -5,6 +5,22 @@ export { type DurableStream, openStream, type OpenStreamOptions } from "./durabl
 export { type Hub, type HubOptions, openHub } from "./durable/hub.js";
 export { memoryStore } from "./durable/stores/memory.js";
 export type { Store, StoredSnapshot } from "./durable/stores/store.js";
+export type {
+  BetweenOptions,
+  ClosedTicks,
+  Counter,
+  EventAnswer,
+  EventStream,
+  TickStream,
+  Window,
+} from "./events/answers.js";
+export type { Duration, Time } from "./events/duration.js";
+export type { DroppedEvents, EventInfo } from "./events/intake.js";
+export { type CounterOptions, privateCounter, privateStream, restore } from "./events/open.js";
+export type { EventOptions, EventStreamOptions, EventTuning } from "./events/options.js";
+export type { PerPerson } from "./events/people.js";
+export type { EventStatement } from "./events/statement.js";
+export type { TickOptions } from "./events/ticks.js";
 export {
   aggregator,
   type Aggregator,
@@ -24,6 +40,5 @@ export type { CustomSmoother } from "./stream/smoothers/custom.js";
 export type { SmootherChoice } from "./stream/smoothers/index.js";
 export type { SnapshotKey } from "./stream/sealing.js";
 export type { StageStatement, Statement } from "./stream/statement.js";
-export { privateStream, restore } from "./stream/stream.js";
 export type { PrivateStream, RangeOptions, System } from "./stream/system.js";
 export type { CoreChoice } from "./core/choose.js";

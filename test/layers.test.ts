@@ -24,6 +24,8 @@ test.each([
   ["src/core/choose.ts", "../index.js"],
   ["src/stream/stream.ts", "../adapters/node.js"],
   ["src/stream/stream.ts", "../../research/metrics.js"],
+  ["src/stream/stream.ts", "../events/open.js"],
+  ["src/events/open.ts", "../durable/hub.js"],
   ["src/local/reporter.ts", "../stream/stream.js"],
   ["src/adapters/web.ts", "../durable/hub.js"],
   ["src/durable/hub.ts", "../cli/main.js"],

@@ -6,7 +6,16 @@
 export { unsafeKey } from "./unsafeKey.js";
 
 /** What a sub-stream is for. Numbers are part of the snapshot format: never reuse one. */
-export const Stage = { threshold: 1, warmStart: 2, forest: 3, reports: 4, baseline: 5 } as const;
+export const Stage = {
+  threshold: 1,
+  warmStart: 2,
+  forest: 3,
+  reports: 4,
+  baseline: 5,
+  /** Events: the key that hashes ids of people, and the key of the counts of a mean. */
+  people: 16,
+  column: 17,
+} as const;
 export type Stage = (typeof Stage)[keyof typeof Stage];
 
 /** A place in a ChaCha20 keystream. Kernels read words from `position` on and move it. */

@@ -1,0 +1,120 @@
+/**
+ * Which tick an event goes to, if any. An event is dropped when its tick is closed, when its time is too far ahead of
+ * the clock, or when its person has had all events of the period. The clock, the caller and the person's own events
+ * decide; no other event has a say, and no event closes a tick.
+ */
+import type { Decoder, Encoder } from "../stream/codec.js";
+import { eventTime, type Time } from "./duration.js";
+import { checkPerson, type People } from "./people.js";
+import { dueAt, horizonAt, type Schedule, startOf, tickOf } from "./ticks.js";
+
+/** What is known of an event besides its value. */
+export interface EventInfo {
+  /** When it happened. Default: now, by the clock of the stream. */
+  readonly at?: Time;
+  /** Whose it is: needed with `perPerson`, refused without. */
+  readonly person?: string;
+}
+
+/** Events that were not counted, by reason. Private: for the operator's eyes, never to be published. */
+export interface DroppedEvents {
+  /** Their tick was closed, or before the origin. */
+  readonly late: number;
+  /** Their time was further ahead of the clock than `skew`. */
+  readonly early: number;
+  /** Their person had had all events of the period. */
+  readonly overLimit: number;
+}
+
+/** More ticks than this are closed in several calls: a clock that jumps by years is a mistake. */
+const MOST_AT_ONCE = 2 ** 22;
+
+export class Intake {
+  readonly #schedule: Schedule;
+  readonly #people: People | undefined;
+  /** The oldest open tick. */
+  #first = 0;
+  /** The last tick that the clock let in when ticks were closed last. */
+  #horizon: number;
+  #late = 0;
+  #early = 0;
+  #overLimit = 0;
+
+  constructor(schedule: Schedule, people: People | undefined) {
+    this.#schedule = schedule;
+    this.#people = people;
+    this.#horizon = horizonAt(schedule, schedule.clock());
+  }
+
+  /** Closed ticks. */
+  get closed(): number {
+    return this.#first;
+  }
+
+  get dropped(): DroppedEvents {
+    return { late: this.#late, early: this.#early, overLimit: this.#overLimit };
+  }
+
+  /** The tick of an event, or −1 if it is dropped. Throws, and changes nothing, where time or person make no sense. */
+  admit(event: EventInfo | undefined): number {
+    const at = event?.at === undefined ? this.#schedule.clock() : eventTime(event.at);
+    const person = event?.person;
+    if (this.#people !== undefined) checkPerson(person);
+    else if (person !== undefined)
+      throw new TypeError(
+        "person: expected none without perPerson; set perPerson to protect people, or leave the id away",
+      );
+    const tick = tickOf(this.#schedule, at);
+    if (tick < this.#first) {
+      this.#late++;
+      return -1;
+    }
+    // Beyond the last reading of the clock it is read anew, and not remembered: no event moves it for others.
+    if (tick > this.#horizon && tick > horizonAt(this.#schedule, this.#schedule.clock())) {
+      this.#early++;
+      return -1;
+    }
+    if (this.#people?.admit(person!, at) === false) {
+      this.#overLimit++;
+      return -1;
+    }
+    return tick;
+  }
+
+  /** The ticks [from, to) that are to be closed at `now`. */
+  due(now: number): readonly [from: number, to: number] {
+    const to = Math.max(this.#first, dueAt(this.#schedule, now));
+    if (to - this.#first > MOST_AT_ONCE)
+      throw new RangeError(
+        `advance: expected at most 2^22 ticks at a time, got ${to - this.#first}; check the clock, or advance in steps`,
+      );
+    return [this.#first, to];
+  }
+
+  /** Closes all ticks before `tick`. */
+  closeBefore(tick: number, now: number): void {
+    this.#first = tick;
+    this.#horizon = Math.max(this.#horizon, horizonAt(this.#schedule, now));
+    this.#people?.forgetBefore(startOf(this.#schedule, tick));
+  }
+
+  /** The last tick that the clock lets in now. */
+  horizon(): number {
+    return Math.max(this.#horizon, horizonAt(this.#schedule, this.#schedule.clock()));
+  }
+
+  save(writer: Encoder): void {
+    writer.double(this.#schedule.origin);
+    for (const count of [this.#first, this.#late, this.#early, this.#overLimit]) writer.double(count);
+    this.#people?.save(writer);
+  }
+
+  /** What `save` wrote, but for the origin, which the schedule has. */
+  load(reader: Decoder): void {
+    this.#first = reader.double();
+    this.#late = reader.double();
+    this.#early = reader.double();
+    this.#overLimit = reader.double();
+    this.#people?.load(reader);
+  }
+}

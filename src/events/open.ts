@@ -1,0 +1,93 @@
+/** Makes streams of events and restores them. With `every` in the options a stream takes events, without it values. */
+import { chooseCore } from "../core/choose.js";
+import { secretKey, unsafeKey } from "../core/random.js";
+import type { Decoder } from "../stream/codec.js";
+import type { StreamOptions } from "../stream/options.js";
+import { openSnapshot, type SnapshotKey } from "../stream/snapshot.js";
+import { privateStream as positionStream, restore as restorePositions } from "../stream/stream.js";
+import type { PrivateStream } from "../stream/system.js";
+import type { Counter, EventStream } from "./answers.js";
+import { parseTime } from "./duration.js";
+import {
+  type EventOptions,
+  type EventStreamOptions,
+  resolveEventStream,
+  type TickSettings,
+} from "./options.js";
+import { CountedEvents, streamParameters, ValueEvents } from "./tickedStream.js";
+
+/** Options of a stream that counts events: all but those about values. */
+export type CounterOptions = Omit<EventStreamOptions, "of" | "max" | "threshold" | "holdout">;
+
+/**
+ * Makes a stream that publishes under differential privacy. With `every` it takes events at times: `add` them, and
+ * `advance` closes ticks. Without it, it takes one value per position: `push` a value, get its private number.
+ */
+export function privateStream(options: EventStreamOptions): EventStream;
+export function privateStream(options: StreamOptions): PrivateStream;
+export function privateStream(options: StreamOptions | EventStreamOptions): PrivateStream | EventStream {
+  if (!isEvents(options)) return positionStream(options);
+  const settings = resolveEventStream(options);
+  return new ValueEvents(settings, chooseCore(settings.columns[0]!.stream.core), newKey(options));
+}
+
+/** Makes a stream that counts events. It needs no bound and no hold-out: the first tick is published. */
+export function privateCounter(options: CounterOptions): Counter {
+  const settings = resolveEventStream({ ...options, of: "count" });
+  return new CountedEvents(settings, chooseCore(settings.columns[0]!.stream.core), newKey(options));
+}
+
+/**
+ * A stream that resumes where `snapshot` was called, bit for bit. Needs the options that the stream was made with; a
+ * function of your own as smoother comes with them again. `of: "count"` restores a counter.
+ */
+export function restore(
+  bytes: Uint8Array,
+  key: SnapshotKey,
+  options: CounterOptions & { readonly of: "count" },
+): Promise<Counter>;
+export function restore(
+  bytes: Uint8Array,
+  key: SnapshotKey,
+  options: EventStreamOptions,
+): Promise<EventStream>;
+export function restore(bytes: Uint8Array, key: SnapshotKey, options: StreamOptions): Promise<PrivateStream>;
+export async function restore(
+  bytes: Uint8Array,
+  key: SnapshotKey,
+  options: StreamOptions | EventStreamOptions,
+): Promise<PrivateStream | EventStream | Counter> {
+  if (!isEvents(options)) return restorePositions(bytes, key, options);
+  const asked = resolveEventStream(options);
+  const { sequence, state } = await openSnapshot(bytes, key, streamParameters(asked));
+  const noiseKey = state.words(8);
+  const settings = withOrigin(asked, options, state);
+  const core = chooseCore(settings.columns[0]!.stream.core);
+  const Kind = settings.of === "count" ? CountedEvents : ValueEvents;
+  const stream = new Kind(settings, core, noiseKey);
+  stream.load(sequence, state);
+  checkEnd(state);
+  return stream;
+}
+
+const isEvents = (options: StreamOptions | EventStreamOptions): options is EventStreamOptions =>
+  typeof options === "object" && options !== null && "every" in options;
+
+/** All randomness of a release. */
+function newKey({ unsafeSeed }: { readonly unsafeSeed?: string }): Uint32Array {
+  return unsafeSeed === undefined ? secretKey() : unsafeKey(unsafeSeed);
+}
+
+/** The origin that the snapshot has: the default one depends on when a stream was made. */
+function withOrigin<T extends TickSettings>(settings: T, options: EventOptions, state: Decoder): T {
+  const origin = state.double();
+  if (options.origin !== undefined && parseTime("origin", options.origin) !== origin)
+    throw new RangeError(
+      `snapshot: expected one made with origin = ${settings.schedule.origin}, got ${origin}; restore it with the options it was made with`,
+    );
+  return { ...settings, schedule: { ...settings.schedule, origin } };
+}
+
+function checkEnd(state: Decoder): void {
+  if (!state.atEnd) throw new Error("snapshot: expected nothing after the state; made by another version?");
+}

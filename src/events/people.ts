@@ -1,0 +1,204 @@
+/**
+ * At most k events of each person count in a period; the others are dropped before anything sees them. What is dropped
+ * for one person depends on that person's events alone. So adding or removing a person moves a release by at most
+ * what k events move it, and ε/k for each event makes ε for the person.
+ *
+ * Ids are kept as keyed 128-bit hashes. Two ids share a counter with odds below 2⁻⁸⁸ at 10⁶ people.
+ */
+import { checkInteger, checkOptions } from "../core/checks.js";
+import type { Decoder, Encoder } from "../stream/codec.js";
+import { type Duration, parseDuration } from "./duration.js";
+import { digest, hashText } from "./siphash.js";
+
+export interface PerPerson {
+  /** k: how many events of one person count in a period. Each gets ε/k. Public. */
+  readonly events: number;
+  /** The period, counted from 1970, UTC: "1d" is a UTC day. A whole number of ticks. Public. */
+  readonly every: Duration;
+}
+
+export interface PersonLimit {
+  readonly events: number;
+  readonly every: number;
+}
+
+/** Counters are 16 bits wide. */
+const MOST_EVENTS = 65_535;
+/** Ids longer than this are mistakes: hashing them would only cost time. */
+const LONGEST_ID = 4096;
+
+export function resolvePerPerson(options: PerPerson | undefined, tick: number): PersonLimit | undefined {
+  if (options === undefined) return undefined;
+  checkOptions("perPerson", options, ["events", "every"]);
+  const events = checkInteger("perPerson.events", options.events, 1, MOST_EVENTS);
+  const every = parseDuration("perPerson.every", options.every);
+  if (every % tick !== 0)
+    throw new RangeError(
+      `perPerson.every: expected a whole number of ticks of ${tick} ms, got ${every} ms; a tick must lie in one period`,
+    );
+  return { events, every };
+}
+
+/** Refuses what is no id, before anything changes. Ids are private: the message says nothing about them. */
+export function checkPerson(person: unknown): asserts person is string {
+  if (typeof person !== "string" || person.length === 0 || person.length > LONGEST_ID)
+    throw new TypeError(
+      `person: expected text of 1 to ${LONGEST_ID} characters, since perPerson is set; the event was not taken`,
+    );
+}
+
+export class People {
+  readonly #key: Uint32Array;
+  readonly #limit: PersonLimit;
+  /** Period → who had how many events in it. More than one while late events still come. */
+  readonly #periods = new Map<number, Counters>();
+
+  /** @param key 4 secret words */
+  constructor(key: Uint32Array, limit: PersonLimit) {
+    this.#key = key;
+    this.#limit = limit;
+  }
+
+  /** Counts an event; false if the person has had all events of this period. */
+  admit(person: string, at: number): boolean {
+    const period = Math.floor(at / this.#limit.every);
+    let counters = this.#periods.get(period);
+    if (counters === undefined) this.#periods.set(period, (counters = new Counters()));
+    hashText(this.#key, person);
+    return counters.add(digest, this.#limit.events);
+  }
+
+  /** Forgets the periods that are over at `time`. */
+  forgetBefore(time: number): void {
+    for (const period of this.#periods.keys())
+      if ((period + 1) * this.#limit.every <= time) this.#periods.delete(period);
+  }
+
+  /** Bytes held. */
+  get bytes(): number {
+    let sum = 0;
+    for (const counters of this.#periods.values()) sum += counters.bytes;
+    return sum;
+  }
+
+  save(writer: Encoder): void {
+    writer.count(this.#periods.size);
+    for (const [period, counters] of this.#periods) {
+      writer.double(period);
+      counters.save(writer);
+    }
+  }
+
+  load(reader: Decoder): void {
+    for (let left = reader.count(); left > 0; left--) {
+      const period = reader.double();
+      const counters = new Counters();
+      counters.load(reader);
+      this.#periods.set(period, counters);
+    }
+  }
+}
+
+/** Tables grow one by one, so that no event waits for more than a part of all people to move. */
+const PARTS = 256;
+const SMALLEST = 16;
+
+/** Hash → count, exact. 18 bytes an entry, tables at most ¾ full. */
+class Counters {
+  readonly #parts = Array.from({ length: PARTS }, () => new Part());
+
+  /** Adds one to a person's counter unless it is at `most`; false if it is. */
+  add(hash: Uint32Array, most: number): boolean {
+    return this.#parts[hash[3]! >>> 24]!.add(hash, most);
+  }
+
+  get bytes(): number {
+    return this.#parts.reduce((sum, part) => sum + part.bytes, 0);
+  }
+
+  /** Padded to a power of two, so that the length of a snapshot does not tell how many people there were. */
+  save(writer: Encoder): void {
+    const people = this.#parts.reduce((sum, part) => sum + part.people, 0);
+    let room = SMALLEST;
+    while (room < people) room *= 2;
+    const words = new Uint32Array(5 * room);
+    let at = 0;
+    for (const part of this.#parts) at = part.write(words, at);
+    writer.count(room);
+    writer.words(words);
+  }
+
+  load(reader: Decoder): void {
+    const words = reader.words(5 * reader.count());
+    for (let at = 0; at < words.length && words[at + 4] !== 0; at += 5)
+      this.#parts[words[at + 3]! >>> 24]!.put(words.subarray(at, at + 4), words[at + 4]!);
+  }
+}
+
+/** Open addressing with linear probing; a count of 0 marks a free place. */
+class Part {
+  people = 0;
+  #words = new Uint32Array(4 * SMALLEST);
+  #counts = new Uint16Array(SMALLEST);
+
+  get bytes(): number {
+    return this.#words.byteLength + this.#counts.byteLength;
+  }
+
+  add(hash: Uint32Array, most: number): boolean {
+    const place = this.#placeOf(hash);
+    const count = this.#counts[place]!;
+    if (count === most) return false;
+    if (count === 0) this.put(hash, 1);
+    else this.#counts[place] = count + 1;
+    return true;
+  }
+
+  /** Takes a person who is not here yet. */
+  put(hash: Uint32Array, count: number): void {
+    if (4 * (this.people + 1) > 3 * this.#counts.length) this.#grow();
+    const place = this.#placeOf(hash);
+    this.#words.set(hash, 4 * place);
+    this.#counts[place] = count;
+    this.people++;
+  }
+
+  /** Writes hash and count of everyone; returns where it stopped. */
+  write(out: Uint32Array, at: number): number {
+    for (let place = 0; place < this.#counts.length; place++) {
+      if (this.#counts[place] === 0) continue;
+      out.set(this.#words.subarray(4 * place, 4 * place + 4), at);
+      out[at + 4] = this.#counts[place]!;
+      at += 5;
+    }
+    return at;
+  }
+
+  #placeOf(hash: Uint32Array): number {
+    const words = this.#words;
+    const mask = this.#counts.length - 1;
+    let place = hash[0]! & mask;
+    while (
+      this.#counts[place] !== 0 &&
+      (words[4 * place] !== hash[0] ||
+        words[4 * place + 1] !== hash[1] ||
+        words[4 * place + 2] !== hash[2] ||
+        words[4 * place + 3] !== hash[3])
+    )
+      place = (place + 1) & mask;
+    return place;
+  }
+
+  #grow(): void {
+    const [words, counts] = [this.#words, this.#counts];
+    this.#words = new Uint32Array(2 * words.length);
+    this.#counts = new Uint16Array(2 * counts.length);
+    for (let old = 0; old < counts.length; old++) {
+      if (counts[old] === 0) continue;
+      const hash = words.subarray(4 * old, 4 * old + 4);
+      const place = this.#placeOf(hash);
+      this.#words.set(hash, 4 * place);
+      this.#counts[place] = counts[old]!;
+    }
+  }
+}
