@@ -1,5 +1,5 @@
 /** What streams of events give back, and the interfaces that they have in common. */
-import type { SnapshotKey } from "../stream/snapshot.js";
+import type { SnapshotKey } from "../stream/sealing.js";
 import { parseTime, type Time } from "./duration.js";
 import type { DroppedEvents, EventInfo } from "./intake.js";
 import type { EventStatement } from "./statement.js";

@@ -1,19 +1,13 @@
 /** Makes streams of events and restores them. With `every` in the options a stream takes events, without it values. */
 import { chooseCore } from "../core/choose.js";
 import { secretKey, unsafeKey } from "../core/random.js";
-import type { Decoder } from "../stream/codec.js";
 import type { StreamOptions } from "../stream/options.js";
-import { openSnapshot, type SnapshotKey } from "../stream/snapshot.js";
+import type { SnapshotKey } from "../stream/sealing.js";
 import { privateStream as positionStream, restore as restorePositions } from "../stream/stream.js";
 import type { PrivateStream } from "../stream/system.js";
 import type { Counter, EventStream } from "./answers.js";
-import { parseTime } from "./duration.js";
-import {
-  type EventOptions,
-  type EventStreamOptions,
-  resolveEventStream,
-  type TickSettings,
-} from "./options.js";
+import { type EventStreamOptions, resolveEventStream } from "./options.js";
+import { resume } from "./snapshots.js";
 import { CountedEvents, streamParameters, ValueEvents } from "./tickedStream.js";
 
 /** Options of a stream that counts events: all but those about values. */
@@ -58,16 +52,17 @@ export async function restore(
   options: StreamOptions | EventStreamOptions,
 ): Promise<PrivateStream | EventStream | Counter> {
   if (!isEvents(options)) return restorePositions(bytes, key, options);
-  const asked = resolveEventStream(options);
-  const { sequence, state } = await openSnapshot(bytes, key, streamParameters(asked));
-  const noiseKey = state.words(8);
-  const settings = withOrigin(asked, options, state);
+  const settings = resolveEventStream(options);
   const core = chooseCore(settings.columns[0]!.stream.core);
   const Kind = settings.of === "count" ? CountedEvents : ValueEvents;
-  const stream = new Kind(settings, core, noiseKey);
-  stream.load(sequence, state);
-  checkEnd(state);
-  return stream;
+  return resume(
+    bytes,
+    key,
+    options,
+    settings,
+    streamParameters(settings),
+    (own, noiseKey) => new Kind(own, core, noiseKey),
+  );
 }
 
 const isEvents = (options: StreamOptions | EventStreamOptions): options is EventStreamOptions =>
@@ -76,18 +71,4 @@ const isEvents = (options: StreamOptions | EventStreamOptions): options is Event
 /** All randomness of a release. */
 function newKey({ unsafeSeed }: { readonly unsafeSeed?: string }): Uint32Array {
   return unsafeSeed === undefined ? secretKey() : unsafeKey(unsafeSeed);
-}
-
-/** The origin that the snapshot has: the default one depends on when a stream was made. */
-function withOrigin<T extends TickSettings>(settings: T, options: EventOptions, state: Decoder): T {
-  const origin = state.double();
-  if (options.origin !== undefined && parseTime("origin", options.origin) !== origin)
-    throw new RangeError(
-      `snapshot: expected one made with origin = ${settings.schedule.origin}, got ${origin}; restore it with the options it was made with`,
-    );
-  return { ...settings, schedule: { ...settings.schedule, origin } };
-}
-
-function checkEnd(state: Decoder): void {
-  if (!state.atEnd) throw new Error("snapshot: expected nothing after the state; made by another version?");
 }

@@ -5,6 +5,7 @@ import { given } from "../core/given.js";
 import { exactRational } from "../core/tables/fixedPoint.js";
 import { levelCount } from "../stream/levels.js";
 import { resolveSettings, type Settings } from "../stream/options.js";
+import { type Parameters, parametersOf } from "../stream/snapshot.js";
 import type { SmootherChoice } from "../stream/smoothers/index.js";
 import { meanVariance } from "../stream/variance.js";
 import { type Duration, durationText, parseDuration } from "./duration.js";
@@ -149,10 +150,12 @@ export function forestOf(
     threshold: theta,
     holdout: 0,
     maxRange,
-    fanout,
-    skipLevels: tuning.skipLevels ?? blockLevels(epsilon, maxRange, fanout, perTick, options.finest, every),
+    tuning: {
+      fanout,
+      skipLevels: tuning.skipLevels ?? blockLevels(epsilon, maxRange, fanout, perTick, options.finest, every),
+      ...given({ resolution: tuning.resolution }),
+    },
     ...given({
-      resolution: tuning.resolution,
       smoother: options.smoother,
       history: options.history === undefined ? undefined : ticksIn("history", options.history, every),
       name: options.name,
@@ -237,13 +240,21 @@ export function shareOf(epsilon: number, k: number): number {
   return share;
 }
 
-/** Every setting that published numbers depend on, for a snapshot, as an extension of the settings of its first forest. */
-export function parametersOf<T extends TickSettings>(settings: T, stream: Settings, more: object): Settings {
-  const { schedule, limit, epsilon, perTick } = settings;
-  return {
-    ...stream,
-    ...{ every: schedule.every, lateness: schedule.lateness, skew: schedule.skew },
-    ...{ budget: epsilon, perTick, people: limit === undefined ? "none" : `${limit.events}/${limit.every}` },
+/** Every setting that published numbers depend on, as text: what a snapshot is bound to. Public. */
+export function tickParameters(
+  { schedule, limit, epsilon, perTick }: TickSettings,
+  stream: Settings,
+  more: Record<string, string | number>,
+): Parameters {
+  const ticks = {
+    every: schedule.every,
+    lateness: schedule.lateness,
+    skew: schedule.skew,
+    budget: epsilon,
+    perTick,
+    perPerson: limit === undefined ? "none" : `${limit.events} every ${limit.every}`,
     ...more,
   };
+  const texts = Object.entries(ticks).map(([name, value]) => [name, String(value)]);
+  return { ...parametersOf(stream), ...(Object.fromEntries(texts) as Parameters) };
 }

@@ -13,8 +13,8 @@ import { Stage } from "../core/random.js";
 import { makeAnswer } from "../stream/answer.js";
 import { BlockPublisher } from "../stream/blockPublisher.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
-import type { Settings } from "../stream/options.js";
-import { sealSnapshot, type SnapshotKey } from "../stream/snapshot.js";
+import type { SnapshotKey } from "../stream/sealing.js";
+import type { Parameters } from "../stream/snapshot.js";
 import { WarmStart } from "../stream/warmStart.js";
 import {
   type BetweenOptions,
@@ -29,15 +29,17 @@ import { derivedKey } from "./derivedKey.js";
 import { durationText, parseTime, type Time } from "./duration.js";
 import { type DroppedEvents, type EventInfo, Intake } from "./intake.js";
 import { OpenTicks } from "./openTicks.js";
-import { BLOCK_CAP, type EventSettings, parametersOf } from "./options.js";
+import { BLOCK_CAP, type EventSettings, tickParameters } from "./options.js";
 import { People } from "./people.js";
 import { ratioOf } from "./ratio.js";
+import { Snapshots, type Snapshotted } from "./snapshots.js";
 import { type EventStatement, explainEvents, randomnessOf, unitOf } from "./statement.js";
 import { ThresholdTally } from "./threshold.js";
 import { startOf } from "./ticks.js";
 import { WaitingValues } from "./waitingValues.js";
 
-export class TickedStream implements TickStream {
+export class TickedStream implements TickStream, Snapshotted {
+  readonly snapshots: Snapshots;
   readonly #settings: EventSettings;
   readonly #core: Core;
   readonly #key: Uint32Array;
@@ -53,7 +55,6 @@ export class TickedStream implements TickStream {
   readonly #counts: number;
   /** One per column, once the hold-out is over. */
   #publishers: readonly BlockPublisher[] = [];
-  #sequence = 0;
 
   constructor(settings: EventSettings, core: Core, key: Uint32Array) {
     this.#settings = settings;
@@ -62,6 +63,7 @@ export class TickedStream implements TickStream {
     const { columns, threshold, choosing, warming, schedule, limit } = settings;
     const people =
       limit === undefined ? undefined : new People(derivedKey(core, key, Stage.people, 4), limit);
+    this.snapshots = new Snapshots(streamParameters(settings), (writer) => this.#save(writer));
     this.#intake = new Intake(schedule, people);
     this.#open = new OpenTicks(columns.length);
     this.#resolution = columns[0]!.stream.resolution;
@@ -85,7 +87,7 @@ export class TickedStream implements TickStream {
   }
 
   get sequence(): number {
-    return this.#sequence;
+    return this.snapshots.sequence;
   }
 
   get #held(): number {
@@ -239,9 +241,7 @@ export class TickedStream implements TickStream {
   }
 
   snapshot(key: SnapshotKey): Promise<Uint8Array> {
-    return sealSnapshot(key, ++this.#sequence, streamParameters(this.#settings), (writer) =>
-      this.#save(writer),
-    );
+    return this.snapshots.take(key);
   }
 
   #save(writer: Encoder): void {
@@ -255,9 +255,7 @@ export class TickedStream implements TickStream {
     for (const publisher of this.#publishers) publisher.save(writer);
   }
 
-  /** Resumes from what `#save` wrote under the same settings, after key and origin. */
-  load(sequence: number, state: Decoder): void {
-    this.#sequence = sequence;
+  load(state: Decoder): void {
     this.#intake.load(state);
     this.#theta = state.double();
     this.#tally?.load(state);
@@ -286,7 +284,7 @@ export class CountedEvents extends TickedStream implements Counter {
 }
 
 /** What a snapshot is bound to. */
-export function streamParameters(settings: EventSettings): Settings {
+export function streamParameters(settings: EventSettings): Parameters {
   const { of, threshold, choosing, warming, columns } = settings;
-  return parametersOf(settings, columns[0]!.stream, { of, chosen: threshold, choosing, warming });
+  return tickParameters(settings, columns[0]!.stream, { of, chosen: threshold, choosing, warming });
 }

@@ -190,7 +190,7 @@ export class BlockPublisher implements Publisher {
   save(writer: Encoder): void {
     writer.count(this.#block);
     writer.count(this.#filled);
-    writer.count(this.#sum);
+    writer.double(this.#sum); // 8 bytes, whatever it is: the length of a snapshot says nothing about values
     writer.double(this.#perValue);
     this.#ranges.save(writer, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
     writer.guessed(this.#smoother.state, (i) => this.#remembered(i));
@@ -199,7 +199,7 @@ export class BlockPublisher implements Publisher {
   load(reader: Decoder): void {
     this.#block = reader.count();
     this.#left = this.#blockLength - reader.count();
-    this.#sum = reader.count();
+    this.#sum = reader.double();
     this.#setPrediction(reader.double());
     this.#ranges.load(reader, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
     this.#smoother.state.set(reader.guessed((i) => this.#remembered(i)));

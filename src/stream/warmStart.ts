@@ -19,12 +19,12 @@ export class WarmStart {
   }
 
   save(writer: Encoder): void {
-    writer.count(this.#sum);
+    writer.double(this.#sum);
     writer.count(this.#count);
   }
 
   load(reader: Decoder): void {
-    this.#sum = reader.count();
+    this.#sum = reader.double();
     this.#count = reader.count();
   }
 

@@ -347,7 +347,8 @@ describe("snapshots", () => {
   test("the length of a snapshot does not depend on events", async () => {
     const clock = clockAt(TEN + 2000);
     const lengthOf = async (events: number) => {
-      const stream = counter({ clock });
+      const stream = counter({ clock, tuning: { fanout: 4, skipLevels: 1 } });
+      for (let k = 0; k < events; k++) stream.add({ at: TEN });
       stream.advance(TEN + 1000);
       for (let k = 0; k < events; k++) stream.add({ at: TEN + 1500 + (k % 3) * 1000 });
       return (await stream.snapshot(KEY)).length;
@@ -360,7 +361,7 @@ describe("snapshots", () => {
     const open = (change: object) =>
       restore(bytes, KEY, { ...exact, of: "count", clock: () => TEN, ...change });
     await expect(open({ lateness: "1s" })).rejects.toThrow("expected one made with lateness");
-    await expect(open({ perPerson: { events: 1, every: "1d" } })).rejects.toThrow("people");
+    await expect(open({ perPerson: { events: 1, every: "1d" } })).rejects.toThrow("perPerson");
     await expect(open({ origin: TEN + 1000 })).rejects.toThrow("origin");
     await expect(open({ of: "sum", max: 1, threshold: 1 })).rejects.toThrow(
       "snapshot: expected one made with",

@@ -1,0 +1,91 @@
+/** The snapshots of one stream of events, one after the other: encrypted, numbered, bound to its parameters. */
+import type { Decoder, Encoder } from "../stream/codec.js";
+import { checkSnapshotKey, SALT_LENGTH, type SnapshotKey, StreamCipher } from "../stream/sealing.js";
+import {
+  encodeParameters,
+  encodeState,
+  openSnapshot,
+  type Parameters,
+  sealSnapshot,
+} from "../stream/snapshot.js";
+import { parseTime } from "./duration.js";
+import type { EventOptions, TickSettings } from "./options.js";
+
+/** What can be put into a snapshot and resumed from one. */
+export interface Snapshotted {
+  readonly snapshots: Snapshots;
+  /** Resumes from what it wrote under the same settings, after key and origin. */
+  load(state: Decoder): void;
+}
+
+export class Snapshots {
+  readonly #parameters: Uint8Array;
+  readonly #save: (writer: Encoder) => void;
+  #sequence = 0;
+  /** The salt of the key that encrypts this stream's snapshots. */
+  #salt = crypto.getRandomValues(new Uint8Array(SALT_LENGTH));
+
+  /** @param save writes the state: key and origin first */
+  constructor(parameters: Parameters, save: (writer: Encoder) => void) {
+    this.#parameters = encodeParameters(parameters);
+    this.#save = save;
+  }
+
+  /** How many there are. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  async take(key: SnapshotKey): Promise<Uint8Array> {
+    checkSnapshotKey(key);
+    const plain = encodeState(this.#parameters, this.#save); // before anything is awaited: a snapshot of this moment
+    const sequence = ++this.#sequence;
+    return sealSnapshot(await this.cipher(key), sequence, plain);
+  }
+
+  /** What encrypts them: made once by callers who take many. */
+  cipher(key: SnapshotKey): Promise<StreamCipher> {
+    return StreamCipher.make(key, this.#salt);
+  }
+
+  /** A snapshot, at once where the platform's cipher allows. */
+  seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
+    const plain = encodeState(this.#parameters, this.#save);
+    return sealSnapshot(cipher, ++this.#sequence, plain);
+  }
+
+  resume(sequence: number, salt: Uint8Array<ArrayBuffer>): void {
+    this.#sequence = sequence;
+    this.#salt = salt;
+  }
+}
+
+/**
+ * A stream that resumes from a snapshot.
+ * @param make makes it anew, with the settings and the key of the snapshot
+ */
+export async function resume<S extends TickSettings, T extends Snapshotted>(
+  bytes: Uint8Array,
+  key: SnapshotKey,
+  options: EventOptions,
+  settings: S,
+  parameters: Parameters,
+  make: (settings: S, noiseKey: Uint32Array) => T,
+): Promise<T> {
+  const { sequence, salt, state } = await openSnapshot(bytes, key, parameters);
+  const noiseKey = state.words(8);
+  const stream = make(withOrigin(settings, options, state.double()), noiseKey);
+  stream.snapshots.resume(sequence, salt);
+  stream.load(state);
+  if (!state.atEnd) throw new Error("snapshot: expected nothing after the state; made by another version?");
+  return stream;
+}
+
+/** The origin that the snapshot has: the default one depends on when a stream was made. */
+function withOrigin<S extends TickSettings>(settings: S, options: EventOptions, origin: number): S {
+  if (options.origin !== undefined && parseTime("origin", options.origin) !== origin)
+    throw new RangeError(
+      `snapshot: expected one made with origin = ${settings.schedule.origin}, got ${origin}; restore it with the options it was made with`,
+    );
+  return { ...settings, schedule: { ...settings.schedule, origin } };
+}
