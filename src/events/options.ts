@@ -1,5 +1,5 @@
 /** Options of event streams, checked, with every default filled in. Nothing here has seen an event. */
-import { checkChoice, checkInteger, checkOptions, checkPositive } from "../core/checks.js";
+import { checkChoice, checkInteger, checkPositive, ownOptions } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
 import { given } from "../core/given.js";
 import { exactRational } from "../core/tables/fixedPoint.js";
@@ -64,6 +64,8 @@ export const EVENT_OPTIONS: readonly string[] = [
 ];
 const STREAM_OPTIONS = [...EVENT_OPTIONS, "of", "max", "threshold", "holdout", "smoother"];
 
+const TUNING = ["fanout", "skipLevels", "resolution"];
+
 /** What a tick sums: values in units of the grid, or events. */
 export interface Column {
   readonly counts: boolean;
@@ -95,8 +97,8 @@ export const BLOCK_CAP = 2 ** 40;
 const MOST_THETA = 2 ** 30;
 const HOLDOUT_EVENTS = 4096;
 
-export function resolveEventStream(options: EventStreamOptions): EventSettings {
-  checkOptions("options", options, STREAM_OPTIONS);
+export function resolveEventStream(asked: EventStreamOptions): EventSettings {
+  const options = withTuning(ownOptions("options", asked, STREAM_OPTIONS));
   const of = checkChoice("of", options.of ?? "sum", ["sum", "count", "mean"]);
   const ticks = resolveTicks(options);
   // The sum and the count of a mean are two releases of the same events: half of ε each.
@@ -118,8 +120,12 @@ export function resolveEventStream(options: EventStreamOptions): EventSettings {
   return { ...ticks, of, threshold, columns, ...holdout(options, ticks, threshold) };
 }
 
+/** The same options with own properties alone under `tuning`. */
+export function withTuning<T extends EventOptions>(options: T): T {
+  return { ...options, tuning: ownOptions("tuning", options.tuning ?? {}, TUNING) };
+}
+
 export function resolveTicks(options: EventOptions): TickSettings {
-  checkOptions("tuning", options.tuning ?? {}, ["fanout", "skipLevels", "resolution"]);
   const schedule = resolveSchedule(options);
   const limit = resolvePerPerson(options.perPerson, schedule.every);
   const epsilon = checkPositive("epsilon", options.epsilon);

@@ -5,7 +5,7 @@
  *
  * Ids are kept as keyed 128-bit hashes. Two ids share a counter with odds below 2⁻⁸⁸ at 10⁶ people.
  */
-import { checkInteger, checkOptions } from "../core/checks.js";
+import { checkInteger, ownOptions } from "../core/checks.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { type Duration, parseDuration } from "./duration.js";
 import { digest, hashText } from "./siphash.js";
@@ -29,9 +29,9 @@ const LONGEST_ID = 4096;
 
 export function resolvePerPerson(options: PerPerson | undefined, tick: number): PersonLimit | undefined {
   if (options === undefined) return undefined;
-  checkOptions("perPerson", options, ["events", "every"]);
-  const events = checkInteger("perPerson.events", options.events, 1, MOST_EVENTS);
-  const every = parseDuration("perPerson.every", options.every);
+  const own = ownOptions("perPerson", options, ["events", "every"]);
+  const events = checkInteger("perPerson.events", own.events, 1, MOST_EVENTS);
+  const every = parseDuration("perPerson.every", own.every);
   if (every % tick !== 0)
     throw new RangeError(
       `perPerson.every: expected a whole number of ticks of ${tick} ms, got ${every} ms; a tick must lie in one period`,

@@ -6,7 +6,7 @@
  * The clock or the caller closes ticks (`advance`); events never do. Ticks of the hold-out choose θ and give the first
  * prediction; later ticks are published. The stages read disjoint events, so ε holds for all of it (docs/events.md).
  */
-import { checkConfidence, checkOptions, refuseValue } from "../core/checks.js";
+import { checkConfidence, ownOptions, refuseValue } from "../core/checks.js";
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { Stage } from "../core/random.js";
@@ -172,8 +172,7 @@ export class TickedStream implements TickStream, Snapshotted {
   }
 
   between(from: Time, to: Time, options: BetweenOptions = {}): EventAnswer {
-    checkOptions("between", options, ["confidence"]);
-    const confidence = checkConfidence(options.confidence ?? 0.95);
+    const confidence = checkConfidence(ownOptions("between", options, ["confidence"]).confidence ?? 0.95);
     const { window, start, end } = publishedWindow(
       this.#settings.schedule,
       this.#held,
