@@ -82,7 +82,12 @@ class KafkaPort implements Port {
     return this.#connections.retry(LIMIT, async () => {
       const leader = await this.#connections.leader(topic, partition);
       const request = { topic, partition, from, committed, wait, maxBytes };
-      return this.#connections.request(lane, leader, fetchRequest, [request], wait);
+      return this.#connections.request(lane, leader, fetchRequest, [request], wait).catch(async (error: unknown) => {
+        if (errorCode(error) !== "OFFSET_OUT_OF_RANGE") throw error;
+        const bounds = await this.bounds(topic, partition);
+        if (bounds.start <= from) throw error; // behind the end: the log was cut, or a leader is not up to date
+        return { batches: [], aborted: [], ...bounds };
+      });
     });
   }
 
