@@ -112,16 +112,22 @@ class BrokerProcess implements Node {
     }
     const log = createWriteStream(this.log, { flags: "a" });
     const memory = ["-Xms64m", this.#setting.brokers === 3 ? HEAP.three : HEAP.one, "-XX:+UseSerialGC"];
-    const child = spawn(command, [...memory, "-XX:TieredStopAtLevel=1", ...classPath, "kafka.Kafka", this.#file], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(
+      command,
+      [...memory, "-XX:TieredStopAtLevel=1", ...classPath, "kafka.Kafka", this.#file],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
     child.stdout.pipe(log);
     child.stderr.pipe(log);
     this.#process = child;
     const limit = Date.now() + START_LIMIT;
     while (!(await listens(this.address))) {
       if (child.exitCode !== null || Date.now() > limit)
-        throw new Error(`broker ${this.id} did not start:\n${(await readFile(this.log, "utf8")).slice(-2000)}`);
+        throw new Error(
+          `broker ${this.id} did not start:\n${(await readFile(this.log, "utf8")).slice(-2000)}`,
+        );
       await sleep(100);
     }
   }
@@ -136,7 +142,11 @@ class BrokerProcess implements Node {
   }
 }
 
-function propertiesOf(index: number, ports: readonly number[], { brokers = 1, data, properties }: Setting): string {
+function propertiesOf(
+  index: number,
+  ports: readonly number[],
+  { brokers = 1, data, properties }: Setting,
+): string {
   const voters = Array.from({ length: brokers }, (_, i) => `${i + 1}@127.0.0.1:${ports[2 * i + 1]}`);
   const minimum = brokers === 3 ? 2 : 1;
   const lines: Record<string, string | number> = {

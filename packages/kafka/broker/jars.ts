@@ -36,11 +36,14 @@ export async function kafkaJars(): Promise<string> {
 /** A jar is written under a name of its own and renamed, so that two processes may fill one cache. */
 async function fetchJar(repository: string, jar: (typeof jars)[number], folder: string): Promise<void> {
   const response = await fetch(`${repository}/${jar.path}`);
-  if (!response.ok) throw new Error(`${jar.path}: expected status 200, got ${response.status}; is BRUME_MAVEN right?`);
+  if (!response.ok)
+    throw new Error(`${jar.path}: expected status 200, got ${response.status}; is BRUME_MAVEN right?`);
   const bytes = new Uint8Array(await response.arrayBuffer());
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   if (sha256 !== jar.sha256)
-    throw new Error(`${jar.path}: expected SHA-256 ${jar.sha256}, got ${sha256}; the file is not the pinned one`);
+    throw new Error(
+      `${jar.path}: expected SHA-256 ${jar.sha256}, got ${sha256}; the file is not the pinned one`,
+    );
   const partial = join(folder, `${randomUUID()}.part`);
   await writeFile(partial, bytes);
   await rename(partial, join(folder, basename(jar.path))).finally(() => rm(partial, { force: true }));

@@ -26,7 +26,10 @@ export function mavenRepository(): string {
 
 /** A mirror of central in the user's or the machine's settings. */
 function mirrorOfCentral(): string | undefined {
-  const files = [join(homedir(), ".m2/settings.xml"), ...mavenHomes().map((home) => join(home, "conf/settings.xml"))];
+  const files = [
+    join(homedir(), ".m2/settings.xml"),
+    ...mavenHomes().map((home) => join(home, "conf/settings.xml")),
+  ];
   for (const file of files.filter((path) => existsSync(path))) {
     const xml = readFileSync(file, "utf8").replace(/<!--[\s\S]*?-->/g, "");
     for (const [, mirror] of xml.matchAll(/<mirror>([\s\S]*?)<\/mirror>/g)) {
@@ -49,7 +52,9 @@ function builtIntoMaven(): string | undefined {
 
 function mavenHomes(): string[] {
   const commands = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "mvn"));
-  const found = commands.filter((path) => existsSync(path)).map((path) => dirname(dirname(realpathSync(path))));
+  const found = commands
+    .filter((path) => existsSync(path))
+    .map((path) => dirname(dirname(realpathSync(path))));
   return [...new Set([process.env["MAVEN_HOME"], ...found].filter((home) => home !== undefined))];
 }
 
@@ -64,7 +69,11 @@ function unzip(zip: Buffer, name: string): string {
   for (let left = zip.readUInt16LE(end + 10); left > 0; left--) {
     const [nameLength, extra, comment] = [28, 30, 32].map((field) => zip.readUInt16LE(at + field));
     if (zip.toString("latin1", at + 46, at + 46 + nameLength!) === name) {
-      const [method, bytes, local] = [zip.readUInt16LE(at + 10), zip.readUInt32LE(at + 20), zip.readUInt32LE(at + 42)];
+      const [method, bytes, local] = [
+        zip.readUInt16LE(at + 10),
+        zip.readUInt32LE(at + 20),
+        zip.readUInt32LE(at + 42),
+      ];
       const start = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28);
       const data = zip.subarray(start, start + bytes);
       return (method === 0 ? data : inflateRawSync(data)).toString("utf8");

@@ -118,7 +118,14 @@ export class Batch {
     this.unreadableCount++;
     if (this.#settings.deadLetters === undefined) return;
     const from = `${this.#settings.in}[${this.#settings.place.partition}]@${offset}`;
-    this.unreadable.push({ key, value, headers: [["reason", Buffer.from(reason)], ["from", Buffer.from(from)]] });
+    this.unreadable.push({
+      key,
+      value,
+      headers: [
+        ["reason", Buffer.from(reason)],
+        ["from", Buffer.from(from)],
+      ],
+    });
   }
 
   /** What was processed, as bytes: length of the key, key, number, time. */

@@ -40,7 +40,13 @@ export class Keyed {
   #secret: Promise<webcrypto.CryptoKey>;
   #waiting: number[] = [];
 
-  private constructor(name: string, stream: KeyedStream, settings: KeyedSettings, sealedAt: number, keyId: string) {
+  private constructor(
+    name: string,
+    stream: KeyedStream,
+    settings: KeyedSettings,
+    sealedAt: number,
+    keyId: string,
+  ) {
     this.name = name;
     this.key = Buffer.from(name);
     this.sealedAt = sealedAt;
@@ -57,16 +63,26 @@ export class Keyed {
     return keyed;
   }
 
-  static async restore(state: Extract<StateRecord, { kind: "stream" }>, settings: KeyedSettings): Promise<Keyed> {
+  static async restore(
+    state: Extract<StateRecord, { kind: "stream" }>,
+    settings: KeyedSettings,
+  ): Promise<Keyed> {
     const { name, offset, keyId, bytes } = state;
     const split = 4 + bytes.readUInt32BE(0);
     const secret = await secretOf(name, keyId, settings);
-    const stream = await restoreStream(name, bytes.subarray(4, split), secret, settings.stream).catch((cause: unknown) => {
-      throw new Refusal("state: a stream cannot be restored: wrong key, other options, or damaged bytes", { cause });
-    });
+    const stream = await restoreStream(name, bytes.subarray(4, split), secret, settings.stream).catch(
+      (cause: unknown) => {
+        throw new Refusal("state: a stream cannot be restored: wrong key, other options, or damaged bytes", {
+          cause,
+        });
+      },
+    );
     const keyed = new Keyed(name, stream, settings, offset, keyId);
     keyed.sealedSequence = stream.sequence;
-    if (settings.ticks) keyed.#ticks = OpenTicks.from(openBytes("state", tickKey(name, keyId, settings), bytes.subarray(split)));
+    if (settings.ticks)
+      keyed.#ticks = OpenTicks.from(
+        openBytes("state", tickKey(name, keyId, settings), bytes.subarray(split)),
+      );
     return keyed;
   }
 

@@ -6,7 +6,8 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, webcrypto } from "node:crypto";
 
 /** 32 secret bytes, or several by name, with the one that new records use. */
-export type KeyOption = Uint8Array | { readonly current: string; readonly keys: Readonly<Record<string, Uint8Array>> };
+export type KeyOption =
+  Uint8Array | { readonly current: string; readonly keys: Readonly<Record<string, Uint8Array>> };
 
 const [IV, TAG] = [12, 16];
 
@@ -18,19 +19,23 @@ export class Keyring {
   constructor(option: KeyOption) {
     const isOne = option instanceof Uint8Array;
     this.current = isOne ? "1" : option.current;
-    this.#keys = new Map(Object.entries(isOne ? { 1: option } : option.keys).map(([id, key]) => [id, key.slice()]));
+    this.#keys = new Map(
+      Object.entries(isOne ? { 1: option } : option.keys).map(([id, key]) => [id, key.slice()]),
+    );
     for (const [id, key] of this.#keys)
       if (!(key instanceof Uint8Array) || key.length !== 32)
         throw new RangeError(`key ${id}: expected 32 bytes, got ${key?.length ?? "none"}`);
     if (!this.#keys.has(this.current))
-      throw new RangeError(`key: expected the current key ${JSON.stringify(this.current)} among the keys, got none`);
+      throw new RangeError(
+        `key: expected the current key ${JSON.stringify(this.current)} among the keys, got none`,
+      );
   }
 
   /** A key for one use: HKDF-SHA-256 with the use as its context. */
   derive(id: string, ...use: (string | number)[]): Buffer {
     const master = this.#keys.get(id);
     if (master === undefined)
-      throw new Error(`key: expected the key named ${JSON.stringify(id)}, got none; add it to the keyring`);
+      throw new Refusal(`key: expected the key named ${JSON.stringify(id)}, got none; add it to the keyring`);
     return Buffer.from(hkdfSync("sha256", master, "brume-kafka 1", JSON.stringify(use), 32));
   }
 

@@ -60,7 +60,13 @@ export function streamRecord(name: string, offset: number, keyName: string, byte
 
 export type StateRecord =
   | { readonly kind: "manifest"; readonly record: LogRecord }
-  | { readonly kind: "stream"; readonly name: string; readonly offset: number; readonly keyId: string; readonly bytes: Buffer };
+  | {
+      readonly kind: "stream";
+      readonly name: string;
+      readonly offset: number;
+      readonly keyId: string;
+      readonly bytes: Buffer;
+    };
 
 /** What a record of the state topic is; nothing else may be in it. */
 export function readState(record: LogRecord): StateRecord {
@@ -68,7 +74,9 @@ export function readState(record: LogRecord): StateRecord {
   if (key === MANIFEST_KEY) return { kind: "manifest", record };
   const value = record.value;
   if (key?.startsWith(STREAM_PREFIX) !== true || value === null || value.length < 8)
-    throw new Refusal("state: expected a manifest or a stream, got another record; has something else written here?");
+    throw new Refusal(
+      "state: expected a manifest or a stream, got another record; has something else written here?",
+    );
   const [name, offset] = [key.slice(STREAM_PREFIX.length), value.readDoubleBE(0)];
   return { kind: "stream", name, offset, keyId: keyId(record), bytes: value.subarray(8) };
 }
@@ -81,16 +89,15 @@ function keyId({ headers }: LogRecord): string {
 const SEGMENT = 4096;
 
 /**
- * Hashes over processed records, in segments, so that the oldest can be dropped. A replay must give the same
+ * Hashes over processed records, in segments, so that the oldest can be dropped. They are in the sealed manifest
+ * only, since values can be guessed from a hash. A replay must give the same
  * hashes: otherwise `in` has changed, and its noise would fall on other values.
  */
 export class SegmentHashes {
-  readonly #key: Buffer;
   #segments: { from: number; hash: Hash; records: number }[];
 
   /** @param from first offset that will be added */
-  constructor(key: Buffer, from: number) {
-    this.#key = key;
+  constructor(from: number) {
     this.#segments = [this.#begin(from)];
   }
 
@@ -120,6 +127,6 @@ export class SegmentHashes {
   }
 
   #begin(from: number) {
-    return { from, hash: createHash("sha256").update(this.#key).update(String(from)), records: 0 };
+    return { from, hash: createHash("sha256").update(`${from}:`), records: 0 };
   }
 }

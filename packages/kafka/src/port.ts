@@ -60,11 +60,14 @@ export interface Write {
 
 /** The only writer of its transactional id: a later one fences it, and then everything it tries is refused. */
 export interface TransactionalWriter {
+  /** Writes records of one transaction. Readers of committed data do not see them before `commit`. */
+  write(writes: readonly Write[]): Promise<void>;
   /**
-   * Writes everything or nothing. When it rejects, the transaction may still commit (its end is in doubt): the
-   * caller must drop this writer, make a new one, which decides all earlier transactions, and read what is there.
+   * Makes everything written since the last commit visible at once. When it rejects, the transaction may still
+   * commit (its end is in doubt): the caller must drop this writer, make a new one, which decides all earlier
+   * transactions, and read what is there. The same holds when `write` rejects.
    */
-  transact(writes: readonly Write[]): Promise<void>;
+  commit(): Promise<void>;
   close(): Promise<void>;
 }
 

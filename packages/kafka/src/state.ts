@@ -2,7 +2,15 @@
 import { readCommitted } from "./committed.js";
 import { Keyed, type KeyedSettings } from "./keyed.js";
 import { Refusal, SetHash } from "./keys.js";
-import { type Manifest, openManifest, readState, sealManifest, SegmentHashes, type StateRecord, streamRecord } from "./manifest.js";
+import {
+  type Manifest,
+  openManifest,
+  readState,
+  sealManifest,
+  SegmentHashes,
+  type StateRecord,
+  streamRecord,
+} from "./manifest.js";
 import type { LogRecord, NewRecord, Port } from "./port.js";
 import { COUNTER_HEADER } from "./values.js";
 
@@ -30,7 +38,7 @@ export class PartitionState {
   counter = 0;
   /** The last tick that was closed, for streams that begin now. */
   clock = -Infinity;
-  segments: SegmentHashes;
+  readonly segments: SegmentHashes;
   readonly #settings: StateSettings;
   readonly #facts: TopicFacts;
   readonly #hash: SetHash;
@@ -43,12 +51,7 @@ export class PartitionState {
     this.#facts = facts;
     this.next = start;
     this.#hash = new SetHash(keys.derive(keys.current, "set", place.group, place.partition));
-    this.segments = new SegmentHashes(this.segmentKey(keys.current), start);
-  }
-
-  segmentKey(keyId: string): Buffer {
-    const { keys, place } = this.#settings;
-    return keys.derive(keyId, "segments", place.group, place.partition);
+    this.segments = new SegmentHashes(start);
   }
 
   add(keyed: Keyed): void {
@@ -66,7 +69,13 @@ export class PartitionState {
     const { sealEvery, replayLimit } = this.#settings;
     const due: Keyed[] = [];
     for (const keyed of this.#dirty)
-      if (all || keyed.sealedSequence === 0 || keyed.unsealed >= sealEvery || keyed.dirtyFrom! < this.next - replayLimit) due.push(keyed);
+      if (
+        all ||
+        keyed.sealedSequence === 0 ||
+        keyed.unsealed >= sealEvery ||
+        keyed.dirtyFrom! < this.next - replayLimit
+      )
+        due.push(keyed);
     return due;
   }
 
@@ -96,10 +105,6 @@ export class PartitionState {
     };
     return sealManifest(manifest, keys, place);
   }
-
-  get hash(): string {
-    return this.#hash.text;
-  }
 }
 
 /**
@@ -118,7 +123,9 @@ export async function loadState(
   const published = await lastCounter(port, out, place.partition);
   if (manifest === undefined) {
     if (published > 0 || streams.length > 0)
-      throw new Refusal(`${topic}[${place.partition}]: expected a manifest, got none although numbers were published; state was lost`);
+      throw new Refusal(
+        `${topic}[${place.partition}]: expected a manifest, got none although numbers were published; state was lost`,
+      );
     const { start } = await port.bounds(input, place.partition);
     return new PartitionState(settings, facts, start);
   }
@@ -136,8 +143,10 @@ export async function loadState(
     state.add(keyed);
   }
   if (state.streams.size !== manifest.streams || check.text !== manifest.hash)
-    throw new Refusal(`${topic}[${place.partition}]: the streams are not those of the manifest; an older state was put back`);
-  await replaySegments(port, state, manifest, { input, partition: place.partition, key: state.segmentKey(manifestKey) }, replay);
+    throw new Refusal(
+      `${topic}[${place.partition}]: the streams are not those of the manifest; an older state was put back`,
+    );
+  await replaySegments(port, state, manifest, input, place.partition, replay);
   return state;
 }
 
@@ -145,10 +154,10 @@ async function replaySegments(
   port: Port,
   state: PartitionState,
   { segments, next }: Manifest,
-  { input, partition, key }: { input: string; partition: number; key: Buffer },
+  input: string,
+  partition: number,
   replay: (state: PartitionState, records: readonly LogRecord[]) => void,
 ): Promise<void> {
-  state.segments = new SegmentHashes(key, segments[0]![0]);
   for (const [i, [from, hash]] of segments.entries()) {
     if (i > 0) state.segments.beginAt(from);
     for await (const records of readCommitted(port, input, partition, from, segments[i + 1]?.[0] ?? next))
@@ -168,7 +177,9 @@ function checkFacts(manifest: Manifest, facts: TopicFacts, topic: string, partit
       `${topic}[${partition}]: expected ${manifest.partitions} partitions, got ${facts.partitions}; partitions must not be added, make new topics`,
     );
   if (manifest.topics.join() !== facts.topics.join())
-    throw new Refusal(`${topic}[${partition}]: a topic was deleted and made again; make new topics for all three`);
+    throw new Refusal(
+      `${topic}[${partition}]: a topic was deleted and made again; make new topics for all three`,
+    );
 }
 
 async function readStateTopic(port: Port, { keys, place, state: topic }: StateSettings) {

@@ -46,6 +46,11 @@ const MOST_OUTPUTS = 20_000;
 const IDLE = 5_000;
 const [FIRST_PAUSE, LONGEST_PAUSE] = [20, 2_000];
 
+/** The one writer of a partition's state and numbers. */
+export function transactionalId({ place, in: topic }: Pick<TaskSettings, "place" | "in">): string {
+  return `${place.group}/${topic}/${place.partition}`;
+}
+
 export class PartitionTask {
   readonly stats: TaskStats = {
     ...{ received: 0, published: 0, unreadable: 0, transactions: 0 },
@@ -83,7 +88,9 @@ export class PartitionTask {
         if (error instanceof Refusal) return;
         if (this.stats.transactions > before) pause = FIRST_PAUSE;
         // A fenced task waits longer: the group will tell soon that the partition is another worker's.
-        await sleep(error instanceof Fenced ? LONGEST_PAUSE : pause, undefined, { signal: this.#stop.signal }).catch(() => {});
+        await sleep(error instanceof Fenced ? LONGEST_PAUSE : pause, undefined, {
+          signal: this.#stop.signal,
+        }).catch(() => {});
         pause = Math.min(2 * pause, LONGEST_PAUSE);
       }
     }
@@ -91,8 +98,7 @@ export class PartitionTask {
 
   async #open(): Promise<void> {
     const began = performance.now();
-    const { place } = this.#settings;
-    const writer = await this.#port.writer(`${place.group}/${this.#settings.in}/${place.partition}`);
+    const writer = await this.#port.writer(transactionalId(this.#settings));
     try {
       const state = await loadState(this.#port, this.#settings, this.#settings.facts, (loading, records) => {
         new Batch(this.#settings, loading).take(records);
@@ -167,20 +173,32 @@ export class PartitionTask {
       );
   }
 
-  async #commit(state: PartitionState, batch: Batch, writer: TransactionalWriter, all: boolean): Promise<void> {
+  async #commit(
+    state: PartitionState,
+    batch: Batch,
+    writer: TransactionalWriter,
+    all: boolean,
+  ): Promise<void> {
     const { state: topic, out, deadLetters, place } = this.#settings;
     const { partition } = place;
     const sealed = await Promise.all(state.due(all).map((keyed) => state.seal(keyed)));
     const manifest = state.manifest();
     const outputs = batch.outputs;
     if (outputs.length > 0) outputs.push({ ...outputs.pop()!, headers: [counterHeader(state.counter)] });
-    await writer.transact([
+    await writer.write([
       { topic: out, partition, records: outputs },
       { topic, partition, records: [...sealed, manifest] },
       ...(deadLetters === undefined
         ? []
-        : [{ topic: deadLetters.topic, partition: partition % deadLetters.partitions, records: batch.unreadable }]),
+        : [
+            {
+              topic: deadLetters.topic,
+              partition: partition % deadLetters.partitions,
+              records: batch.unreadable,
+            },
+          ]),
     ]);
+    await writer.commit();
     this.stats.transactions++;
     this.stats.received += batch.received;
     this.stats.published += outputs.length;

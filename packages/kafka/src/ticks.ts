@@ -29,11 +29,16 @@ const MOST_AT_ONCE = 10_000;
 const HEARTBEAT = "brume-heartbeat";
 
 export function resolveTicks({ every, lateness = 0, ahead = every, of = "sum" }: TickOptions): TickSettings {
-  for (const [name, value, least] of [["every", every, 1], ["lateness", lateness, 0], ["ahead", ahead, 0]] as const)
+  for (const [name, value, least] of [
+    ["every", every, 1],
+    ["lateness", lateness, 0],
+    ["ahead", ahead, 0],
+  ] as const)
     if (!Number.isSafeInteger(value) || value < least)
       throw new RangeError(`ticks.${name}: expected a whole number of milliseconds ≥ ${least}, got ${value}`);
   const slots = Math.ceil((lateness + ahead) / every) + 2;
-  if (slots > 4096) throw new RangeError(`ticks: expected at most 4,096 open ticks, got ${slots}; raise every`);
+  if (slots > 4096)
+    throw new RangeError(`ticks: expected at most 4,096 open ticks, got ${slots}; raise every`);
   return { every, lateness, of, slots };
 }
 
@@ -68,7 +73,8 @@ export class OpenTicks {
 
   /** Late events, and those too far ahead, are dropped in silence: what is said must not depend on them. */
   add(tick: number, amount: number): void {
-    if (tick > this.closed && tick <= this.closed + this.#sums.length) this.#sums[this.#slot(tick)]! += amount;
+    if (tick > this.closed && tick <= this.closed + this.#sums.length)
+      this.#sums[this.#slot(tick)]! += amount;
   }
 
   /** Totals of the ticks up to `last`, one for each, which are closed now. */
@@ -121,6 +127,8 @@ export async function runClock(
     });
     if (signal.aborted) return;
     const record = heartbeat(now());
-    await port.send(Array.from({ length: partitions }, (_, partition) => ({ topic, partition, records: [record] })));
+    await port.send(
+      Array.from({ length: partitions }, (_, partition) => ({ topic, partition, records: [record] })),
+    );
   }
 }

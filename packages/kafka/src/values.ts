@@ -37,7 +37,9 @@ export function readNumber(record: LogRecord, format: ValueFormat): number {
     if (format === "float64") return value.length === 8 ? finite(value.readDoubleBE(0)) : NaN;
     if (format === "float32") return value.length === 4 ? finite(value.readFloatBE(0)) : NaN;
     const parsed = JSON.parse(value.toString()) as unknown;
-    return finite(typeof parsed === "object" && parsed !== null ? (parsed as { value?: unknown }).value : parsed);
+    return finite(
+      typeof parsed === "object" && parsed !== null ? (parsed as { value?: unknown }).value : parsed,
+    );
   } catch {
     return NaN;
   }
@@ -69,7 +71,11 @@ export interface Published {
   readonly at?: number;
 }
 
-export function publishedRecord(key: Buffer, { position, value, at }: Omit<Published, "name">, format: OutputFormat): NewRecord {
+export function publishedRecord(
+  key: Buffer,
+  { position, value, at }: Omit<Published, "name">,
+  format: OutputFormat,
+): NewRecord {
   if (format === "json") return { key, value: Buffer.from(JSON.stringify({ position, value, at })) };
   const bytes = Buffer.allocUnsafe(at === undefined ? 16 : 24);
   bytes.writeDoubleBE(position, 0);
@@ -79,7 +85,8 @@ export function publishedRecord(key: Buffer, { position, value, at }: Omit<Publi
 }
 
 export function readPublishedRecord({ key, value }: LogRecord, format: OutputFormat): Published {
-  if (key === null || value === null) throw new TypeError("out: expected a published number, got an empty record");
+  if (key === null || value === null)
+    throw new TypeError("out: expected a published number, got an empty record");
   const name = key.toString();
   if (format === "json") return { name, ...(JSON.parse(value.toString()) as Omit<Published, "name">) };
   const number = { name, position: value.readDoubleBE(0), value: value.readDoubleBE(8) };

@@ -66,7 +66,7 @@ export function encodeBatch(records: readonly NewRecord[], producer: Producer, s
 /** Whole batches at the front of `bytes`; a batch that was cut off at the end is left out. */
 export function decodeBatches(bytes: Buffer): LogBatch[] {
   const batches: LogBatch[] = [];
-  for (let at = 0; at + HEADER <= bytes.length; ) {
+  for (let at = 0; at + HEADER <= bytes.length;) {
     const end = at + 12 + bytes.readInt32BE(at + 8);
     if (end > bytes.length) break;
     batches.push(decodeBatch(bytes.subarray(at, end)));

@@ -155,7 +155,11 @@ export class Connections {
     const existing = this.#open.get(id);
     if (existing !== undefined) return existing;
     const { clientId = "brume", tls, sasl } = this.#options;
-    const connection = new Connection(clientId, { ...(tls && { tls }), ...(sasl && { sasl }), connectTimeout: 5000 });
+    const connection = new Connection(clientId, {
+      ...(tls && { tls }),
+      ...(sasl && { sasl }),
+      connectTimeout: 5000,
+    });
     connection.on("error", () => this.#drop(id, connection));
     connection.on("close", () => this.#drop(id, connection));
     const ready = Promise.resolve(connection.connect(broker.host, broker.port)).then(() => connection);

@@ -51,7 +51,9 @@ export class GroupMember implements Membership {
       const member = { memberId: this.#memberId, groupInstanceId: instance, reason: "stopped" };
       const coordinator = await this.#connections.coordinator("group", group).catch(() => undefined);
       if (coordinator !== undefined)
-        await this.#connections.request(this.#lane, coordinator, leaveGroupV5.api, [group, [member]]).catch(() => {});
+        await this.#connections
+          .request(this.#lane, coordinator, leaveGroupV5.api, [group, [member]])
+          .catch(() => {});
     }
     await this.#connections.close(this.#lane);
   }
@@ -82,7 +84,12 @@ export class GroupMember implements Membership {
     while (!this.#stop.signal.aborted) {
       await this.#pause(sessionTimeout / BEATS);
       if (this.#stop.signal.aborted) return;
-      const args: [string, number, string, string | null] = [group, this.#generation, this.#memberId, instance];
+      const args: [string, number, string, string | null] = [
+        group,
+        this.#generation,
+        this.#memberId,
+        instance,
+      ];
       await this.#connections.request(this.#lane, coordinator, heartbeatV4.api, args);
       this.#confirmed = Date.now();
     }
@@ -135,7 +142,9 @@ export class GroupMember implements Membership {
     const { topic } = this.#options;
     const { topics } = await this.#connections.metadata([topic]);
     const count = topics.find(({ name }) => name === topic)?.partitions.length ?? 0;
-    const owners = new Map(members!.map(({ memberId, groupInstanceId }) => [groupInstanceId ?? memberId, memberId]));
+    const owners = new Map(
+      members.map(({ memberId, groupInstanceId }) => [groupInstanceId ?? memberId, memberId]),
+    );
     const shares = assignPartitions([...owners.keys()], count);
     return [...shares].map(([owner, partitions]) => ({
       memberId: owners.get(owner)!,

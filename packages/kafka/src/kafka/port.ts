@@ -44,8 +44,16 @@ class KafkaPort implements Port {
     return this.#connections.retry(LIMIT, async () => {
       const { topics } = await this.#connections.metadata(names);
       const configurationKeys = null as unknown as string[]; // no list: all of them
-      const resources = names.map((resourceName) => ({ resourceType: TOPIC, resourceName, configurationKeys }));
-      const { results } = await this.#connections.any("control", describeConfigsV4.api, [resources, false, false]);
+      const resources = names.map((resourceName) => ({
+        resourceType: TOPIC,
+        resourceName,
+        configurationKeys,
+      }));
+      const { results } = await this.#connections.any("control", describeConfigsV4.api, [
+        resources,
+        false,
+        false,
+      ]);
       return names.map((name) => {
         const { topicId, partitions } = topics.find((topic) => topic.name === name)!;
         const configs = results.find(({ resourceName }) => resourceName === name)!.configs;
@@ -73,7 +81,10 @@ class KafkaPort implements Port {
   }
 
   async bounds(topic: string, partition: number): Promise<{ start: number; end: number }> {
-    const [start, end] = [await this.#offset(topic, partition, EARLIEST), await this.#offset(topic, partition, LATEST)];
+    const [start, end] = [
+      await this.#offset(topic, partition, EARLIEST),
+      await this.#offset(topic, partition, LATEST),
+    ];
     return { start, end };
   }
 
@@ -82,12 +93,14 @@ class KafkaPort implements Port {
     return this.#connections.retry(LIMIT, async () => {
       const leader = await this.#connections.leader(topic, partition);
       const request = { topic, partition, from, committed, wait, maxBytes };
-      return this.#connections.request(lane, leader, fetchRequest, [request], wait).catch(async (error: unknown) => {
-        if (errorCode(error) !== "OFFSET_OUT_OF_RANGE") throw error;
-        const bounds = await this.bounds(topic, partition);
-        if (bounds.start <= from) throw error; // behind the end: the log was cut, or a leader is not up to date
-        return { batches: [], aborted: [], ...bounds };
-      });
+      return this.#connections
+        .request(lane, leader, fetchRequest, [request], wait)
+        .catch(async (error: unknown) => {
+          if (errorCode(error) !== "OFFSET_OUT_OF_RANGE") throw error;
+          const bounds = await this.bounds(topic, partition);
+          if (bounds.start <= from) throw error; // behind the end: the log was cut, or a leader is not up to date
+          return { batches: [], aborted: [], ...bounds };
+        });
     });
   }
 

@@ -29,8 +29,14 @@ export const fetchRequest = createAPI<
       .appendInt32(-1)
       .appendArray([topic as string], (w, name) =>
         w.appendString(name).appendArray([partition as number], (inner, index) => {
-          inner.appendInt32(index).appendInt32(-1).appendInt64(BigInt(from as number));
-          inner.appendInt32(-1).appendInt64(-1n).appendInt32(maxBytes as number);
+          inner
+            .appendInt32(index)
+            .appendInt32(-1)
+            .appendInt64(BigInt(from as number));
+          inner
+            .appendInt32(-1)
+            .appendInt64(-1n)
+            .appendInt32(maxBytes as number);
         }),
       )
       .appendArray([], () => {})
@@ -46,10 +52,14 @@ export const fetchRequest = createAPI<
     reader.readInt32();
     failOn(key, version, reader.readInt16());
     const [highWatermark, lastStable, start] = [readLong(reader), readLong(reader), readLong(reader)];
-    const aborted = reader.readNullableArray((r) => ({ producerId: r.readInt64(), firstOffset: readLong(r) }));
+    const aborted = reader.readNullableArray((r) => ({
+      producerId: r.readInt64(),
+      firstOffset: readLong(r),
+    }));
     reader.readInt32();
     const length = reader.readUnsignedVarInt() - 1;
-    const bytes = length > 0 ? reader.buffer.slice(reader.position, reader.position + length) : Buffer.alloc(0);
+    const bytes =
+      length > 0 ? reader.buffer.slice(reader.position, reader.position + length) : Buffer.alloc(0);
     const end = lastStable < 0 ? highWatermark : lastStable;
     return { batches: decodeBatches(bytes), aborted: aborted ?? [], start, end };
   },
@@ -97,7 +107,9 @@ export const addPartitionsRequest = createAPI<
       .appendInt64(producer.id)
       .appendInt16(producer.epoch)
       .appendArray([...targets], (w, { topic, partition }) =>
-        w.appendString(topic).appendArray([partition], (inner, index) => inner.appendInt32(index), true, false),
+        w
+          .appendString(topic)
+          .appendArray([partition], (inner, index) => inner.appendInt32(index), true, false),
       )
       .appendTaggedFields(),
   (_, key, version, reader) => {

@@ -11,15 +11,33 @@ export const TRANSACTION_TIMEOUT = 10_000;
 /** How long to wait for earlier transactions of the same writer to be decided. */
 const INIT_LIMIT = 60_000;
 const NONE: Producer = { id: -1n, epoch: -1, transactional: true };
-const FENCED = new Set(["PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_PRODUCER_ID_MAPPING", "INVALID_TXN_STATE"]);
+const FENCED = new Set([
+  "PRODUCER_FENCED",
+  "INVALID_PRODUCER_EPOCH",
+  "INVALID_PRODUCER_ID_MAPPING",
+  "INVALID_TXN_STATE",
+]);
 
 /** Every earlier writer of this id is fenced, and its transactions are decided, when this resolves. */
-export async function makeWriter(connections: Connections, transactionalId: string): Promise<TransactionalWriter> {
+export async function makeWriter(
+  connections: Connections,
+  transactionalId: string,
+): Promise<TransactionalWriter> {
   const lane = `write/${transactionalId}`;
   return connections.retry(INIT_LIMIT, async () => {
     const coordinator = await connections.coordinator("transaction", transactionalId);
-    const args: [string, number, bigint, number] = [transactionalId, TRANSACTION_TIMEOUT, NONE.id, NONE.epoch];
-    const { producerId, producerEpoch } = await connections.request(lane, coordinator, initProducerIdV4.api, args);
+    const args: [string, number, bigint, number] = [
+      transactionalId,
+      TRANSACTION_TIMEOUT,
+      NONE.id,
+      NONE.epoch,
+    ];
+    const { producerId, producerEpoch } = await connections.request(
+      lane,
+      coordinator,
+      initProducerIdV4.api,
+      args,
+    );
     const producer = { id: producerId, epoch: producerEpoch, transactional: true };
     return new KafkaWriter(connections, coordinator, transactionalId, lane, producer);
   });
@@ -42,15 +60,24 @@ class KafkaWriter implements TransactionalWriter {
     this.#producer = producer;
   }
 
-  async transact(writes: readonly Write[]): Promise<void> {
+  write(writes: readonly Write[]): Promise<void> {
     const filled = writes.filter(({ records }) => records.length > 0);
-    try {
+    return this.#orFenced(async () => {
       // The transaction before this one may still be writing its markers: that passes.
       await this.#connections.retry(TRANSACTION_TIMEOUT, () =>
         this.#ask(addPartitionsRequest, [this.#id, this.#producer, filled]),
       );
       await Promise.all(filled.map((write) => this.#produce(write)));
-      await this.#ask(endTransactionRequest, [this.#id, this.#producer, true]);
+    });
+  }
+
+  commit(): Promise<void> {
+    return this.#orFenced(() => this.#ask(endTransactionRequest, [this.#id, this.#producer, true]));
+  }
+
+  async #orFenced(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
     } catch (error) {
       if (FENCED.has(errorCode(error) ?? ""))
         throw new Fenced(`${this.#id}: another worker has taken over`, { cause: error });

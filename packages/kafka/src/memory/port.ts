@@ -55,7 +55,8 @@ export class MemoryCluster {
       bounds: (topic, partition) => Promise.resolve({ start: 0, end: this.#log(topic, partition).end }),
       fetch: (options) => this.#log(options.topic, options.partition).fetch(options),
       writer: (id) => Promise.resolve(this.#writer(id)),
-      send: (writes) => Promise.resolve(writes.forEach((write) => this.#logOf(write).append(write, -1n, false))),
+      send: (writes) =>
+        Promise.resolve(writes.forEach((write) => this.#logOf(write).append(write, -1n, false))),
       join: (options) => Promise.resolve(this.#join(options)),
       close: () => Promise.resolve(),
     };
@@ -86,7 +87,11 @@ export class MemoryCluster {
   }
 
   #writer(id: string): TransactionalWriter {
-    const producer = this.#producers.get(id) ?? { id: this.#nextProducer++, epoch: -1, open: new Set<MemoryLog>() };
+    const producer = this.#producers.get(id) ?? {
+      id: this.#nextProducer++,
+      epoch: -1,
+      open: new Set<MemoryLog>(),
+    };
     this.#producers.set(id, producer);
     this.#end(producer, "abort");
     const epoch = ++producer.epoch;
@@ -99,7 +104,7 @@ export class MemoryCluster {
       await new Promise(setImmediate);
     };
     return {
-      transact: async (writes) => {
+      write: async (writes) => {
         check();
         await step("begun");
         check();
@@ -109,6 +114,8 @@ export class MemoryCluster {
           log.append(write, producer.id, true);
         }
         await step("sent");
+      },
+      commit: async () => {
         check();
         this.#end(producer, "commit");
         await step("committed");
@@ -158,7 +165,14 @@ class MemoryLog {
       return { offset: firstOffset + i, timestamp, key, value, headers };
     });
     this.end += stored.length;
-    this.#push({ firstOffset, lastOffset: this.end - 1, producerId, transactional, control: undefined, records: stored });
+    this.#push({
+      firstOffset,
+      lastOffset: this.end - 1,
+      producerId,
+      transactional,
+      control: undefined,
+      records: stored,
+    });
   }
 
   mark(producerId: bigint, control: "commit" | "abort"): void {
@@ -166,14 +180,23 @@ class MemoryLog {
     this.#open.delete(producerId);
     const offset = this.end++;
     if (control === "abort") this.#aborted.push({ producerId, firstOffset, lastOffset: offset });
-    this.#push({ firstOffset: offset, lastOffset: offset, producerId, transactional: true, control, records: [] });
+    this.#push({
+      firstOffset: offset,
+      lastOffset: offset,
+      producerId,
+      transactional: true,
+      control,
+      records: [],
+    });
   }
 
   async fetch({ from, committed, wait }: FetchOptions): Promise<Fetched> {
     if (this.#readable(committed) <= from)
       await once(this.#news, "batch", { signal: AbortSignal.timeout(wait) }).catch(() => undefined);
     const end = this.#readable(committed);
-    const batches = this.#batches.filter(({ firstOffset, lastOffset }) => lastOffset >= from && firstOffset < end);
+    const batches = this.#batches.filter(
+      ({ firstOffset, lastOffset }) => lastOffset >= from && firstOffset < end,
+    );
     const aborted = committed ? this.#aborted.filter(({ lastOffset }) => lastOffset >= from) : [];
     return { batches, aborted, start: 0, end };
   }

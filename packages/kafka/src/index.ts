@@ -1,0 +1,18 @@
+/** Brume on Kafka. The public names. */
+export { type ConnectOptions } from "./kafka/connections.js";
+export { kafkaPort } from "./kafka/port.js";
+export { type KeyOption, Refusal } from "./keys.js";
+export { Fenced, type LogRecord, type Port } from "./port.js";
+export { PublishedTwice, readPublished, type ReadOptions } from "./readPublished.js";
+export { rekey } from "./rekey.js";
+export type { KeyedStreamOptions } from "./streams.js";
+export { runClock, type TickOptions } from "./ticks.js";
+export { type TopicNames, topicPlan, topicProblems } from "./topics.js";
+export type { OutputFormat, Published, ValueFormat } from "./values.js";
+export {
+  kafkaWorker,
+  type KafkaWorker,
+  type KafkaWorkerOptions,
+  type WorkerOptions,
+  type WorkerStats,
+} from "./worker.js";

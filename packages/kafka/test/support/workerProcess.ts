@@ -1,0 +1,64 @@
+/**
+ * A worker as a process, for tests that kill it. Settings come as JSON in the first argument; what happens is
+ * written to standard output, one JSON line each.
+ */
+import { kafkaPort } from "../../src/kafka/port.js";
+import type { Port } from "../../src/port.js";
+import { PartitionTask } from "../../src/task.js";
+import { makeWorker } from "../../src/worker.js";
+import { boundPort, withoutFencing, WithoutBirthFirst } from "./broken.js";
+import { testOptions } from "./workload.js";
+
+export interface ProcessSettings {
+  readonly brokers: readonly string[];
+  readonly name: string;
+  readonly sessionTimeout: number;
+  readonly instance?: string;
+  /** A rule to leave out, for the tests that must fail. */
+  readonly without?: "birth-first" | "fencing";
+  /** Kills itself with signal 9 between the numbers of a transaction and its commit, once in so many transactions. */
+  readonly dieBeforeCommit?: number;
+}
+
+const settings = JSON.parse(process.argv[2]!) as ProcessSettings;
+
+/** Kills the process when the broker has the records and no commit was asked for. */
+function dyingPort(port: Port, every: number): Port {
+  let count = 0;
+  return {
+    ...boundPort(port),
+    writer: async (id) => {
+      const writer = await port.writer(id);
+      const commit = () => {
+        if (++count % every === 0) process.kill(process.pid, "SIGKILL");
+        return writer.commit();
+      };
+      return { write: (writes) => writer.write(writes), commit, close: () => writer.close() };
+    },
+  };
+}
+
+const kafka = kafkaPort({ brokers: settings.brokers, requestTimeout: 5_000 });
+const fenced = settings.without === "fencing" ? withoutFencing(kafka) : kafka;
+const port = settings.dieBeforeCommit === undefined ? fenced : dyingPort(fenced, settings.dieBeforeCommit);
+const say = (line: object) => process.stdout.write(`${JSON.stringify({ at: Date.now(), ...line })}\n`);
+const options = testOptions(settings.name, {
+  sessionTimeout: settings.sessionTimeout,
+  ...(settings.instance === undefined ? {} : { instance: settings.instance }),
+  onError: (error, partition) => say({ error: error.name, message: error.message, partition }),
+});
+const worker = makeWorker(
+  port,
+  options,
+  settings.without === "birth-first" ? WithoutBirthFirst : PartitionTask,
+);
+const report = setInterval(() => say({ stats: worker.stats() }), 100);
+process.on("SIGTERM", () => {
+  clearInterval(report);
+  void worker.stop().then(async () => {
+    say({ stats: worker.stats(), stopped: true });
+    await kafka.close();
+  });
+});
+await worker.start();
+say({ started: true });
