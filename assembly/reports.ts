@@ -1,4 +1,4 @@
-/** Batches of local reports. src/core/tables/mechanism.ts has the sectors, and why one word mostly decides; no branch to guess. */
+/** Batches of local reports. src/core/tables/sectors.ts has the sectors, and why one word mostly decides; no branch to guess. */
 import * as layout from "../src/core/layout";
 import { beginRandom, cursor, endRandom, limit, moveCursor, nextWord, refill } from "./reader";
 
@@ -14,7 +14,7 @@ const NUMBER_BYTES: usize = 32;
 /** S − 32: without so many bits, D·M has the place above 32 bits of fraction. */
 const DROP: i32 = 8;
 
-/** The integer of a value: src/core/tables/mechanism.ts. */
+/** The integer of a value: src/core/tables/sectors.ts. */
 // @ts-ignore: decorator
 @inline
 function quantised(value: f64, scale: f64, shift: f64, top: u32): u32 {
@@ -91,7 +91,7 @@ function drawReport(mechanism: usize, x: u32): u32 {
 /**
  * One report per value: quantise, then draw, four at a time. Word by word where one of four needs more than a word, where
  * fewer than four are left in the reader's buffer, and at the end.
- * @param mechanism as src/core/tables/mechanism.ts lays it out; the room for u is written
+ * @param mechanism as src/core/tables/sectors.ts lays it out; the room for u is written
  * @param values count f64, finite
  * @param out count u32
  */

@@ -1,7 +1,8 @@
 /** Is SIMD ChaCha20 worth leaving JavaScript for? Limit: OpenSSL's, the same cipher in native code. */
 import { createCipheriv } from "node:crypto";
 import { jsCore } from "../src/core/js/index.js";
-import { Stage, subStream, unsafeKey } from "../src/core/random.js";
+import { Stage, subStream } from "../src/core/random.js";
+import { unsafeKey } from "../src/core/unsafeKey.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { measure, type Row } from "./harness.js";
 

@@ -1,22 +1,15 @@
 /** How long does a server wait for a distribution? Logarithms and stopping included. Opponent: the same steps in JavaScript. */
 import { jsCore } from "../src/core/js/index.js";
-import { unsafeKey } from "../src/core/random.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { aggregator } from "../src/local/aggregator.js";
-import { reporter } from "../src/local/reporter.js";
+import { reporter } from "../src/local/anyCoreReporter.js";
 import { measure, type Row } from "./harness.js";
 
 const HOLDOUT = 65_536;
 const MAX = 1000;
 
 export async function* rows(): AsyncGenerator<Row> {
-  const device = reporter({
-    epsilon: 1,
-    max: MAX,
-    phase: "learn",
-    core: jsCore,
-    unsafeKey: unsafeKey("bench"),
-  });
+  const device = reporter({ epsilon: 1, max: MAX, phase: "learn", unsafeSeed: "bench" });
   const skewed = Float64Array.from(
     { length: HOLDOUT },
     (_, i) => -20 * Math.log(((i * 7919) % HOLDOUT) / HOLDOUT + 1e-6),

@@ -1,7 +1,8 @@
 /** What does a new forest of 2²⁰ leaves cost? Opponents: the same in JavaScript, and float noise with Eq. 10–11. */
 import { jsCore } from "../src/core/js/index.js";
 import { leafCount, nodeCount } from "../src/core/tree.js";
-import { Stage, subStream, unsafeKey } from "../src/core/random.js";
+import { Stage, subStream } from "../src/core/random.js";
+import { unsafeKey } from "../src/core/unsafeKey.js";
 import { makeScale } from "../src/core/tables/scale.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { measure, type Row } from "./harness.js";

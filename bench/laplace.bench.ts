@@ -3,7 +3,8 @@
  * neither exact nor cryptographic; and an exact rejection sampler in JavaScript.
  */
 import { jsCore } from "../src/core/js/index.js";
-import { Stage, subStream, unsafeKey } from "../src/core/random.js";
+import { Stage, subStream } from "../src/core/random.js";
+import { unsafeKey } from "../src/core/unsafeKey.js";
 import { makeScale } from "../src/core/tables/scale.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { measureTogether, type Row } from "./harness.js";

@@ -1,7 +1,8 @@
 /** What does a batch of local reports cost? Opponents: the same draws in JavaScript, and the textbook mechanisms in doubles. */
 import { jsCore } from "../src/core/js/index.js";
-import type { Mechanism, Quantiser } from "../src/core/tables/mechanism.js";
-import { Stage, subStream, unsafeKey } from "../src/core/random.js";
+import type { Mechanism, Quantiser } from "../src/core/tables/sectors.js";
+import { Stage, subStream } from "../src/core/random.js";
+import { unsafeKey } from "../src/core/unsafeKey.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { hybrid, squareWave, squareWaveWidth, stochasticRounding } from "../src/local/mechanisms.js";
 import { measure, type Row } from "./harness.js";

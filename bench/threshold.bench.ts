@@ -1,7 +1,8 @@
 /** Is it worth being lazy? Opponents: the same in JavaScript, and float noise for every θ, which is not even exact. */
 import { jsCore } from "../src/core/js/index.js";
 import { makeSelection, penalty, type Selection } from "../src/core/tables/selection.js";
-import { Stage, subStream, unsafeKey } from "../src/core/random.js";
+import { Stage, subStream } from "../src/core/random.js";
+import { unsafeKey } from "../src/core/unsafeKey.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { measureTogether, type Row } from "./harness.js";
 

@@ -6,7 +6,6 @@
  * The first 65 536 help to learn a threshold, the others are published. Prints the truth beside the estimate, which only an
  * example can know.
  */
-import { chooseCore } from "../research/index.js";
 import { aggregator, reporter } from "../src/index.js";
 
 const DEVICES = 1_000_000;
@@ -23,17 +22,17 @@ function minutes(i: number): number {
 }
 
 const values = Float64Array.from({ length: DEVICES }, (_, i) => minutes(i));
-const core = chooseCore(); // in the field each device has its own reporter; here one stands for all
 const started = performance.now();
 const seconds = () => `${((performance.now() - started) / 1000).toFixed(1)} s`;
 
 const server = aggregator({ epsilon: EPSILON, max: MAX, holdout: HOLDOUT });
-const learning = reporter({ epsilon: EPSILON, max: MAX, phase: "learn", core });
+// In the field each device has its own reporter; here one stands for all.
+const learning = reporter({ epsilon: EPSILON, max: MAX, phase: "learn" });
 server.learn(learning.reportMany(values.subarray(0, HOLDOUT)));
 const theta = await server.threshold();
 console.log(`${seconds()}  learned θ = ${theta.toFixed(1)} from ${server.learned} reports`);
 
-const releasing = reporter({ epsilon: EPSILON, max: MAX, phase: "release", threshold: theta, core });
+const releasing = reporter({ epsilon: EPSILON, max: MAX, phase: "release", threshold: theta });
 const released = values.subarray(HOLDOUT);
 server.release(releasing.reportMany(released));
 console.log(`${seconds()}  took ${server.length} release-reports\n`);
@@ -50,7 +49,7 @@ for (const [from, to] of [
   [500_000, 501_000],
 ] as const) {
   const answer = server.range(from, to);
-  const [low, high] = answer.interval();
+  const { low, high } = answer;
   const sum = truth(from, to);
   const whole = (value: number, width: number) => value.toFixed(0).padStart(width);
   console.log(

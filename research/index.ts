@@ -1,7 +1,7 @@
 /** What researchers need beside the library: the systems the paper compares, and the parts behind it. */
 export { chooseCore, type CoreChoice } from "../src/core/choose.js";
 export type { Core } from "../src/core/core.js";
-export type { Mechanism } from "../src/core/tables/mechanism.js";
+export type { Mechanism } from "../src/core/tables/sectors.js";
 export { unsafeKey } from "../src/core/unsafeKey.js";
 export {
   hybrid,

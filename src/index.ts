@@ -25,13 +25,16 @@ export {
   aggregator,
   type Aggregator,
   type AggregatorOptions,
+  type AggregatorTuning,
   type Distribution,
+  type LocalRangeOptions,
 } from "./local/aggregator.js";
 export type { LocalAnswer } from "./local/answer.js";
-export type { RejectedCounts, ReportBatch } from "./local/batch.js";
+export type { RejectedCounts, ReportBatch } from "./local/intake.js";
 export type { Progress, RunOptions } from "./local/em.js";
 export { packReport, type Phase, type Report, unpackReport } from "./local/report.js";
-export { reporter, type Reporter, type ReporterOptions } from "./local/reporter.js";
+export { reporter } from "./local/anyCoreReporter.js";
+export type { Reporter, ReporterOptions } from "./local/reporter.js";
 export type { LocalStage, LocalStatement } from "./local/statement.js";
 export type { RangeAnswer } from "./stream/answer.js";
 export type { StreamOptions, Tuning } from "./stream/options.js";

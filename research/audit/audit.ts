@@ -3,7 +3,8 @@ import { checkChoice, checkInteger, checkPositive } from "../../src/core/checks.
 import { chooseCore } from "../../src/core/choose.js";
 import type { Core } from "../../src/core/core.js";
 import { given } from "../../src/core/given.js";
-import { type Random, secretKey, Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { type Random, secretKey, Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { attack, type Finding, type Observations } from "./attack.js";
 import { type Break, brokenCore } from "./breaks.js";
 import type { MakeTargets, Target, World } from "./target.js";

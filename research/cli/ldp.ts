@@ -1,6 +1,4 @@
 /** brume ldp simulate: devices and server in one process, truth beside estimate. */
-import { chooseCore } from "../../src/core/choose.js";
-import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { aggregator, reporter } from "../../src/index.js";
 import { type Arguments, type Command, UsageError } from "../../src/cli/command.js";
 import { EXAMPLE, exampleStream } from "../data/example.js";
@@ -38,8 +36,7 @@ export const ldp: Command = {
     const shared = {
       epsilon,
       max,
-      core: chooseCore(),
-      ...(seed === undefined ? {} : { unsafeKey: unsafeKey(seed) }),
+      ...(seed === undefined ? {} : { unsafeSeed: seed }),
     };
     const server = aggregator({ epsilon, max, holdout, maxRange: Math.max(2, released), history: released });
 
@@ -62,13 +59,12 @@ export const ldp: Command = {
         [0.01, 0.1, 0.5, 1].map((share) => {
           const count = Math.max(1, Math.floor(released * share));
           const answer = server.range(0, count);
-          const [low, high] = answer.interval(0.95);
           const truth = values.subarray(holdout, holdout + count).reduce((a, b) => a + b, 0) / count;
           return [
             String(count),
             truth.toFixed(4),
             answer.mean.toFixed(4),
-            ((high - low) / 2 / count).toFixed(4),
+            ((answer.high - answer.low) / 2 / count).toFixed(4),
           ];
         }),
       ),

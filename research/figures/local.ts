@@ -1,26 +1,26 @@
 /** Runs a job in the local model: ToPL, with the paper's ways to find θ or with ours. */
-import { chooseCore } from "../../src/core/choose.js";
-import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { aggregator, type AggregatorOptions } from "../../src/local/aggregator.js";
-import { reporter } from "../../src/local/reporter.js";
+import { aggregator, type AggregatorTuning } from "../../src/local/aggregator.js";
+import { reporter } from "../../src/local/anyCoreReporter.js";
 import type { Answers } from "./central.js";
 import type { LocalJob, LocalMethod } from "./job.js";
 
-const METHODS: Readonly<Record<LocalMethod, Partial<AggregatorOptions>>> = {
-  SW: { estimator: "ems", prune: false, objective: "paper" },
-  "SW-W": { prune: "paper", objective: "paper" },
+const METHODS: Readonly<Record<LocalMethod, AggregatorTuning>> = {
+  SW: { estimator: "ems", tail: "whole", objective: "paper" },
+  "SW-W": { tail: "paper", objective: "paper" },
   default: {},
 };
 
 /** @param values hold-out first */
 export async function runLocal(job: LocalJob, values: Float64Array): Promise<Answers> {
   const { epsilon, learnEpsilon, max, holdout, maxRange, method } = job;
-  const server = aggregator({ epsilon, learnEpsilon, max, holdout, maxRange, ...METHODS[method] });
+  const server = aggregator({
+    ...{ epsilon, max, holdout, maxRange },
+    tuning: { learnEpsilon, ...METHODS[method] },
+  });
   // The same reports for every method.
   const device = (phase: string) => ({
     max,
-    core: chooseCore("auto"),
-    unsafeKey: unsafeKey(`${job.seed}, ${learnEpsilon}, run ${job.run}, ${phase}`),
+    unsafeSeed: `${job.seed}, ${learnEpsilon}, run ${job.run}, ${phase}`,
   });
   server.learn(
     reporter({ ...device("learn"), phase: "learn", epsilon: learnEpsilon }).reportMany(

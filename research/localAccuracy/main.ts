@@ -11,12 +11,13 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
-import { aggregator, type AggregatorOptions } from "../../src/local/aggregator.js";
-import type { Mechanism } from "../../src/core/tables/mechanism.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
+import { aggregator, type AggregatorTuning } from "../../src/local/aggregator.js";
+import { reporter } from "../../src/local/anyCoreReporter.js";
+import type { Mechanism } from "../../src/core/tables/sectors.js";
 import { hybrid, stochasticRounding } from "../../src/local/mechanisms.js";
 import { varianceOf } from "../../src/local/moments.js";
-import { reporter } from "../../src/local/reporter.js";
 import { releaser, running } from "./release.js";
 import { fileStream, namedStream, type Stream, STREAM_NAMES } from "./streams.js";
 
@@ -25,9 +26,9 @@ const RANGE = 2 ** 20;
 const RELEASE_EPSILON = 1;
 const EPSILONS = [0.2, 0.6, 1, 1.6, 2];
 const QUERIES = 200;
-const METHODS: Record<string, Partial<AggregatorOptions>> = {
-  SW: { estimator: "ems", prune: false, objective: "paper" },
-  "SW-W": { prune: "paper", objective: "paper" },
+const METHODS: Record<string, AggregatorTuning> = {
+  SW: { estimator: "ems", tail: "whole", objective: "paper" },
+  "SW-W": { tail: "paper", objective: "paper" },
   default: {},
 };
 
@@ -77,12 +78,11 @@ function expectedErrors(values: Float64Array): (theta: number, mechanism: Mechan
 async function learn(values: Float64Array, max: number, epsilon: number, method: string, seed: string) {
   const server = aggregator({
     epsilon: RELEASE_EPSILON,
-    learnEpsilon: epsilon,
     max,
     holdout: HOLDOUT,
-    ...METHODS[method],
+    tuning: { learnEpsilon: epsilon, ...METHODS[method] },
   });
-  const device = reporter({ epsilon, max, phase: "learn", core, unsafeKey: unsafeKey(seed) });
+  const device = reporter({ epsilon, max, phase: "learn", unsafeSeed: seed });
   server.learn(device.reportMany(values));
   return { server, theta: await server.threshold() };
 }
@@ -108,7 +108,7 @@ function measure(release: ReturnType<typeof releaser>, values: Float64Array, the
     const answer = release(seed);
     for (const [from, to] of ranges(seed, QUERIES, RANGE)) {
       const found = answer(from, to);
-      const [low, high] = found.interval();
+      const { low, high } = found;
       const share = (sums: Float64Array) => {
         const sum = sums[to]! - sums[from]!;
         return (low <= sum && sum <= high ? 1 : 0) / (seeds.length * QUERIES);

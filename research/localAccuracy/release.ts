@@ -2,12 +2,15 @@
  * Releases of one stream over and over, for coverage: reports are drawn by the kernel and added up as the aggregator does,
  * without wrapping and unwrapping them. θ, the error bars and what clamping hides come from the aggregator itself.
  */
-import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { type Random, Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import type { Core } from "../../src/core/core.js";
 import type { Aggregator } from "../../src/local/aggregator.js";
 import { type LocalAnswer, makeLocalAnswer } from "../../src/local/answer.js";
 import { estimateOf } from "../../src/local/moments.js";
-import { makeChannel, reporter } from "../../src/local/reporter.js";
+import { unpackReport } from "../../src/local/report.js";
+import { reporter } from "../../src/local/anyCoreReporter.js";
+import { makeChannel } from "../../src/local/channel.js";
 
 /** Running sums: entry i is the sum of the first i numbers. */
 export function running(values: Float64Array): Float64Array {
@@ -30,26 +33,23 @@ export function releaser(
   const { mechanism, quantiser } = makeChannel("release", epsilon, theta!);
   const worth = cellValues(mechanism.cells, (cell) => estimateOf(mechanism, cell) * theta!);
   const cells = new Uint32Array(values.length);
-  const sumsOf = (seed: string): Float64Array => {
-    const random = subStream(unsafeKey(seed), Stage.reports, 1, 0); // as a reporter in phase "release"
+  const release = (random: Random): Float64Array => {
     core.fillReports(random, mechanism, quantiser, values, cells);
     const sums = new Float64Array(cells.length + 1);
     for (let i = 0; i < cells.length; i++) sums[i + 1] = sums[i]! + worth(cells[i]!);
     return sums;
   };
-  const device = reporter({
-    epsilon,
-    max,
-    phase: "release",
-    threshold: theta!,
-    core,
-    unsafeKey: unsafeKey("check"),
-  });
-  server.release(device.reportMany(values.subarray(0, CHECKED)));
-  const drift = server.range(0, CHECKED).sum - sumsOf("check")[CHECKED]!;
+  // A reporter's own reports must be worth what the aggregator publishes for them.
+  const device = reporter({ epsilon, max, phase: "release", threshold: theta!, unsafeSeed: "check" });
+  const reports = device.reportMany(values.subarray(0, CHECKED));
+  const published = server.release(reports);
+  const drift = published.reduce(
+    (sum, value, i) => sum + value - worth(unpackReport(reports, 8 * i)!.cell),
+    0,
+  );
   if (!(Math.abs(drift) < 1e-6 * theta!)) throw new Error("release: not what the aggregator publishes");
   return (seed) => {
-    const sums = sumsOf(seed);
+    const sums = release(subStream(unsafeKey(seed), Stage.reports, 1, 0));
     return (from, to) =>
       makeLocalAnswer(
         sums[to]! - sums[from]!,

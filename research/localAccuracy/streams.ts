@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { Core } from "../../src/core/core.js";
-import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { DATASET_NAMES, type DatasetName, TABLE1 } from "../data/datasets.js";
 import { generate } from "../data/generate.js";
 import { normalQuantile } from "../../src/core/normal.js";

@@ -6,7 +6,6 @@ import {
   type Reporter,
   reporter,
 } from "../../src/index.js";
-import { chooseCore } from "../../src/core/choose.js";
 import { outcome, same } from "./compare.js";
 import type { Dice } from "./dice.js";
 import type { Tally } from "./tally.js";
@@ -22,7 +21,7 @@ const twice = <T>(make: (core: "wasm" | "js") => T): Two<T> => [make("wasm"), ma
 interface Setting {
   readonly epsilon: number;
   readonly max: number;
-  readonly unsafeKey: Uint32Array;
+  readonly unsafeSeed: string;
   readonly servers: Two<Aggregator>;
   devices: Two<Reporter>;
   /** Once learned. */
@@ -43,33 +42,34 @@ export async function driveLocal(dice: Dice, calls: number, tally: Tally): Promi
 function randomSetting(dice: Dice, holdout: number): Setting {
   const epsilon = dice.pick([1, 0.3, dice.scaled(0.01, 8)]);
   const max = dice.pick([1, 500, dice.scaled(0.01, 1e6)]);
-  const unsafeKey = Uint32Array.from({ length: 8 }, () => dice.word());
+  const unsafeSeed = String(dice.word());
   const options: AggregatorOptions = {
     ...{ epsilon, max, holdout },
     maxRange: Math.ceil(dice.scaled(1, 2 ** 20)),
-    estimator: dice.pick(["em", "ems"]),
-    prune: dice.pick(["noise", "paper", false]),
-    objective: dice.pick(["exact", "paper"]),
-    accelerate: dice.chance(0.3),
+    tuning: {
+      estimator: dice.pick(["em", "ems"]),
+      tail: dice.pick(["noise", "paper", "whole"]),
+      objective: dice.pick(["exact", "paper"]),
+    },
     history: 1 + dice.below(2000),
   };
   return {
-    ...{ epsilon, max, unsafeKey, theta: undefined },
+    ...{ epsilon, max, unsafeSeed, theta: undefined },
     servers: twice((core) => aggregator({ ...options, core })),
-    devices: twice((core) => reporter({ epsilon, max, phase: "learn", unsafeKey, core: chooseCore(core) })),
+    devices: twice((core) => reporter({ epsilon, max, phase: "learn", unsafeSeed, core })),
   };
 }
 
 /** The distribution in every bit, then θ, then devices that release. */
 async function learn(setting: Setting, left: number, tally: Tally): Promise<number> {
-  const { epsilon, max, unsafeKey, servers } = setting;
+  const { epsilon, max, unsafeSeed, servers } = setting;
   compare("distribution", await servers[0].distribution(), await servers[1].distribution(), tally);
   if (left === 1) return 1;
   const [theta, other] = [await servers[0].threshold(), await servers[1].threshold()];
   compare("threshold", theta, other, tally);
   setting.theta = theta;
   setting.devices = twice((core) =>
-    reporter({ epsilon, max, phase: "release", threshold: theta, unsafeKey, core: chooseCore(core) }),
+    reporter({ epsilon, max, phase: "release", threshold: theta, unsafeSeed, core }),
   );
   return 2;
 }
@@ -90,8 +90,7 @@ function callOnce(dice: Dice, setting: Setting, left: number, tally: Tally): num
   if (roll < 0.3 && theta !== undefined) {
     const [a, b] = [dice.below(servers[0].length + 2), dice.below(servers[0].length + 2)];
     each("local range", (server) => {
-      const found = server.range(Math.min(a, b), Math.max(a, b));
-      return [found.sum, found.mean, found.standardError, found.clipped, ...found.interval(0.9)];
+      return server.range(Math.min(a, b), Math.max(a, b), { confidence: 0.9 });
     });
     return 1;
   }

@@ -4,7 +4,7 @@
  * in or comes out belongs to the caller.
  */
 import type { Coin } from "./tables/coin.js";
-import type { Mechanism, Quantiser } from "./tables/mechanism.js";
+import type { Mechanism, Quantiser } from "./tables/sectors.js";
 import type { Selection } from "./tables/selection.js";
 import type { Random } from "./random.js";
 import type { Scale } from "./tables/scale.js";

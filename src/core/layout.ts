@@ -33,7 +33,7 @@ export const HOPELESS_STRIDES = 32;
 /** Beyond this level, with odds of 2^−1024, nothing is gained by telling blocks of candidates apart. */
 export const MAX_LEVEL = 1024;
 
-// A local mechanism, in words of 32 bits (tables/mechanism.ts).
+// A local mechanism, in words of 32 bits (tables/sectors.ts).
 export const MECHANISM_TOP = 0;
 export const MECHANISM_WIDTH = 1;
 export const MECHANISM_CELLS = 2;

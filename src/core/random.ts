@@ -3,7 +3,6 @@
  * A sub-stream is a function of (key, stage, stream, index) alone, so noise can be made again from the key
  * instead of being stored, and no two purposes ever share a word.
  */
-export { unsafeKey } from "./unsafeKey.js";
 
 /** What a sub-stream is for. Numbers are part of the snapshot format: never reuse one. */
 export const Stage = {

@@ -1,6 +1,7 @@
 /** Makes streams of events and restores them. With `every` in the options a stream takes events, without it values. */
 import { chooseCore } from "../core/choose.js";
-import { secretKey, unsafeKey } from "../core/random.js";
+import { secretKey } from "../core/random.js";
+import { unsafeKey } from "../core/unsafeKey.js";
 import type { StreamOptions } from "../stream/options.js";
 import type { SnapshotKey } from "../stream/sealing.js";
 import { privateStream as positionStream, restore as restorePositions } from "../stream/stream.js";

@@ -1,26 +1,27 @@
 /** What `range` of an aggregator gives back. */
 import { normalQuantile } from "../core/normal.js";
 
+/** Plain data: it survives JSON, structuredClone and postMessage. */
 export interface LocalAnswer {
-  /**
-   * Estimated sum over the range, in units of the stream: unbiased for values clamped to θ. An empty range sums to 0,
-   * without error.
-   */
+  /** Estimated sum over the range, in units of the stream: unbiased for values clamped to θ. 0 for an empty range. */
   readonly sum: number;
-  /** Estimated mean value over the range; `NaN` for an empty one, which has no mean. */
+  /** Estimated mean value over the range; 0 for an empty range. */
   readonly mean: number;
   /**
    * Standard deviation of the noise in `sum`, from public parameters: for every value the worst that the mechanism
-   * does (Eq. 14), which is what it does for all values above ε = 0.61, and at most 9 % of variance too much below.
+   * does (Eq. 14). That is exact above ε = 0.61, and at most 9 % of variance too much below.
    */
   readonly standardError: number;
   /** What clamping to θ is expected to hide of the true sum, by the learned distribution; not part of `sum`. */
   readonly clipped: number;
   /**
-   * Bounds that hold the true sum with this probability (default 0.95): noise on both sides, and above it what clamping is
-   * expected to hide.
+   * `low` ≤ true sum ≤ `high` with probability `confidence`, if `clipped` is right: noise on both sides, and above the
+   * sum what clamping is expected to hide.
    */
-  interval(confidence?: number): readonly [low: number, high: number];
+  readonly low: number;
+  readonly high: number;
+  /** The probability that was asked for: 0.95 by default. */
+  readonly confidence: number;
 }
 
 export function makeLocalAnswer(
@@ -28,17 +29,9 @@ export function makeLocalAnswer(
   length: number,
   standardError: number,
   clipped: number,
+  confidence = 0.95,
 ): LocalAnswer {
-  return {
-    sum,
-    mean: sum / length,
-    standardError,
-    clipped,
-    interval(confidence = 0.95) {
-      if (!(confidence > 0 && confidence < 1))
-        throw new RangeError(`confidence: expected a number between 0 and 1, got ${confidence}`);
-      const reach = normalQuantile(confidence) * standardError;
-      return [sum - reach, sum + clipped + reach];
-    },
-  };
+  const reach = normalQuantile(confidence) * standardError;
+  const mean = length === 0 ? 0 : sum / length;
+  return { sum, mean, standardError, clipped, low: sum - reach, high: sum + clipped + reach, confidence };
 }

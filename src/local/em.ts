@@ -2,7 +2,7 @@
  * The distribution behind a histogram of Square Wave reports: expectation maximisation from the uniform start until
  * it stops gaining. Stopping early is part of the estimate: it regularises.
  */
-import { ownOptions } from "../core/checks.js";
+import { ownOptions, shown } from "../core/checks.js";
 
 /** Runs predicted.length/n updates; `SquareWave.emSteps` of a core, with its tables and counts filled in. */
 export type Steps = (estimates: Float64Array, predicted: Float64Array) => void;
@@ -61,18 +61,6 @@ export function gainOf(counts: Float64Array, now: Float64Array, before: Float64A
   return logLikelihood(counts, now) - logLikelihood(counts, before);
 }
 
-/** What every way of iterating begins with: room for `rows` estimates, the first one uniform, and what happens between. */
-export function begin(counts: Float64Array, rows: number, watching: RunOptions) {
-  const n = counts.length;
-  const reports = counts.reduce((a, b) => a + b, 0);
-  return {
-    estimates: new Float64Array(rows * n).fill(1 / n, 0, n),
-    stop: (updates: number, gain: number, estimate: Float64Array, last: Float64Array) =>
-      stopRule(updates, gain, estimate, last, reports),
-    pause: pauses(watching),
-  };
-}
-
 /** The rule that says stop after `updates` updates, if one does; |f − last|₁ < 1/m ends what m reports cannot show. */
 function stopRule(
   updates: number,
@@ -94,13 +82,11 @@ function changes(a: Float64Array, b: Float64Array, least: number): boolean {
 }
 
 /** Plain EM (or EMS: the steps decide). An estimate's likelihood is known when the next update reads it. */
-export async function estimate(
-  steps: Steps,
-  counts: Float64Array,
-  watching: RunOptions = {},
-): Promise<Estimate> {
+export async function estimate(steps: Steps, counts: Float64Array, run: RunOptions = {}): Promise<Estimate> {
+  const pause = pauses(run);
   const n = counts.length;
-  const { estimates, stop, pause } = begin(counts, BATCH + 1, watching);
+  const reports = counts.reduce((a, b) => a + b, 0);
+  const estimates = new Float64Array((BATCH + 1) * n).fill(1 / n, 0, n);
   const predicted = new Float64Array(BATCH * n);
   let before = { shares: new Float64Array(n), predicted: new Float64Array(n) };
   for (let updates = 0; ;) {
@@ -110,7 +96,7 @@ export async function estimate(
       const now = { shares: estimates.subarray(...part), predicted: predicted.subarray(...part) };
       if (updates > 0) {
         const gain = gainOf(counts, now.predicted, before.predicted);
-        const stopped = stop(updates, gain, now.shares, before.shares);
+        const stopped = stopRule(updates, gain, now.shares, before.shares, reports);
         if (stopped) return { ...progress(counts, updates, now), stopped };
       }
       before = now;
@@ -130,8 +116,12 @@ function progress(
 }
 
 /** Reports progress and lets other work run, at most once per {@link TURN}; throws what the signal says. */
-function pauses(watching: RunOptions): (now: () => Progress) => Promise<void> {
-  const { onProgress, signal } = ownOptions("options", watching, ["onProgress", "signal"]);
+function pauses(run: RunOptions): (now: () => Progress) => Promise<void> {
+  const { onProgress, signal } = ownOptions("run", run, ["onProgress", "signal"]);
+  if (onProgress !== undefined && typeof onProgress !== "function")
+    throw new TypeError(`onProgress: expected a function, got ${shown(onProgress)}`);
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new TypeError(`signal: expected an AbortSignal, got ${shown(signal)}`);
   signal?.throwIfAborted();
   let last = performance.now();
   return async (now) => {

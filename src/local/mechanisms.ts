@@ -6,7 +6,7 @@
  * Window mechanism: inputs 0 … N, outputs 0 … N+W−1, weight e^ε on the W cells from x on and 1 on the N others.
  */
 import { exactRational, expFixed } from "../core/tables/fixedPoint.js";
-import { makeMechanism, type Mechanism, WHOLE } from "../core/tables/mechanism.js";
+import { makeMechanism, type Mechanism, WHOLE } from "../core/tables/sectors.js";
 
 /** Bins of the estimated distribution, and input cells per bin of the learning grid. */
 export const BINS = 1024;

@@ -2,7 +2,7 @@
  * What a report says about its value: an unbiased estimate, and how far it strays. Computed from the rounded probabilities
  * that the device uses, not from e^ε. Values and estimates are shares of the domain: 0 is input 0, 1 is input N.
  */
-import type { Mechanism } from "../core/tables/mechanism.js";
+import type { Mechanism } from "../core/tables/sectors.js";
 
 /** numerator/denominator as the nearest double, whatever their size. */
 export function quotient(numerator: bigint, denominator: bigint): number {

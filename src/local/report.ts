@@ -1,4 +1,5 @@
 /** What leaves a device: a plain object, or the same in 8 bytes. It holds public parameters and one noisy cell. */
+import { checkChoice, checkInteger } from "../core/checks.js";
 
 /** Version of the protocol: what the fields mean and how the grids are made. */
 export const VERSION = 1;
@@ -35,27 +36,31 @@ export function gridOf(phase: Phase, epsilon: number, bound: number): number {
 /** The first byte of a packed report. */
 export const header = (version: number, phase: Phase): number => (version << 4) | PHASES.indexOf(phase);
 
-/** Writes a report at bytes[at…at + 7]. */
-export function packReport(report: Report, bytes = new Uint8Array(REPORT_BYTES), at = 0): Uint8Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset + at, REPORT_BYTES);
-  view.setUint32(0, ((report.cell << 8) | header(report.version, report.phase)) >>> 0, true);
-  view.setUint32(4, report.grid, true);
+function write(view: DataView, at: number, head: number, grid: number, cell: number): void {
+  view.setUint32(at, ((cell << 8) | head) >>> 0, true);
+  view.setUint32(at + 4, grid, true);
+}
+
+/** A report in 8 bytes. */
+export function packReport(report: Report): Uint8Array {
+  const version = checkInteger("version", report.version, 0, 15);
+  const head = header(version, checkChoice("phase", report.phase, PHASES));
+  const grid = checkInteger("grid", report.grid, 0, 2 ** 32 - 1);
+  const bytes = new Uint8Array(REPORT_BYTES);
+  write(new DataView(bytes.buffer), 0, head, grid, checkInteger("cell", report.cell, 0, 2 ** 24 - 1));
   return bytes;
 }
 
-/** Reports of one phase and grid, end to end. */
-export function packReports(phase: Phase, grid: number, cells: Uint32Array): Uint8Array {
-  const view = new DataView(new ArrayBuffer(REPORT_BYTES * cells.length));
+/** Reports of one phase and grid, end to end. @param bytes 8 for each cell */
+export function packReports(phase: Phase, grid: number, cells: Uint32Array, bytes: Uint8Array): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
   const head = header(VERSION, phase);
-  for (let i = 0; i < cells.length; i++) {
-    view.setUint32(REPORT_BYTES * i, ((cells[i]! << 8) | head) >>> 0, true);
-    view.setUint32(REPORT_BYTES * i + 4, grid, true);
-  }
-  return new Uint8Array(view.buffer);
+  for (let i = 0; i < cells.length; i++) write(view, REPORT_BYTES * i, head, grid, cells[i]!);
 }
 
-/** The report at bytes[at…at + 7], or `undefined` if its phase is none. */
+/** The report at bytes[at…at + 7], or `undefined` if there is none. */
 export function unpackReport(bytes: Uint8Array, at = 0): Report | undefined {
+  if (!(at >= 0 && at + REPORT_BYTES <= bytes.length)) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, REPORT_BYTES);
   const first = view.getUint32(0, true);
   const phase = PHASES[first & 15];

@@ -5,108 +5,100 @@
  *
  * Small enough for any page: no wasm, and nothing of the server. Report every value once, in one phase.
  */
-import { checkChoice, checkPositive, checkValue, checkValues, ownOptions } from "../core/checks.js";
+import { checkChoice, checkText, checkValue, checkValues, ownOptions } from "../core/checks.js";
+import type { CoreChoice } from "../core/choose.js";
 import type { Reports } from "../core/core.js";
+import { chachaBlock, initialState } from "../core/js/chacha.js";
 import { WordReader } from "../core/js/reader.js";
-import { drawReport, quantised, reports as jsReports } from "../core/js/reports.js";
-import type { Mechanism, Quantiser } from "../core/tables/mechanism.js";
+import { drawReport, quantised } from "../core/js/reports.js";
 import { type Random, secretKey, Stage, subStream } from "../core/random.js";
-import { checkLocalEpsilon, hybrid, squareWave } from "./mechanisms.js";
-import { gridOf, packReports, type Phase, PHASES, type Report, VERSION } from "./report.js";
+import { type Channel, checkMax, checkThreshold, makeChannel } from "./channel.js";
+import { checkLocalEpsilon } from "./mechanisms.js";
+import { packReports, type Phase, PHASES, type Report, REPORT_BYTES, VERSION } from "./report.js";
 
 export interface ReporterOptions {
-  /** ε of every report, from 10⁻⁶ to 24; the whole privacy cost of the value reported. */
+  /** ε of every report, from 10⁻⁶ to 24; the whole privacy cost of the value reported. Write it into the app. */
   readonly epsilon: number;
-  /** Public upper bound of a value; values beyond it (or below 0) are clamped. */
+  /** Public upper bound of a value; values beyond it (or below 0) are clamped. Write it into the app. */
   readonly max: number;
   /** "learn": Square Wave on [0, max]. "release": Hybrid on [0, threshold]. */
   readonly phase: Phase;
-  /** θ, as the server published it: for "release" only. */
+  /** θ, as the server published it: for "release" only. One of 321 public thresholds; any other is refused. */
   readonly threshold?: number;
-  /** Runs `reportMany`; a wasm core makes large batches faster, for simulations. Default: plain JavaScript. */
-  readonly core?: Reports;
-  /** Eight words that make every report repeatable, and NOT PRIVATE: for tests and papers. Default: a secret key. */
-  readonly unsafeKey?: Uint32Array;
+  /** Runs `reportMany`; wasm makes large batches faster, for simulations. `brume/reporter` has JavaScript only. */
+  readonly core?: CoreChoice;
+  /** Makes every report repeatable, and NOT PRIVATE: for tests and papers. Default: a secret key. */
+  readonly unsafeSeed?: string;
 }
 
-const OPTIONS = ["epsilon", "max", "phase", "threshold", "core", "unsafeKey"] as const;
-
-/** How a phase turns values into cells: the same on a device and on the server. */
-export interface Channel {
-  readonly mechanism: Mechanism;
-  readonly quantiser: Quantiser;
-  readonly grid: number;
-}
-
-/** Learning puts value v into cell ⌊v·2²⁰/max⌋; releasing takes the nearest multiple of θ/2²⁰, off by θ/2²¹ at most. */
-export function makeChannel(phase: Phase, epsilon: number, bound: number): Channel {
-  const grid = gridOf(phase, epsilon, bound);
-  if (phase === "learn") {
-    const mechanism = squareWave(epsilon);
-    return { mechanism, grid, quantiser: { scale: (mechanism.top + 1) / bound, shift: 0 } };
-  }
-  const mechanism = hybrid(epsilon);
-  return { mechanism, grid, quantiser: { scale: mechanism.top / bound, shift: 0.5 } };
-}
+const OPTIONS = ["epsilon", "max", "phase", "threshold", "core", "unsafeSeed"];
 
 export class Reporter {
   readonly phase: Phase;
-  /** False when made with `unsafeKey`. */
+  /** False when made with `unsafeSeed`. */
   readonly private: boolean;
   readonly #channel: Channel;
   readonly #core: Reports;
   readonly #random: Random;
   #reader: WordReader;
 
-  constructor(asked: ReporterOptions) {
-    const options = ownOptions("reporter", asked, OPTIONS);
-    const { max, threshold, core = jsReports, unsafeKey } = options;
-    this.phase = checkChoice("phase", options.phase, PHASES);
-    const epsilon = checkLocalEpsilon("epsilon", options.epsilon);
-    checkPositive("max", max);
-    this.#channel = makeChannel(this.phase, epsilon, checkBound(this.phase, max, threshold));
-    if (unsafeKey !== undefined && !(unsafeKey instanceof Uint32Array && unsafeKey.length === 8))
-      throw new TypeError("unsafeKey: expected a Uint32Array of 8 words");
-    this.private = unsafeKey === undefined;
-    this.#core = core;
-    this.#random = subStream(unsafeKey ?? secretKey(), Stage.reports, PHASES.indexOf(this.phase), 0);
+  /** @param coreOf how this entry of the package finds a core */
+  constructor(options: ReporterOptions, coreOf: (choice: CoreChoice) => Reports) {
+    const { phase, epsilon, max, threshold, core, unsafeSeed } = ownOptions("reporter", options, OPTIONS);
+    this.phase = checkChoice("phase", phase, PHASES);
+    const bound = checkBound(this.phase, checkMax(max), threshold);
+    this.#channel = makeChannel(this.phase, checkLocalEpsilon("epsilon", epsilon), bound);
+    this.#core = coreOf(core === undefined ? "auto" : checkChoice("core", core, ["auto", "wasm", "js"]));
+    this.private = unsafeSeed === undefined;
+    const key = unsafeSeed === undefined ? secretKey() : keyFromSeed(checkText("unsafeSeed", unsafeSeed));
+    this.#random = subStream(key, Stage.reports, PHASES.indexOf(this.phase), 0);
     this.#reader = new WordReader(this.#random);
   }
 
   /** One report of one value. NaN and infinities are refused; values outside [0, max] are clamped. */
   report(value: number): Report {
-    const { mechanism, quantiser } = this.#channel;
+    const { mechanism, quantiser, grid } = this.#channel;
     const x = quantised(checkValue(value), quantiser, mechanism.top);
-    return this.#wrap(drawReport(this.#reader, mechanism, x));
+    return { version: VERSION, phase: this.phase, grid, cell: drawReport(this.#reader, mechanism, x) };
   }
 
   /** One packed report of 8 bytes per value, in order: the same reports as one by one. */
   reportMany(values: Float64Array | readonly number[]): Uint8Array {
     const checked = checkValues(values);
+    const { mechanism, quantiser, grid } = this.#channel;
     const cells = new Uint32Array(checked.length);
-    const { mechanism, quantiser } = this.#channel;
+    const bytes = new Uint8Array(REPORT_BYTES * checked.length);
     this.#reader.finish();
     this.#core.fillReports(this.#random, mechanism, quantiser, checked, cells);
     this.#reader = new WordReader(this.#random);
-    return packReports(this.phase, this.#channel.grid, cells);
-  }
-
-  #wrap(cell: number): Report {
-    return { version: VERSION, phase: this.phase, grid: this.#channel.grid, cell };
+    packReports(this.phase, grid, cells, bytes);
+    return bytes;
   }
 }
 
 /** The upper end of the phase's domain. */
 function checkBound(phase: Phase, max: number, threshold: number | undefined): number {
-  if (phase === "learn") {
-    if (threshold !== undefined)
-      throw new TypeError('threshold: expected none in phase "learn"; it is what the server learns');
-    return max;
-  }
-  if (checkPositive("threshold", threshold) > max)
-    throw new RangeError(`threshold: expected at most max = ${max}, got ${threshold}`);
-  return threshold!;
+  if (phase === "release") return checkThreshold(threshold, max);
+  if (threshold !== undefined)
+    throw new TypeError('threshold: expected none in phase "learn"; it is what the server learns');
+  return max;
 }
 
-/** A device's reporter: `reporter({ epsilon: 1, max: 500, phase: "learn" }).report(value)`. */
-export const reporter = (options: ReporterOptions): Reporter => new Reporter(options);
+/**
+ * A key that anyone who knows `seed` can make again. ChaCha20 mixes 32 bytes of the seed at a time into it, so a device
+ * needs no second generator.
+ */
+function keyFromSeed(seed: string): Uint32Array {
+  const bytes = new TextEncoder().encode(seed);
+  const padded = new DataView(new ArrayBuffer(32 * (Math.floor(bytes.length / 32) + 1)));
+  bytes.forEach((byte, i) => padded.setUint8(i, byte));
+  const key = new Uint32Array(8);
+  const block = new Uint32Array(16);
+  for (let at = 0; at < padded.byteLength; at += 32) {
+    for (let i = 0; i < 8; i++) key[i]! ^= padded.getUint32(at + 4 * i, true);
+    const nonce = Uint32Array.of(bytes.length, 0, 0);
+    chachaBlock(initialState({ key, nonce, position: 0 }), at / 32, block, 0);
+    key.set(block.subarray(0, 8));
+  }
+  return key;
+}

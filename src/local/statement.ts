@@ -1,7 +1,8 @@
 /** What a local aggregation says about itself: for machines (`statement`) and for people (`explain`). */
-import type { RejectedCounts } from "./batch.js";
+import type { ChosenThreshold, LocalSettings } from "./aggregator.js";
+import type { Channel } from "./channel.js";
+import type { RejectedCounts } from "./intake.js";
 import { worstVariance } from "./moments.js";
-import type { Channel } from "./reporter.js";
 
 export interface LocalStage {
   readonly stage: "learn" | "release";
@@ -33,7 +34,7 @@ export interface LocalStatement {
   readonly max: number;
   readonly maxRange: number;
   readonly estimator: "em" | "ems";
-  readonly prune: "noise" | "paper" | false;
+  readonly tail: "noise" | "paper" | "whole";
   readonly objective: "exact" | "paper";
   readonly core: "wasm" | "js";
   readonly rejected: Readonly<RejectedCounts>;
@@ -48,24 +49,14 @@ const NOT_PROTECTED = [
   "the estimate, against devices that lie: a share of false reports shifts it by about as much",
 ];
 
-interface Settings {
-  readonly epsilon: number;
-  readonly learnEpsilon: number;
-  readonly max: number;
-  readonly maxRange: number;
-  readonly estimator: "em" | "ems";
-  readonly prune: "noise" | "paper" | false;
-  readonly objective: "exact" | "paper";
-}
-
 export function localStatement(
-  settings: Settings,
+  settings: LocalSettings,
   core: "wasm" | "js",
   counts: { readonly learned: number; readonly length: number; readonly rejected: Readonly<RejectedCounts> },
   learning: Channel,
-  chosen: { readonly theta: number; readonly excess: number; readonly channel: Channel } | undefined,
+  chosen: ChosenThreshold | undefined,
 ): LocalStatement {
-  const { epsilon, learnEpsilon, max, maxRange, estimator, prune, objective } = settings;
+  const { epsilon, learnEpsilon, max, maxRange, estimator, tail, objective } = settings;
   const learn: LocalStage = {
     stage: "learn",
     mechanism: "Square Wave",
@@ -96,7 +87,7 @@ export function localStatement(
     epsilon: Math.max(epsilon, learnEpsilon),
     delta: 0,
     composition:
-      "Every value is reported once, in one phase: parallel composition, so the larger ε holds in all.",
+      "Every value is reported once, in one phase: parallel composition, so the larger ε is the total.",
     stages: [learn, ...release],
     threshold: chosen?.theta ?? null,
     expectedClipping: chosen?.excess ?? null,
@@ -104,7 +95,7 @@ export function localStatement(
     max,
     maxRange,
     estimator,
-    prune,
+    tail,
     objective,
     core,
     rejected: counts.rejected,
@@ -118,7 +109,7 @@ export function explainLocal(statement: LocalStatement): string {
   const number = (value: number) => String(Number(value.toPrecision(6)));
   const rejected = Object.entries(statement.rejected).filter(([, count]) => count > 0);
   return [
-    `Every report satisfies ε-${statement.definition} with ε = ${statement.epsilon}: none is more than e^ε = ${number(Math.exp(statement.epsilon))} times likelier for one value than for another. No one has to be trusted with the values.`,
+    `Every report satisfies ε-${statement.definition} with ε = ${statement.epsilon}: no report is more than e^ε = ${number(Math.exp(statement.epsilon))} times likelier for one value than for another. Nobody has to be trusted with the values.`,
     ...statement.stages.map(
       ({ stage, mechanism, epsilon, domain, reports }) =>
         `  ${stage}: ${mechanism} on [0, ${number(domain[1])}], ε = ${epsilon}, ${reports} reports`,
@@ -126,7 +117,7 @@ export function explainLocal(statement: LocalStatement): string {
     statement.composition,
     statement.threshold === null
       ? "Values above a threshold θ will be clamped to it; θ is not chosen yet."
-      : `Values above θ = ${number(statement.threshold)} count as θ, which is expected to hide ${number(statement.expectedClipping!)} of a value on average. One published value has a standard deviation of ${number(statement.noise!)}; sums over long ranges are what is accurate.`,
+      : `Values above θ = ${number(statement.threshold)} count as θ; that is expected to hide ${number(statement.expectedClipping!)} of a value on average. One published value has a standard deviation of ${number(statement.noise!)}; sums over long ranges are accurate.`,
     `Rejected: ${rejected.length === 0 ? "nothing" : rejected.map(([reason, count]) => `${count} (${reason})`).join(", ")}.`,
     "Not protected:",
     ...statement.notProtected.map((line) => `  - ${line}`),

@@ -2,7 +2,7 @@
  * θ from an estimated distribution (Section 4.1): noise grows with θ, what clamping hides shrinks with it.
  * Everything here is post-processing of ε-LDP reports and public.
  */
-import type { Mechanism } from "../core/tables/mechanism.js";
+import type { Mechanism } from "../core/tables/sectors.js";
 import { worstVariance } from "./moments.js";
 
 export type Objective = "exact" | "paper";
@@ -61,6 +61,16 @@ export function expectedExcess(shares: Float64Array): Float64Array {
     above += shares[i]!;
   }
   return excess;
+}
+
+/** The same for a θ between two of these, in bins. */
+export function excessAt(shares: Float64Array, theta: number): number {
+  const excess = expectedExcess(shares);
+  const bin = Math.min(Math.floor(theta), shares.length - 1);
+  const part = theta - bin;
+  // Within a bin the share above θ falls in proportion, so the excess is a parabola through both ends.
+  const slope = excess[bin + 1]! - excess[bin]! - shares[bin]! / 2;
+  return excess[bin]! + part * slope + (part * part * shares[bin]!) / 2;
 }
 
 /**

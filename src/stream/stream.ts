@@ -10,7 +10,8 @@ import { checkValues, refuseValue } from "../core/checks.js";
 import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
-import { secretKey, unsafeKey } from "../core/random.js";
+import { secretKey } from "../core/random.js";
+import { unsafeKey } from "../core/unsafeKey.js";
 import {
   type Statement,
   explainStatement,

@@ -5,7 +5,8 @@
  */
 import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
-import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import seedrandom from "seedrandom";

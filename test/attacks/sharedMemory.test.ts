@@ -3,7 +3,8 @@
  * find nothing of the values, the noise or the keys that passed through it, also when a call fails halfway.
  */
 import { expect, test } from "vitest";
-import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";

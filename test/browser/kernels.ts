@@ -5,7 +5,8 @@
 import { chooseCore, type CoreChoice } from "../../src/core/choose.js";
 import { expCoin } from "../../src/core/tables/coin.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
-import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeTransition } from "../../src/core/tables/transition.js";
 

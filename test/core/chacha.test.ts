@@ -1,8 +1,8 @@
 import { createCipheriv } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
-import { makeMechanism } from "../../src/core/tables/mechanism.js";
-import { unsafeKey } from "../../src/core/random.js";
+import { makeMechanism } from "../../src/core/tables/sectors.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { loadKernels } from "../../src/core/wasm/instance.js";

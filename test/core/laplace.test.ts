@@ -2,7 +2,8 @@ import { SCALE_COLUMNS, SCALE_ESCAPE, SCALE_ESCAPE_STEP } from "../../src/core/l
 import { describe, expect, test } from "vitest";
 import type { Core } from "../../src/core/core.js";
 import { jsCore } from "../../src/core/js/index.js";
-import { Stage, subStream, unsafeKey, type Random } from "../../src/core/random.js";
+import { Stage, subStream, type Random } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { columnsBefore, makeScale, type Scale } from "../../src/core/tables/scale.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { againstExact, ODDS } from "../support/chiSquare.js";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { secretKey, Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { secretKey, Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 
 afterEach(() => vi.unstubAllGlobals());
 

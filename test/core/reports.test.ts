@@ -1,8 +1,9 @@
 import { MECHANISM_FACTORS, MECHANISM_SLACK } from "../../src/core/layout.js";
 import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
-import { makeMechanism, type Mechanism, WHOLE } from "../../src/core/tables/mechanism.js";
-import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { makeMechanism, type Mechanism, WHOLE } from "../../src/core/tables/sectors.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { hybrid, piecewise, squareWave, stochasticRounding } from "../../src/local/mechanisms.js";
 import { estimateOf, varianceOf } from "../../src/local/moments.js";
@@ -43,7 +44,7 @@ const SPARSE = makeMechanism(1, 2 ** 20, 1000, [WHOLE / 3000n, WHOLE >> 26n, WHO
 
 const EXACTLY = { ...SHIPPED, SPARSE, "Hybrid, ε = 10⁻⁶": hybrid(1e-6), "Hybrid, ε = 24": hybrid(24) };
 
-describe("against the definition in src/core/mechanism.ts", () => {
+describe("against the definition in src/core/tables/sectors.ts", () => {
   test.each(Object.entries(EXACTLY))("%s: the same reports from the same words", (_, mechanism) => {
     const inputs = Float64Array.from({ length: 20_000 }, (_, i) => (i * 7919) % (mechanism.top + 1));
     const plain = new PlainReporter(wordsOf("plain", 60_000), mechanism);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
-import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeTransition, type Transition } from "../../src/core/tables/transition.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { continuousMatrix, discreteMatrix, emUpdate, smoothed, times, wave } from "../support/squareWave.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { makeMechanism, type Mechanism, type Weights } from "../../src/core/tables/mechanism.js";
+import { makeMechanism, type Mechanism, type Weights } from "../../src/core/tables/sectors.js";
 import {
   hybrid,
   piecewise,

@@ -1,15 +1,13 @@
-import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
-import { unsafeKey } from "../../src/core/random.js";
-import { makeWasmCore } from "../../src/core/wasm/index.js";
+import { reporter } from "../../src/local/anyCoreReporter.js";
 import { gridOf, packReport, type Report, unpackReport } from "../../src/local/report.js";
-import { reporter, type ReporterOptions } from "../../src/local/reporter.js";
+import type { ReporterOptions } from "../../src/local/reporter.js";
+import { reporter as deviceReporter } from "../../src/reporter.js";
 
-const LEARN = { epsilon: 1, max: 500, phase: "learn" } as const;
-const RELEASE = { epsilon: 1, max: 500, phase: "release", threshold: 40 } as const;
+const LEARN = { epsilon: 1, max: 512, phase: "learn" } as const;
+const RELEASE = { epsilon: 1, max: 512, phase: "release", threshold: 40 } as const;
 const seeded = <T extends ReporterOptions>(options: T, seed = "device") =>
-  reporter({ ...options, unsafeKey: unsafeKey(seed) });
+  reporter({ ...options, unsafeSeed: seed });
 
 test("a report holds version, phase, grid and a cell, and nothing else", () => {
   for (const options of [LEARN, RELEASE]) {
@@ -28,8 +26,9 @@ test.each([LEARN, RELEASE])(
     const singly = Array.from(values, (value) => one.report(value));
     const unpack = (bytes: Uint8Array) =>
       Array.from({ length: bytes.length / 8 }, (_, i) => unpackReport(bytes, 8 * i));
-    expect(unpack(seeded(options).reportMany(values))).toEqual(singly);
-    const wasm = seeded({ ...options, core: makeWasmCore() });
+    expect(unpack(seeded({ ...options, core: "js" }).reportMany(values))).toEqual(singly);
+    expect(unpack(deviceReporter({ ...options, unsafeSeed: "device" }).reportMany(values))).toEqual(singly);
+    const wasm = seeded({ ...options, core: "wasm" });
     const mixed = [
       ...unpack(wasm.reportMany(values.subarray(0, 301))),
       wasm.report(values[301]!),
@@ -60,9 +59,9 @@ test("packed: 8 bytes, little-endian, there and back", () => {
 
 test("grids differ by phase, ε and bound", () => {
   const grids = [
-    gridOf("learn", 1, 500),
-    gridOf("release", 1, 500),
-    gridOf("learn", 1.1, 500),
+    gridOf("learn", 1, 512),
+    gridOf("release", 1, 512),
+    gridOf("learn", 1.1, 512),
     gridOf("learn", 1, 499),
   ];
   expect(new Set(grids).size).toBe(4);
@@ -91,23 +90,28 @@ describe("faults", () => {
     [{ ...LEARN, phase: "both" }, /^phase: expected "learn", "release"/],
     [{ ...LEARN, threshold: 3 }, /^threshold: expected none/],
     [{ ...RELEASE, threshold: undefined }, /^threshold: expected/],
-    [{ ...RELEASE, threshold: 501 }, /^threshold: expected at most max = 500, got 501/],
+    [
+      { ...RELEASE, threshold: 513 },
+      /^threshold: expected one of the 321 public thresholds .* max = 512, got 513; the nearest is 512$/,
+    ],
     [{ ...LEARN, seed: 1 }, /unknown option "seed"/],
-    [{ ...LEARN, unsafeKey: new Uint32Array(7) }, /^unsafeKey: expected/],
+    [{ ...LEARN, unsafeSeed: 7 }, /^unsafeSeed: expected/],
+    [{ ...LEARN, core: "gpu" }, /^core: expected "auto", "wasm", "js", got "gpu"$/],
   ])("%o", (options, message) => {
     expect(() => reporter(options as ReporterOptions)).toThrow(message);
   });
 });
 
-test("a device carries at most 8 KB, gzipped, and no wasm", async () => {
-  const { outputFiles } = await build({
-    stdin: { contents: 'export { reporter } from "./src/local/reporter.ts"', resolveDir: process.cwd() },
-    bundle: true,
-    minify: true,
-    format: "esm",
-    write: false,
-  });
-  const code = outputFiles[0]!.text;
-  expect(gzipSync(code).length).toBeLessThan(8 * 1024);
-  expect(code).not.toMatch(/WebAssembly|seedrandom|AGFzbQ/); // the last is how wasm begins in base64
+test("the device's entry has no wasm, and says so", () => {
+  expect(() => deviceReporter({ ...LEARN, core: "wasm" })).toThrow(/^core: expected "auto" or "js"/);
+});
+
+test("a seed gives the same key on every device and in every version", () => {
+  const cells = (seed: string) => {
+    const device = seeded(LEARN, seed);
+    return [1, 2, 3].map((value) => device.report(value).cell);
+  };
+  expect(cells("")).toEqual([1097557, 19018, 374295]);
+  expect(cells("a seed of more than thirty-two bytes")).toEqual([1259753, 1537380, 10874]);
+  expect(cells("x")).not.toEqual(cells("x\0")); // padding is no part of a seed
 });

@@ -7,7 +7,8 @@ import { resolveSettings, type StreamOptions } from "../../src/stream/options.js
 import { HoldoutStream } from "../../src/stream/stream.js";
 import { chooseCore } from "../../src/core/choose.js";
 import type { Core } from "../../src/core/core.js";
-import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { lowestBit } from "../../research/audit/attack.js";
 import { brokenCore } from "../../research/audit/breaks.js";

@@ -4,7 +4,7 @@ import { unboundedShape, UNBOUNDED_LEVELS } from "../../research/systems/unbound
 import { laplaceVariance } from "../../src/stream/variance.js";
 import { chooseCore } from "../../src/core/choose.js";
 import { exactRational } from "../../src/core/tables/fixedPoint.js";
-import { unsafeKey } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 
 const core = chooseCore("js");

@@ -7,7 +7,7 @@ import {
   truePercentile,
 } from "../../research/systems/percentiles.js";
 import { chooseCore } from "../../src/core/choose.js";
-import { unsafeKey } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { longTailedStream } from "../support/streams.js";
 import vectors from "../vectors/smooth_sensitivity.json" with { type: "json" };
 

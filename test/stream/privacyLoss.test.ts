@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { resolveSettings, type Settings } from "../../src/stream/options.js";
 import { HoldoutStream } from "../../src/stream/stream.js";
 import { chooseCore } from "../../src/core/choose.js";
-import { unsafeKey } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { incompleteBeta, lowerBound, upperBound } from "../support/binomial.js";
 
 const core = chooseCore("js"); // nothing here is large enough to gain by WebAssembly

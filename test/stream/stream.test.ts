@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
 import { HoldoutStream } from "../../src/stream/stream.js";
 import { chooseCore } from "../../src/core/choose.js";
-import { unsafeKey } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { privateStream } from "../../src/index.js";
 import { diurnalStream, driftingStream, longTailedStream } from "../support/streams.js";
 

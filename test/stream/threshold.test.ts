@@ -10,7 +10,8 @@ import {
   type SelectionNoise,
   type SelectionOptions,
 } from "../../src/core/tables/selection.js";
-import { Stage, subStream, unsafeKey } from "../../src/core/random.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { againstExact, ODDS, twoSamples } from "../support/chiSquare.js";
 import { costs, fullScan, winnerDistribution } from "../support/noisyMax.js";

@@ -7,7 +7,7 @@ import {
   MECHANISM_WEIGHTS,
   MECHANISM_WIDTH,
 } from "../../src/core/layout.js";
-import { type Mechanism } from "../../src/core/tables/mechanism.js";
+import { type Mechanism } from "../../src/core/tables/sectors.js";
 
 export interface Shares {
   /** One cell in the window, one outside, and the two cells of Stochastic Rounding; in units of 1/unit. */
@@ -26,7 +26,7 @@ const weightsOf = ({ words }: Mechanism): bigint[] =>
       .reduce((value, word) => (value << 32n) | BigInt(word), 0n),
   );
 
-/** Sector by sector (src/core/mechanism.ts): how many places give each cell, times what they weigh. */
+/** Sector by sector (src/core/tables/sectors.ts): how many places give each cell, times what they weigh. */
 export function sharesOf(mechanism: Mechanism, x: number): Shares {
   const [inside, outside, kept, flipped] = weightsOf(mechanism) as [bigint, bigint, bigint, bigint];
   const [n, w, at] = [
@@ -69,7 +69,7 @@ export function placeOf(mechanism: Mechanism, u: bigint): { sector: number; plac
   return undefined;
 }
 
-/** Whether the first word alone decides, by the rule of src/core/mechanism.ts. */
+/** Whether the first word alone decides, by the rule of src/core/tables/sectors.ts. */
 export function isDecided({ words }: Mechanism, word: number): boolean {
   const first = words.subarray(MECHANISM_FIRSTS, MECHANISM_FIRSTS + 5).findLastIndex((w) => w <= word);
   if (first === 4) return true; // that there is no place

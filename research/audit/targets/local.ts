@@ -1,5 +1,5 @@
 /** The local mechanisms, on the two ends of their domain: windows that hardly meet, and opposite roundings. */
-import type { Mechanism } from "../../../src/core/tables/mechanism.js";
+import type { Mechanism } from "../../../src/core/tables/sectors.js";
 import { hybrid, piecewise, squareWave, stochasticRounding } from "../../../src/local/mechanisms.js";
 import type { MakeTargets } from "../target.js";
 

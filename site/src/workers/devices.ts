@@ -23,7 +23,7 @@ async function run(asked: ToDevices): Promise<void> {
     max,
     holdout: learners,
     maxRange: values.length - learners,
-    estimator,
+    tuning: { estimator },
   });
 
   const learner = reporter({ epsilon, max, phase: "learn" });
@@ -66,10 +66,9 @@ async function release(
       const from = Math.max(start, learners);
       if (2 * (to - from) < window) continue;
       const answer = server.range(from - learners, to - learners);
-      const [low, high] = answer.interval(0.95);
       lines.private[drawn] = answer.mean;
-      lines.low[drawn] = low / (to - from);
-      lines.high[drawn] = high / (to - from);
+      lines.low[drawn] = answer.low / (to - from);
+      lines.high[drawn] = answer.high / (to - from);
     }
   };
   let shown = 0;
@@ -80,11 +79,10 @@ async function release(
     drawTo(to);
     send({ type: "releasing", at: to, total: values.length, published: server.length, ...lines });
   });
-  const answer = server.range(0, server.length);
-  const [low, high] = answer.interval(0.95);
+  const { sum, low, high } = server.range(0, server.length);
   const truth = sums[values.length]! - sums[learners]!;
   const clamped = values.subarray(learners).reduce((over, value) => over + Math.max(0, value - threshold), 0);
-  send({ type: "done", truth, clamped, sum: answer.sum, low, high, explanation: server.explain() });
+  send({ type: "done", truth, clamped, sum, low, high, explanation: server.explain() });
 }
 
 /** The true distribution in the plot's bins, cut off where hardly anything follows. */

@@ -1,7 +1,7 @@
 /** Local reports: twin of assembly/reports.ts. */
 import { MECHANISM_FACTORS, MECHANISM_FIRSTS, MECHANISM_SLACK } from "../layout.js";
 import type { Reports } from "../core.js";
-import { type Mechanism, type Quantiser } from "../tables/mechanism.js";
+import { type Mechanism, type Quantiser } from "../tables/sectors.js";
 import { WordReader } from "./reader.js";
 
 export const quantised = (value: number, { scale, shift }: Quantiser, top: number): number =>

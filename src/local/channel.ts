@@ -1,0 +1,69 @@
+/**
+ * What a device and its server agree on before the first report: phase, ε and bound give the mechanism, the grid and how
+ * a value becomes an input. A device trusts nobody: all of it is bounded here, before it is used.
+ */
+import { checkPositive } from "../core/checks.js";
+import type { Mechanism, Quantiser } from "../core/tables/sectors.js";
+import { hybrid, squareWave } from "./mechanisms.js";
+import { gridOf, type Phase } from "./report.js";
+
+/** How a phase turns values into cells: the same on a device and on the server. */
+export interface Channel {
+  readonly mechanism: Mechanism;
+  readonly quantiser: Quantiser;
+  readonly grid: number;
+}
+
+/**
+ * Learning puts value v into cell ⌊v·2²⁰/max⌋; releasing takes the nearest multiple of θ/2²⁰, off by θ/2²¹ at most.
+ * @param bound `max` when learning, θ when releasing; both are checked, so 2²⁰/bound is finite
+ */
+export function makeChannel(phase: Phase, epsilon: number, bound: number): Channel {
+  const grid = gridOf(phase, epsilon, bound);
+  if (phase === "learn") {
+    const mechanism = squareWave(epsilon);
+    return { mechanism, grid, quantiser: { scale: (mechanism.top + 1) / bound, shift: 0 } };
+  }
+  const mechanism = hybrid(epsilon);
+  return { mechanism, grid, quantiser: { scale: mechanism.top / bound, shift: 0.5 } };
+}
+
+/** With these bounds 2²⁰/θ is finite for the smallest θ, and so is the sum of 2⁴⁰ estimates for the largest. */
+const LEAST_MAX = 1e-250;
+const MOST_MAX = 1e250;
+
+/** The public bound of a value. */
+export function checkMax(max: unknown): number {
+  const checked = checkPositive("max", max);
+  if (!(checked >= LEAST_MAX && checked <= MOST_MAX))
+    throw new RangeError(`max: expected ${LEAST_MAX} ≤ max ≤ ${MOST_MAX}, got ${checked}; use another unit`);
+  return checked;
+}
+
+/** θ = max·(m/32)·2⁻ᵏ, m = 16 … 32, k = 0 … 19: 321 thresholds from max·2⁻²⁰ to max, each within 1/16 of the next. */
+const STEPS = 32;
+const HALVINGS = 19;
+/** How many thresholds exist for one `max`: all that a server can tell a device apart by. */
+export const THRESHOLD_COUNT = (HALVINGS + 1) * (STEPS / 2) + 1;
+
+/**
+ * The public threshold nearest to θ > 0. Divisions, halvings and one product, all of IEEE 754 and so alike on every
+ * platform; a power or a logarithm is not.
+ */
+export function nearestThreshold(theta: number, max: number): number {
+  let share = Math.min(theta / max, 1);
+  let unit = 1 / STEPS;
+  for (let k = 0; k < HALVINGS && share <= 0.5; k++, share *= 2) unit /= 2;
+  return max * (unit * Math.max(STEPS / 2, Math.round(share * STEPS)));
+}
+
+/** A θ that the server sent: one of the public thresholds, or the device does not report. */
+export function checkThreshold(theta: unknown, max: number): number {
+  const checked = checkPositive("threshold", theta);
+  const nearest = nearestThreshold(checked, max);
+  if (checked !== nearest)
+    throw new RangeError(
+      `threshold: expected one of the ${THRESHOLD_COUNT} public thresholds from max·2⁻²⁰ to max = ${max}, got ${checked}; the nearest is ${nearest}`,
+    );
+  return checked;
+}
