@@ -7,7 +7,7 @@ import type { SnapshotKey } from "../stream/sealing.js";
 import { privateStream as positionStream, restore as restorePositions } from "../stream/stream.js";
 import type { PrivateStream } from "../stream/system.js";
 import type { Counter, EventStream } from "./answers.js";
-import { type EventStreamOptions, resolveEventStream } from "./options.js";
+import { type EventSettings, type EventStreamOptions, resolveEventStream } from "./options.js";
 import { resume } from "./snapshots.js";
 import { CountedEvents, streamParameters, ValueEvents } from "./tickedStream.js";
 
@@ -23,13 +23,13 @@ export function privateStream(options: StreamOptions): PrivateStream;
 export function privateStream(options: StreamOptions | EventStreamOptions): PrivateStream | EventStream {
   if (!isEvents(options)) return positionStream(options);
   const settings = resolveEventStream(options);
-  return new ValueEvents(settings, chooseCore(settings.columns[0]!.stream.core), newKey(options));
+  return new ValueEvents(settings, chooseCore(settings.columns[0]!.stream.core), newKey(settings));
 }
 
 /** Makes a stream that counts events. It needs no bound and no hold-out: the first tick is published. */
 export function privateCounter(options: CounterOptions): Counter {
   const settings = resolveEventStream({ ...options, of: "count" });
-  return new CountedEvents(settings, chooseCore(settings.columns[0]!.stream.core), newKey(options));
+  return new CountedEvents(settings, chooseCore(settings.columns[0]!.stream.core), newKey(settings));
 }
 
 /**
@@ -67,9 +67,10 @@ export async function restore(
 }
 
 const isEvents = (options: StreamOptions | EventStreamOptions): options is EventStreamOptions =>
-  typeof options === "object" && options !== null && "every" in options;
+  typeof options === "object" && options !== null && Object.hasOwn(options, "every");
 
 /** All randomness of a release. */
-function newKey({ unsafeSeed }: { readonly unsafeSeed?: string }): Uint32Array {
+function newKey({ columns }: EventSettings): Uint32Array {
+  const { unsafeSeed } = columns[0]!.stream;
   return unsafeSeed === undefined ? secretKey() : unsafeKey(unsafeSeed);
 }

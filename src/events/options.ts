@@ -120,9 +120,9 @@ export function resolveEventStream(asked: EventStreamOptions): EventSettings {
   return { ...ticks, of, threshold, columns, ...holdout(options, ticks, threshold) };
 }
 
-/** The same options with own properties alone under `tuning`. */
+/** The same options with own properties alone, under `tuning` too. */
 export function withTuning<T extends EventOptions>(options: T): T {
-  return { ...options, tuning: ownOptions("tuning", options.tuning ?? {}, TUNING) };
+  return given({ ...options, tuning: ownOptions("tuning", options.tuning ?? {}, TUNING) }) as T;
 }
 
 export function resolveTicks(options: EventOptions): TickSettings {

@@ -7,7 +7,16 @@ import { afterEach, describe, expect, test } from "vitest";
 import { audit } from "../../research/audit/audit.js";
 import { prepare } from "../../research/evaluate.js";
 import { comparison, system } from "../../research/systems/index.js";
-import { aggregator, openHub, openStream, plan, privateStream, reporter, restore } from "../../src/index.js";
+import {
+  aggregator,
+  openHub,
+  openStream,
+  plan,
+  privateCounter,
+  privateStream,
+  reporter,
+  restore,
+} from "../../src/index.js";
 import { memoryStore } from "../../src/durable/stores/memory.js";
 import { STREAM_OPTIONS, TUNING } from "../../src/stream/options.js";
 import { longTailedStream } from "../support/streams.js";
@@ -48,6 +57,18 @@ describe("a planted seed", () => {
     expect(new Set(outputs.map((numbers) => numbers.join())).size).toBe(outputs.length);
     expect(stream.statement().private).toBe(true);
     expect((await hub.statement("b")).private && (await durable.statement()).private).toBe(true);
+  });
+
+  test("does not make a stream of events or a counter repeatable", () => {
+    plant({ unsafeSeed: "known to the attacker" });
+    const origin = "2026-01-01T00:00:00Z";
+    const numbers = [0, 1].flatMap(() => {
+      const counter = privateCounter({ epsilon: 1, every: "1m", origin });
+      const sums = privateStream({ epsilon: 1, max: 100, every: "1m", origin, threshold: 100, holdout: 0 });
+      expect(counter.statement().private && sums.statement().private).toBe(true);
+      return [counter, sums].map((stream) => stream.advance("2026-01-01T04:00:00Z").values.join());
+    });
+    expect(new Set(numbers).size).toBe(4); // 240 numbers with noise of their own or of their block
   });
 
   test("does not make reports repeatable", () => {
