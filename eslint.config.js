@@ -9,6 +9,7 @@ const layers = {
   events: ["local", "durable", "adapters", "cli", "research"],
   adapters: ["durable", "cli", "research"],
   durable: ["adapters", "cli", "research"],
+  cli: ["research"], // its commands are loaded when they are called for
 };
 
 export default tseslint.config(

@@ -1,4 +1,5 @@
 /** What researchers need beside the library: the systems the paper compares, and the parts behind it. */
+export { EXAMPLE, exampleStream } from "../src/cli/example.js";
 export { chooseCore, type CoreChoice } from "../src/core/choose.js";
 export type { Core } from "../src/core/core.js";
 export type { Mechanism } from "../src/core/tables/sectors.js";

@@ -1,7 +1,7 @@
 /** brume ldp simulate: devices and server in one process, truth beside estimate. */
 import { aggregator, reporter } from "../../src/index.js";
 import { type Arguments, type Command, UsageError } from "../../src/cli/command.js";
-import { EXAMPLE, exampleStream } from "../data/example.js";
+import { EXAMPLE, exampleStream } from "../../src/cli/example.js";
 import { readNumbers } from "../../src/cli/input.js";
 import { INPUT_FLAGS, inputOf } from "../../src/cli/inputOptions.js";
 import { Progress } from "../../src/cli/progress.js";

@@ -1,7 +1,7 @@
 /** brume demo: publishes the built-in example stream and prints it beside the truth. */
 import { plan, privateStream } from "../index.js";
 import type { Command } from "./command.js";
-import { EXAMPLE, exampleStream } from "../../research/data/example.js";
+import { EXAMPLE, exampleStream } from "./example.js";
 import { chart } from "./chart.js";
 import { table } from "./table.js";
 

@@ -1,4 +1,4 @@
-/** What the page says about the built-in stream of research/data/example.ts. */
+/** What the page says about the built-in stream of src/cli/example.ts. */
 
 /** What the page needs to know about a stream besides its values; all public. */
 export interface Meaning {

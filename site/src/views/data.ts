@@ -1,5 +1,5 @@
 /** Which stream is shown: the example, or a file of the visitor's own that never leaves the browser. */
-import { EXAMPLE } from "../../../research/data/example.js";
+import { EXAMPLE } from "brume/research";
 import { exampleMeaning, type Meaning } from "../data/example.js";
 import type { Column } from "../data/files.js";
 import { byId, h } from "../dom.js";

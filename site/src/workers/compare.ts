@@ -6,7 +6,7 @@ import {
   runTrial,
   type TrialResult,
 } from "../../../research/evaluate.js";
-import { exampleStream } from "../../../research/data/example.js";
+import { exampleStream } from "brume/research";
 import { METHODS } from "../methods.js";
 import type { Source } from "./protocol.js";
 

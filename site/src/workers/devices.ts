@@ -1,6 +1,6 @@
 /** The Worker behind "From devices": many devices and one server, all in here. */
 import { aggregator, type Aggregator, reporter } from "brume";
-import { exampleStream } from "../../../research/data/example.js";
+import { exampleStream } from "brume/research";
 import { columnEnd, COLUMNS } from "../plots/columns.js";
 import type { FromDevices, Histogram, ToDevices } from "./protocol.js";
 

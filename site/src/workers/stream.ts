@@ -1,5 +1,5 @@
 /** The Worker behind the live plot: keeps a stream running and answers ranges. */
-import { exampleStream } from "../../../research/data/example.js";
+import { exampleStream } from "brume/research";
 import { Player } from "./player.js";
 import type { FromStream, ReleaseSettings, ToStream } from "./protocol.js";
 
