@@ -29,8 +29,12 @@ const closeUp: Panel = {
   x: { label: "minute" },
   y: { label: "queries a second" },
   series: [
-    { name: "secret", look: "dots", points: moments.map((at) => ({ x: (at - start) / 60, y: secret[at]! })) },
-    { name: "published", points: moments.map((at) => ({ x: (at - start) / 60, y: published[at]! })) },
+    { name: "secret", colour: 5, points: moments.map((at) => ({ x: (at - start) / 60, y: secret[at]! })) },
+    {
+      name: "published",
+      colour: 0,
+      points: moments.map((at) => ({ x: (at - start) / 60, y: published[at]! })),
+    },
   ],
 };
 
@@ -42,9 +46,11 @@ const overview: Panel = {
   x: { label: "hour" },
   y: { label: "queries a second" },
   series: [
-    { name: "secret", look: "dots", points: hours.map((hour) => ({ x: hour, y: mean(hour) })) },
+    { name: "secret", colour: 5, points: hours.map((hour) => ({ x: hour, y: mean(hour) })) },
     {
       name: "published",
+      colour: 0,
+      look: "dashed",
       points: hours.map((hour) => ({ x: hour, y: stream.range(hour * HOUR, (hour + 1) * HOUR).mean })),
     },
   ],

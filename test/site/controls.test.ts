@@ -1,7 +1,7 @@
 /** Every control of the live view acts at once, and what is shown is what the library answers in Node. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { exampleStream } from "../../research/data/example.js";
+import { exampleStream } from "../../src/cli/example.js";
 import { amount } from "../../site/src/format.js";
 import { initialState, type State } from "../../site/src/state.js";
 import { makePublisher } from "../../site/src/workers/publisher.js";

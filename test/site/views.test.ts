@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { evaluate } from "../../research/evaluate.js";
-import { exampleStream } from "../../research/data/example.js";
+import { exampleStream } from "../../src/cli/example.js";
 import { launch } from "../support/chromium.js";
 import { addressState, downloaded, textOf, visit, WITHOUT_WASM } from "./playground.js";
 
