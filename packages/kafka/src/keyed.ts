@@ -37,7 +37,6 @@ export class Keyed {
   readonly #stream: KeyedStream;
   readonly #settings: KeyedSettings;
   #ticks: OpenTicks | undefined;
-  #secret: Promise<webcrypto.CryptoKey>;
   #waiting: number[] = [];
 
   private constructor(
@@ -53,7 +52,6 @@ export class Keyed {
     this.keyId = keyId;
     this.#stream = stream;
     this.#settings = settings;
-    this.#secret = secretOf(name, keyId, settings);
   }
 
   /** A new stream, with a fresh noise key. Nothing of it may be published before its first snapshot is committed. */
@@ -69,7 +67,7 @@ export class Keyed {
   ): Promise<Keyed> {
     const { name, offset, keyId, bytes } = state;
     const split = 4 + bytes.readUInt32BE(0);
-    const secret = await secretOf(name, keyId, settings);
+    const secret = await secretOf(keyId, settings);
     const stream = await restoreStream(name, bytes.subarray(4, split), secret, settings.stream).catch(
       (cause: unknown) => {
         throw new Refusal("state: a stream cannot be restored: wrong key, other options, or damaged bytes", {
@@ -119,12 +117,9 @@ export class Keyed {
   /** Seals the state under the current key. @param offset everything before it is in this state */
   async seal(offset: number): Promise<Uint8Array> {
     const { keys, ticks } = this.#settings;
-    if (this.keyId !== keys.current) {
-      this.keyId = keys.current;
-      this.#secret = secretOf(this.name, this.keyId, this.#settings);
-    }
+    this.keyId = keys.current;
     const open = ticks && sealBytes(tickKey(this.name, this.keyId, this.#settings), this.#ticks!.bytes);
-    const secret = await this.#secret;
+    const secret = await secretOf(this.keyId, this.#settings);
     const snapshot = await this.#stream.snapshot(secret);
     this.sealedSequence = this.#stream.sequence;
     this.sealedAt = offset;
@@ -141,8 +136,8 @@ export class Keyed {
   }
 }
 
-function secretOf(name: string, keyId: string, { keys, place }: KeyedSettings): Promise<webcrypto.CryptoKey> {
-  return keys.streamKey(keyId, place.group, place.partition, name);
+function secretOf(keyId: string, { keys, place }: KeyedSettings): Promise<webcrypto.CryptoKey> {
+  return keys.snapshotKey(keyId, place.group, place.partition);
 }
 
 function tickKey(name: string, keyId: string, { keys, place }: KeyedSettings): Buffer {

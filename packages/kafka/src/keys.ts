@@ -1,7 +1,7 @@
 /**
- * Keys for what lies in the state topic. Each stream has a key of its own, derived from a master key: one AES-GCM
- * key must not seal more than 2³² times, which a single one would reach within hours. Master keys have names, so
- * that one can be replaced while records under the old one still exist.
+ * Keys for what lies in the state topic, derived from a master key: one for each use and partition, from which each
+ * stream derives one of its own. A single AES-GCM key must not seal more than 2³² times, which many streams would
+ * reach within hours. Master keys have names, so that one can be replaced while records under the old one exist.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, webcrypto } from "node:crypto";
 
@@ -15,6 +15,7 @@ export class Keyring {
   /** Name of the key that seals; part of every record, public. */
   readonly current: string;
   readonly #keys: Map<string, Uint8Array>;
+  readonly #imported = new Map<string, Promise<webcrypto.CryptoKey>>();
 
   constructor(option: KeyOption) {
     const isOne = option instanceof Uint8Array;
@@ -39,10 +40,16 @@ export class Keyring {
     return Buffer.from(hkdfSync("sha256", master, "brume-kafka 1", JSON.stringify(use), 32));
   }
 
-  /** The same, in the form that seals streams. */
-  async streamKey(id: string, ...use: (string | number)[]): Promise<webcrypto.CryptoKey> {
-    const bytes = Uint8Array.from(this.derive(id, "stream", ...use));
-    return webcrypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+  /** The same, in the form that snapshots of streams take: each stream then derives a key of its own from it. */
+  snapshotKey(id: string, ...use: (string | number)[]): Promise<webcrypto.CryptoKey> {
+    const name = JSON.stringify([id, ...use]);
+    let key = this.#imported.get(name);
+    if (key === undefined) {
+      const bytes = Uint8Array.from(this.derive(id, "streams", ...use));
+      key = webcrypto.subtle.importKey("raw", bytes, "HKDF", false, ["deriveBits"]);
+      this.#imported.set(name, key);
+    }
+    return key;
   }
 }
 
