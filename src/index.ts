@@ -3,8 +3,18 @@ export { webTransform } from "./adapters/web.js";
 export { type Chunk, publishAll, type ValueSink } from "./adapters/iterate.js";
 export { type DurableStream, openStream, type OpenStreamOptions } from "./durable/openStream.js";
 export { type Hub, type HubOptions, openHub } from "./durable/hub.js";
+export {
+  type Budget,
+  type Odometer,
+  openOdometer,
+  type OdometerOptions,
+  type OdometerStatement,
+  type Release,
+  type Terms,
+} from "./durable/odometer.js";
+export { rekey, type RekeyOptions } from "./durable/rekey.js";
 export { memoryStore } from "./durable/stores/memory.js";
-export type { Store, StoredSnapshot } from "./durable/stores/store.js";
+export type { Store, StoredSnapshot, StoreError, StoreErrorCode } from "./durable/stores/store.js";
 export type {
   BetweenOptions,
   ClosedTicks,

@@ -7,9 +7,13 @@ import type { RangeAnswer } from "../stream/answer.js";
 import type { RangeOptions } from "../stream/system.js";
 import { resolveSettings, STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
 import { type SnapshotKey, snapshotKey } from "../stream/sealing.js";
+import { HoldoutStream } from "../stream/stream.js";
 import { checkInteger, checkText, ownOptions } from "../core/checks.js";
 import { given } from "../core/given.js";
-import { openStream, type DurableStream } from "./openStream.js";
+import { CheckedStore } from "./checkedStore.js";
+import { Committer } from "./committer.js";
+import { openIn, type DurableStream, type Place } from "./openStream.js";
+import type { Budget } from "./odometer.js";
 import { memoryStore } from "./stores/memory.js";
 import type { Store } from "./stores/store.js";
 
@@ -20,19 +24,26 @@ export interface HubOptions extends Omit<StreamOptions, "name"> {
   readonly store?: Store;
   /** Seals them. Needed with a store of your own; otherwise made here and forgotten with the process. */
   readonly key?: SnapshotKey;
+  /** The lowest sequence number that the stored snapshot of a stream may have. Default: no check. */
+  readonly atLeast?: (name: string) => number;
+  /** The odometer that the hub is charged to, and the data. A value goes to one stream, so the hub costs ε once. */
+  readonly budget?: Budget & { /** Of the release. */ readonly name: string };
 }
 
-/** Makes a hub; the options of `tops` hold for each of its streams. */
+/** Makes a hub; the options of `privateStream` hold for each of its streams. */
 export function openHub(asked: HubOptions): Hub {
   const names = STREAM_OPTIONS.filter((name) => name !== "name");
-  const own = ownOptions("openHub", asked, [...names, "live", "store", "key"]);
-  const { live = 1024, store, key } = own;
+  const own = ownOptions("openHub", asked, [...names, "live", "store", "key", "atLeast", "budget"]);
+  const { live = 1024, store, key, atLeast = () => 0, budget } = own;
   const options = given(own, names) as Omit<StreamOptions, "name">;
   checkInteger("live", live, 1, 2 ** 24);
+  if (typeof atLeast !== "function")
+    throw new TypeError(`atLeast: expected a function, got a value of type ${typeof atLeast}`);
   if (store !== undefined && key === undefined)
     throw new TypeError("key: expected 32 bytes or a CryptoKey for the snapshots in your store, got none");
   resolveSettings(options); // wrong options fail here, not at the first value
-  return new Hub(options, live, store ?? memoryStore(), key ?? crypto.getRandomValues(new Uint8Array(32)));
+  const secret = snapshotKey(key ?? crypto.getRandomValues(new Uint8Array(32)));
+  return new Hub(options, live, new CheckedStore(store ?? memoryStore()), secret, atLeast, budget);
 }
 
 interface Live {
@@ -44,8 +55,9 @@ interface Live {
 export class Hub {
   readonly #options: Omit<StreamOptions, "name">;
   readonly #most: number;
-  readonly #store: Store;
-  readonly #key: Promise<CryptoKey>;
+  readonly #store: CheckedStore;
+  readonly #place: Promise<Place>;
+  readonly #atLeast: (name: string) => number;
   /** Least recently used first. */
   readonly #live = new Map<string, Live>();
   /** Streams on their way to the store, and those that did not get there. */
@@ -55,12 +67,27 @@ export class Hub {
   #whenIdle: (() => void) | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(options: Omit<StreamOptions, "name">, most: number, store: Store, key: SnapshotKey) {
+  constructor(
+    options: Omit<StreamOptions, "name">,
+    most: number,
+    store: CheckedStore,
+    key: Promise<CryptoKey>,
+    atLeast: (name: string) => number,
+    budget: HubOptions["budget"],
+  ) {
     this.#options = options;
     this.#most = most;
     this.#store = store;
-    this.#key = snapshotKey(key);
-    this.#key.catch(() => undefined); // said by the first call that needs it
+    this.#atLeast = atLeast;
+    this.#place = this.#prepare(key, budget);
+    this.#place.catch(() => undefined); // the first call that needs it rejects with the reason
+  }
+
+  async #prepare(key: Promise<CryptoKey>, budget: HubOptions["budget"]): Promise<Place> {
+    const place = { store: this.#store, committer: new Committer(this.#store), key: await key };
+    if (budget !== undefined)
+      await budget.odometer.register(budget.name, HoldoutStream.begin(this.#options).statement(), budget);
+    return place;
   }
 
   /** Streams live at the moment. */
@@ -88,9 +115,11 @@ export class Hub {
     return this.#use(name, (stream) => stream.range(from, to, options));
   }
 
-  /** How many values one stream has taken, and how many positions it has published. */
-  progress(name: string): Promise<{ received: number; length: number }> {
-    return this.#use(name, ({ received, length }) => Promise.resolve({ received, length }));
+  /** How many values one stream has received, how many positions it has published, and its newest stored snapshot. */
+  progress(name: string): Promise<{ received: number; length: number; sequence: number }> {
+    return this.#use(name, ({ received, length, sequence }) =>
+      Promise.resolve({ received, length, sequence }),
+    );
   }
 
   /** The privacy statement of one stream; ε holds for each stream by itself. */
@@ -119,6 +148,7 @@ export class Hub {
 
   async #use<T>(name: string, act: (stream: DurableStream) => Promise<T>): Promise<T> {
     checkText("name", name);
+    this.#store.checkOutside();
     if (this.#closed !== undefined)
       throw new Error("hub: closed; make another one on the same store to go on");
     this.#calls++;
@@ -143,13 +173,13 @@ export class Hub {
     this.#leaving.delete(name);
     await leaving;
     const { unsafeSeed } = this.#options;
-    return openStream({
+    const options = {
       ...this.#options,
       ...(unsafeSeed === undefined ? {} : { unsafeSeed: `${unsafeSeed}/${name}` }), // noise of its own even then
       name,
-      store: this.#store,
-      key: await this.#key,
-    });
+    };
+    const atLeast = checkInteger("atLeast", this.#atLeast(name), 0, Number.MAX_SAFE_INTEGER);
+    return openIn(await this.#place, options, atLeast, undefined);
   }
 
   /** A stream that could not be opened or stored is opened anew by the next call. */

@@ -1,89 +1,135 @@
 /**
- * A stream that survives a restart. The rule that makes it safe (docs/snapshots.md):
+ * A stream that survives a restart. This rule makes it safe (docs/snapshots.md):
  *
- *     take values ─▶ seal the state after them ─▶ store it ─▶ only then let their numbers out
+ *     receive values ─▶ take a snapshot of the state after them ─▶ store it ─▶ publish their numbers
  *
- * So nothing is ever published that the stored state does not know of. Whoever goes on from the store, after a
- * clean stop or a kill, goes on behind everything published: no position twice, and no noise on other values.
+ * So the stored state covers everything that was published. A process that opens the stream again, after a clean stop
+ * or a kill, resumes after the last published position: no position is published twice, and no noise covers two values.
  */
-import type { Statement } from "../stream/statement.js";
-import type { RangeAnswer } from "../stream/answer.js";
-import type { RangeOptions, PrivateStream } from "../stream/system.js";
-import { STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
-import { type SnapshotKey, snapshotKey } from "../stream/sealing.js";
-import { restore, privateStream } from "../stream/stream.js";
-import { checkText, ownOptions } from "../core/checks.js";
+import { checkInteger, checkText, ownOptions } from "../core/checks.js";
 import { given } from "../core/given.js";
-import type { Store, StoredSnapshot } from "./stores/store.js";
+import type { RangeAnswer } from "../stream/answer.js";
+import { STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
+import { type SnapshotKey, snapshotKey, type StreamCipher } from "../stream/sealing.js";
+import type { Statement } from "../stream/statement.js";
+import { HoldoutStream } from "../stream/stream.js";
+import type { RangeOptions } from "../stream/system.js";
+import { CheckedStore, checkSequence } from "./checkedStore.js";
+import { Committer, type NamedSnapshot } from "./committer.js";
+import type { Budget } from "./odometer.js";
+import { type Store, StoreError, type StoredSnapshot } from "./stores/store.js";
 
 interface NamedOptions extends StreamOptions {
-  /** Which stream of the store. */
+  /** Which stream of the store. Public. */
   readonly name: string;
 }
 
 export interface OpenStreamOptions extends NamedOptions {
   readonly store: Store;
-  /** Seals the snapshots; as secret as the data. */
+  /** Encrypts the snapshots; as secret as the data. */
   readonly key: SnapshotKey;
+  /**
+   * The lowest sequence number that the stored snapshot may have. Keep `stream.sequence` in a place that is not rolled
+   * back together with the store, and give it here. Default 0: no check.
+   */
+  readonly atLeast?: number;
+  /** The odometer that this stream is charged to, and the data that it reads. */
+  readonly budget?: Budget;
 }
 
-/** Opens a stream of a store: goes on from its newest snapshot, or begins it. */
+/** Opens a stream of a store: continues its newest snapshot, or begins it. */
 export async function openStream(asked: OpenStreamOptions): Promise<DurableStream> {
-  const own = ownOptions("openStream", asked, [...STREAM_OPTIONS, "store", "key"]);
-  const { store, key } = own;
+  const own = ownOptions("openStream", asked, [...STREAM_OPTIONS, "store", "key", "atLeast", "budget"]);
+  const { store, key, atLeast = 0, budget } = own;
   const options = given(own, STREAM_OPTIONS) as NamedOptions;
   checkText("name", options.name);
-  const secret = await snapshotKey(key);
-  const found = await store.get(options.name);
+  checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
+  const checked = new CheckedStore(store);
+  const place = { store: checked, committer: new Committer(checked), key: await snapshotKey(key) };
+  return openIn(place, options, atLeast, budget);
+}
+
+/** What the streams of one hub share. */
+export interface Place {
+  readonly store: CheckedStore;
+  readonly committer: Committer;
+  readonly key: CryptoKey;
+}
+
+export async function openIn(
+  { store, committer, key }: Place,
+  options: NamedOptions,
+  atLeast: number,
+  budget: Budget | undefined,
+): Promise<DurableStream> {
+  const { name } = options;
+  const found = await store.get(name, atLeast);
   try {
-    const publisher = found === undefined ? privateStream(options) : await goOn(found, secret, options);
-    return new DurableStream(publisher, store, secret, options.name);
+    const stream = found === undefined ? HoldoutStream.begin(options) : await resume(found, key, options);
+    await budget?.odometer.register(name, stream.statement(), budget, found === undefined);
+    return new DurableStream(stream, store, committer, await stream.cipher(key), name);
   } catch (reason) {
-    await store.giveBack?.(options.name);
+    await store.giveBack(name);
     throw reason;
   }
 }
 
-async function goOn({ sequence, bytes }: StoredSnapshot, key: SnapshotKey, options: NamedOptions) {
-  const publisher = await restore(bytes, key, options);
-  if (publisher.sequence !== sequence)
-    throw new Error(
-      `store: expected snapshot ${sequence} of stream ${JSON.stringify(options.name)}, got ${publisher.sequence}; an older one was put back, and continuing it would publish positions again`,
-    );
-  return publisher;
+async function resume(
+  found: StoredSnapshot,
+  key: SnapshotKey,
+  options: NamedOptions,
+): Promise<HoldoutStream> {
+  const stream = await HoldoutStream.restore(found.bytes, key, options);
+  checkSequence(options.name, found.sequence, stream.sequence);
+  return stream;
 }
 
 /**
- * A publisher whose numbers come out after the state behind them is stored, hence promises. Calls need not be
- * awaited one by one: those made while a snapshot is being stored share the next one.
+ * A stream that publishes a number after its state is stored; hence all answers are promises. Calls need not be awaited
+ * one by one: those made while a snapshot is being stored share the next one.
  */
 export class DurableStream {
-  readonly #publisher: PrivateStream;
-  readonly #store: Store;
-  readonly #key: SnapshotKey;
+  readonly #stream: HoldoutStream;
+  readonly #store: CheckedStore;
+  readonly #committer: Committer;
+  readonly #cipher: StreamCipher;
   readonly #name: string;
-  /** Something was taken that no snapshot has yet. */
+  /** Values were received that no snapshot covers yet. */
   #changed = false;
-  /** The snapshot being stored, and the one that will have everything taken until now. */
+  /** The snapshot being stored, and the one that will cover everything received until now. */
   #storing: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
+  #sequence: number;
   #ended: Error | undefined;
 
-  constructor(publisher: PrivateStream, store: Store, key: SnapshotKey, name: string) {
-    this.#publisher = publisher;
+  constructor(
+    stream: HoldoutStream,
+    store: CheckedStore,
+    committer: Committer,
+    cipher: StreamCipher,
+    name: string,
+  ) {
+    this.#stream = stream;
     this.#store = store;
-    this.#key = key;
+    this.#committer = committer;
+    this.#cipher = cipher;
     this.#name = name;
+    this.#sequence = stream.sequence;
   }
 
-  /** Values taken so far, held-out ones included: where the source goes on after a restart. */
+  /** Values received so far, held-out ones included: where the source resumes after a restart. */
   get received(): number {
-    return this.#publisher.received;
+    return this.#stream.received;
   }
 
-  /** Positions published so far. After a restart, `published` gives those that were stored but did not get out. */
+  /** Positions published so far. After a restart, `published` returns those that were stored but not sent. */
   get length(): number {
-    return this.#publisher.length;
+    return this.#stream.length;
+  }
+
+  /** The number of the newest stored snapshot: what `atLeast` takes when the stream is opened again. */
+  get sequence(): number {
+    return this.#sequence;
   }
 
   /** Closed, or stopped because the store failed. */
@@ -91,79 +137,81 @@ export class DurableStream {
     return this.#ended !== undefined;
   }
 
-  /** Takes a value and gives the private number for its position, or `undefined` during the hold-out. */
+  /** Receives a value and gives the private number for its position, or `undefined` during the hold-out. */
   push(value: number): Promise<number | undefined> {
-    return this.#take((publisher) => publisher.push(value));
+    return this.#answer((stream) => stream.push(value), true);
   }
 
   /** The same for a batch: one snapshot for all of it. */
   pushMany(values: Float64Array | readonly number[]): Promise<Float64Array> {
-    return this.#take((publisher) => publisher.pushMany(values));
+    return this.#answer((stream) => stream.pushMany(values), true);
   }
 
   /** What positions [from, to) published, once more, in every bit. */
   published(from: number, to: number): Promise<Float64Array> {
-    return this.#say((publisher) => publisher.published(from, to));
+    return this.#answer((stream) => stream.published(from, to));
   }
 
   /** Sum and mean over published positions [from, to), with error bars. */
   range(from: number, to: number, options?: RangeOptions): Promise<RangeAnswer> {
-    return this.#say((publisher) => publisher.range(from, to, options));
+    return this.#answer((stream) => stream.range(from, to, options));
   }
 
-  /** The machine-readable privacy statement. It has θ in it, so it waits for the store like all else. */
+  /** The machine-readable privacy statement. It contains θ, so it waits for the store like all other answers. */
   statement(): Promise<Statement> {
-    return this.#say((publisher) => publisher.statement());
+    return this.#answer((stream) => stream.statement());
   }
 
   /** The same as a short text. */
   explain(): Promise<string> {
-    return this.#say((publisher) => publisher.explain());
+    return this.#answer((stream) => stream.explain());
   }
 
-  /** Stores whatever is not stored yet and ends this object; `keep` opens the stream again. */
+  /** Stores what is not stored yet and ends this object; `openStream` opens the stream again. */
   async close(): Promise<void> {
+    this.#store.checkOutside();
     if (this.#ended !== undefined) return;
     const [changed, stored] = [this.#changed, this.#stored()];
-    this.#ended = new Error(`stream ${JSON.stringify(this.#name)}: closed; open it again to go on`);
+    this.#ended = new Error(
+      `stream ${JSON.stringify(this.#name)}: expected an open stream, got a closed one; open it again`,
+    );
     await stored;
-    if (!changed) await this.#store.giveBack?.(this.#name);
+    if (!changed) await this.#store.giveBack(this.#name);
   }
 
-  async #take<T>(act: (publisher: PrivateStream) => T): Promise<T> {
+  async #answer<T>(ask: (stream: HoldoutStream) => T, changes = false): Promise<T> {
+    this.#store.checkOutside();
     if (this.#ended !== undefined) throw this.#ended;
-    this.#changed = true; // before it acts: a smoother of the caller's may throw halfway
-    const result = act(this.#publisher);
-    if (this.#store.durable) await this.#stored();
-    return result;
-  }
-
-  async #say<T>(ask: (publisher: PrivateStream) => T): Promise<T> {
-    if (this.#ended !== undefined) throw this.#ended;
-    const answer = ask(this.#publisher);
+    this.#changed ||= changes; // before it acts: a smoother of the caller's may throw halfway
+    const answer = ask(this.#stream);
     if (this.#store.durable) await this.#stored();
     return answer;
   }
 
-  /** Resolves when everything taken until now is in the store. */
+  /** Resolves when everything received until now is in the store. */
   #stored(): Promise<void> {
     if (!this.#changed) return this.#storing;
-    this.#next ??= this.#storing.then(() => {
-      this.#next = undefined;
-      this.#changed = false;
-      return (this.#storing = this.#write());
-    });
-    return this.#next;
+    return (this.#next ??= this.#committer
+      .commit(() => this.#seal())
+      .then(
+        (sequence) => void (this.#sequence = sequence),
+        (cause: unknown) => this.#end(cause),
+      ));
+  }
+
+  async #seal(): Promise<NamedSnapshot> {
+    this.#storing = this.#next!;
+    this.#next = undefined;
+    this.#changed = false;
+    const sealed = this.#stream.seal(this.#cipher); // before anything is awaited: the state of this moment
+    const { sequence } = this.#stream;
+    return { name: this.#name, sequence, bytes: await sealed };
   }
 
   /** After a failure nobody knows what the store has: this object ends, and opening the stream again finds out. */
-  async #write(): Promise<void> {
-    try {
-      const bytes = await this.#publisher.snapshot(this.#key);
-      await this.#store.put(this.#name, this.#publisher.sequence, bytes);
-    } catch (cause) {
-      const message = `stream ${JSON.stringify(this.#name)}: its state could not be stored, so nothing more is published; open it again`;
-      throw (this.#ended = new Error(message, { cause }));
-    }
+  #end(cause: unknown): never {
+    const message = `stream ${JSON.stringify(this.#name)}: its state could not be stored, so nothing more is published; open it again`;
+    const code = cause instanceof StoreError ? cause.code : "unavailable";
+    throw (this.#ended = new StoreError(code, message, { cause }));
   }
 }

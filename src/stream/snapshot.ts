@@ -68,15 +68,22 @@ export async function openSnapshot(
   return { sequence, salt, state };
 }
 
-/** The same state under another key and with another sequence number: no parameter is needed for that. */
+/** The same state as the next snapshot of its stream, under another key. No parameter is needed for that. */
 export async function resealSnapshot(
   bytes: Uint8Array,
   from: SnapshotKey,
   to: SnapshotKey,
-  sequence: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const { plain } = await decryptSnapshot(bytes, from);
-  return sealSnapshot(await StreamCipher.make(to), sequence, plain);
+): Promise<{ readonly previous: number; readonly bytes: Uint8Array }> {
+  const { sequence: previous, plain } = await decryptSnapshot(bytes, from);
+  return { previous, bytes: await sealSnapshot(await StreamCipher.make(to), previous + 1, plain) };
+}
+
+/** Whether these bytes are a snapshot that this key opens. */
+export function openableSnapshot(bytes: Uint8Array, key: SnapshotKey): Promise<boolean> {
+  return decryptSnapshot(bytes, key).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function decryptSnapshot(bytes: Uint8Array, key: SnapshotKey) {

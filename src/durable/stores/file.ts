@@ -1,15 +1,16 @@
 /**
  * Snapshots as files: <folder>/<SHA-256 of the name>/<sequence>.
  *
- * A snapshot is written under a draft's name, flushed, and only then linked to its number, so a number never names
- * half a snapshot. Linking fails if the number is taken: of two processes that go on from the same snapshot one
- * wins. Numbers are removed in ascending order and only below one that is there; so whoever finds the number before
- * his own gone was overtaken, and withdraws. The first number stays, emptied: a stream cannot be begun twice.
+ * A snapshot is written to a draft, flushed, and then linked to its number: a number never names half a snapshot.
+ * Linking fails if the number exists, so if two processes continue the same snapshot, one of them succeeds. Numbers are
+ * removed in ascending order, and only below one that exists. A process that finds the number before its own removed
+ * came too late, and removes its own. The first number stays as an empty file: a stream cannot begin twice.
+ * Readers change nothing. Drafts of killed processes are removed by the process that stores their number or a later one.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, stat, truncate, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { notNext, type Store } from "./store.js";
+import { conflict, type Store } from "./store.js";
 
 const DRAFT = ".draft";
 
@@ -20,33 +21,49 @@ export function fileStore(folder: string): Store {
     durable: true,
     async get(name) {
       const place = placeOf(name);
-      const names = await namesIn(place);
-      for (const name of names) if (name.endsWith(DRAFT)) await remove(place, name); // a killed process left it
-      const sequence = Math.max(0, ...numbers(names));
-      return sequence === 0 ? undefined : { sequence, bytes: await readFile(join(place, String(sequence))) };
+      for (;;) {
+        const sequence = Math.max(0, ...numbers(await namesIn(place)));
+        if (sequence === 0) return undefined;
+        const bytes = await readIfThere(join(place, String(sequence)));
+        if (bytes.length > 0) return { sequence, bytes }; // else a writer removed it: there is a newer one
+      }
     },
     async put(name, sequence, bytes) {
       const place = placeOf(name);
       if (sequence === 1) await makeFolder(folder, place);
-      if (!(await hasPrevious(place, sequence))) throw notNext(name, sequence);
-      const draft = randomUUID() + DRAFT;
-      await writeFlushed(join(place, draft), bytes);
+      if (!(await hasPrevious(place, sequence))) throw conflict(name, sequence);
+      const draft = `${sequence}.${randomUUID()}${DRAFT}`;
       try {
+        await writeFlushed(join(place, draft), bytes);
         await link(join(place, draft), join(place, String(sequence)));
       } catch (error) {
-        throw isTaken(error) ? notNext(name, sequence) : error;
+        // A draft disappears when another process has stored this number.
+        throw isTaken(error) || isMissing(error) ? conflict(name, sequence) : error;
       } finally {
         await remove(place, draft);
       }
       if (!(await hasPrevious(place, sequence))) {
         await remove(place, String(sequence));
-        throw notNext(name, sequence);
+        throw conflict(name, sequence);
       }
       await flushFolder(place);
-      for (const older of numbers(await namesIn(place)).filter((number) => number < sequence))
+      const names = await namesIn(place);
+      for (const older of numbers(names).filter((number) => number < sequence))
         await remove(place, String(older));
+      for (const other of names)
+        if (other.endsWith(DRAFT) && Number.parseInt(other) <= sequence) await remove(place, other);
     },
   };
+}
+
+/** No bytes if the file is gone. */
+async function readIfThere(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (isMissing(error)) return new Uint8Array(0);
+    throw error;
+  }
 }
 
 async function namesIn(place: string): Promise<string[]> {

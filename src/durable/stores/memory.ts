@@ -1,40 +1,40 @@
-import { notNext, type Store, type StoredSnapshot } from "./store.js";
+import { conflict, type Store, StoreError, type StoredSnapshot } from "./store.js";
 
-interface Place {
-  sequence: number;
-  /** Undefined before the first seal. */
-  bytes: Uint8Array | undefined;
-  /** Somebody goes on from it at the moment. */
-  open: boolean;
+interface Entry {
+  readonly sequence: number;
+  /** Undefined before the first snapshot. */
+  readonly bytes: Uint8Array | undefined;
+  /** A stream object continues it at the moment. */
+  readonly open: boolean;
 }
 
-/** Keeps snapshots in this process, encrypted: smaller than live streams, and gone with it. */
+/** Stores snapshots in this process, encrypted: smaller than live streams, and gone when the process ends. */
 export function memoryStore(): Store {
-  const places = new Map<string, Place>();
+  const entries = new Map<string, Entry>();
   return {
     durable: false,
     get(name): Promise<StoredSnapshot | undefined> {
-      const place = places.get(name) ?? { sequence: 0, bytes: undefined, open: false };
-      if (place.open)
+      const { sequence, bytes, open } = entries.get(name) ?? { sequence: 0, bytes: undefined, open: false };
+      if (open)
         return Promise.reject(
-          new Error(
-            `store: stream ${JSON.stringify(name)} is open already, in another hub or by keep; close that one first`,
+          new StoreError(
+            "in-use",
+            `store: stream ${JSON.stringify(name)} is open already, in another hub or by openStream; close it there first`,
           ),
         );
-      place.open = true;
-      places.set(name, place);
-      const { sequence, bytes } = place;
+      entries.set(name, { sequence, bytes, open: true });
       return Promise.resolve(bytes && { sequence, bytes });
     },
     put(name, sequence, bytes) {
-      if (sequence !== (places.get(name)?.sequence ?? 0) + 1) return Promise.reject(notNext(name, sequence));
-      places.set(name, { sequence, bytes, open: false });
+      if (sequence !== (entries.get(name)?.sequence ?? 0) + 1)
+        return Promise.reject(conflict(name, sequence));
+      entries.set(name, { sequence, bytes, open: false });
       return Promise.resolve();
     },
     giveBack(name) {
-      const place = places.get(name);
-      if (place?.bytes === undefined) places.delete(name);
-      else place.open = false;
+      const entry = entries.get(name);
+      if (entry?.bytes === undefined) entries.delete(name);
+      else entries.set(name, { ...entry, open: false });
       return Promise.resolve();
     },
   };

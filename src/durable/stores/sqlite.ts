@@ -1,5 +1,5 @@
 /** Snapshots in one table of an SQLite database; each `put` is one statement and so one transaction. */
-import { notNext, type Store } from "./store.js";
+import { conflict, type Store } from "./store.js";
 
 /** What is asked of a database: `DatabaseSync` of node:sqlite has it, and so have better-sqlite3 and libsql. */
 export interface SqliteDatabase {
@@ -41,7 +41,7 @@ export async function sqliteStore(database: string | SqliteDatabase): Promise<St
     async put(name, sequence, bytes) {
       const { changes } =
         sequence === 1 ? insert.run(sequence, bytes, name) : update.run(sequence, bytes, name, sequence);
-      if (Number(changes) !== 1) throw notNext(name, sequence);
+      if (Number(changes) !== 1) throw conflict(name, sequence);
     },
   };
 }

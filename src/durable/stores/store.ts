@@ -1,40 +1,67 @@
-/** Where sealed snapshots are kept. A store sees names, sequence numbers and encrypted bytes. */
+/** Where snapshots are stored. A store sees names, sequence numbers and encrypted bytes. */
 
-/** A snapshot as a store keeps it. */
+/** A snapshot as a store returns it. */
 export interface StoredSnapshot {
-  /** Which seal of its stream it is, from 1 on. */
+  /** Which snapshot of its stream it is, from 1 on. */
   readonly sequence: number;
   readonly bytes: Uint8Array;
 }
 
-/** Three members make a store, and a fourth one that ends with the process. */
+/** Two methods and a flag make a store; the other methods are optional. */
 export interface Store {
   /**
-   * Whether snapshots outlive the process. If so, nothing is published before the state that published it is
-   * stored; if not, a crash takes the noise key with it and there is nothing to go back to.
+   * Whether snapshots outlive the process. If true, nothing is published before the state that published it is
+   * stored. If false, a crash destroys the noise key as well, and there is no state to go back to.
    */
   readonly durable: boolean;
   /**
-   * The newest snapshot of a stream; undefined if there never was one. A store that is not durable hands a stream
-   * to one taker at a time and rejects others, because the taker publishes without storing first.
+   * The newest snapshot of a stream; undefined if there is none. It changes nothing in a durable store. A store that is
+   * not durable gives a stream to one caller at a time and rejects others, because the caller publishes before it stores.
    */
   get(name: string): Promise<StoredSnapshot | undefined>;
   /**
-   * Keeps a snapshot in place of the one before. Rejects, and changes nothing, unless `sequence` is one above the
-   * newest (1 for a new stream): of two that go on from the same snapshot one wins, and an old one cannot return.
-   * When it resolves, the snapshot is as safe as this store can make it.
+   * Stores a snapshot in place of the one before. Rejects with an error that has `code: "conflict"`, and changes
+   * nothing, unless `sequence` is one above the newest (1 for a new stream). So if two processes continue the same
+   * snapshot, one of them succeeds. When it resolves, the snapshot is as safe as this store can make it.
    */
   put(name: string, sequence: number, bytes: Uint8Array): Promise<void>;
   /**
-   * Takes a stream back as it was handed out, because no value was added to it: it could not be opened, or was only
-   * asked. For stores that are not durable; with others nothing was taken away.
+   * Ends a `get` without a `put`: no value was added to the stream. For stores that are not durable; other stores have
+   * nothing to do here.
    */
   giveBack?(name: string): Promise<void>;
 }
 
+/** Why a store refused, in a form that programs can read. */
+export type StoreErrorCode =
+  /** Another process stored this stream in the meantime. Open it again. */
+  | "conflict"
+  /** The stream is open elsewhere in this process. Close it there first. */
+  | "in-use"
+  /** The store failed. Whether it stored the snapshot is not known; opening the stream again finds out. */
+  | "unavailable"
+  /** The store returned something that it must not return. */
+  | "invalid"
+  /** The store has an older state than `atLeast` says. */
+  | "rolled-back";
+
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+  /** Whether the same call can succeed after the stream is opened again. */
+  readonly retryable: boolean;
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StoreError";
+    this.code = code;
+    this.retryable = code === "conflict" || code === "in-use" || code === "unavailable";
+  }
+}
+
 /** What `put` rejects with when its snapshot does not follow the newest one. */
-export function notNext(name: string, sequence: number): Error {
-  return new Error(
-    `store: snapshot ${sequence} of stream ${JSON.stringify(name)} does not follow the newest one; the stream was continued elsewhere, open it again`,
+export function conflict(name: string, sequence: number): StoreError {
+  return new StoreError(
+    "conflict",
+    `store: snapshot ${sequence} of stream ${JSON.stringify(name)} does not follow the newest one; another process continued the stream, open it again`,
   );
 }

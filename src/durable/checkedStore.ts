@@ -1,0 +1,125 @@
+/**
+ * A store is the caller's code. It may throw, return anything, or call the stream that it stores. Here every answer is
+ * checked before it is used, every failure becomes a StoreError, and a call from inside the store is an error.
+ */
+import { type Store, StoreError, type StoredSnapshot } from "./stores/store.js";
+
+/** More bytes than any snapshot has: a hold-out of 2²⁷ values takes 4 bytes a value. */
+const MOST_BYTES = 2 ** 30;
+
+type Method = "get" | "put" | "giveBack";
+
+export class CheckedStore {
+  readonly durable: boolean;
+  readonly #store: Store;
+  /** A method of the store has been called and has not returned yet. */
+  #inside = false;
+
+  constructor(store: Store) {
+    if (typeof store !== "object" || (store as Store | null) === null)
+      throw new TypeError(`store: expected an object with durable, get and put, got ${typeof store}`);
+    const durable: unknown = store.durable; // read once: it decides when numbers come out
+    if (typeof durable !== "boolean")
+      throw new TypeError(
+        `store: expected durable to be true or false, got a value of type ${typeof durable}`,
+      );
+    for (const method of ["get", "put"] as const)
+      if (typeof store[method] !== "function")
+        throw new TypeError(
+          `store: expected a method ${method}, got a value of type ${typeof store[method]}`,
+        );
+    this.durable = durable;
+    this.#store = store;
+  }
+
+  /** Fails when the store itself is the caller: the state that it stores is not stored yet. */
+  checkOutside(): void {
+    if (this.#inside)
+      throw new Error(
+        "store: a method of the store called the stream or hub that it stores; this would never end",
+      );
+  }
+
+  /** @param atLeast the lowest sequence number that the newest snapshot may have */
+  async get(name: string, atLeast = 0): Promise<StoredSnapshot | undefined> {
+    const found = checkStored(name, await this.#call("get", name, (store) => store.get(name)));
+    const newest = found?.sequence ?? 0;
+    if (newest >= atLeast) return found;
+    await this.giveBack(name);
+    throw new StoreError(
+      "rolled-back",
+      `store: expected snapshot ${atLeast} or a later one of stream ${JSON.stringify(name)}, got ${newest === 0 ? "none" : newest}; the store was rolled back, and continuing it would publish positions again`,
+    );
+  }
+
+  async put(name: string, sequence: number, bytes: Uint8Array): Promise<void> {
+    await this.#call("put", name, (store) => store.put(name, sequence, bytes));
+  }
+
+  /** Called after a failure too, so its own failure must not hide the first one. */
+  async giveBack(name: string): Promise<void> {
+    if (!this.#has("giveBack")) return;
+    await this.#call("giveBack", name, (store) => store.giveBack!(name)).catch(() => undefined);
+  }
+
+  /** A method that somebody put on Object.prototype is not the store's. */
+  #has(method: Method): boolean {
+    const own: unknown = Reflect.get(this.#store, method);
+    const polluted: unknown = Reflect.get(Object.prototype, method);
+    return typeof own === "function" && own !== polluted;
+  }
+
+  async #call<T>(method: Method, name: string, act: (store: Store) => Promise<T>): Promise<T> {
+    this.checkOutside();
+    this.#inside = true;
+    try {
+      let answer: Promise<T>;
+      try {
+        answer = act(this.#store);
+      } finally {
+        this.#inside = false;
+      }
+      return await answer;
+    } catch (cause) {
+      throw storeError(method, name, cause);
+    }
+  }
+}
+
+/** A store of the caller's says "conflict" or "in-use" by the error's code. */
+function storeError(method: Method, name: string, cause: unknown): StoreError {
+  if (cause instanceof StoreError) return cause;
+  const shown = JSON.stringify(name);
+  const code = typeof cause === "object" && cause !== null ? (cause as { code?: unknown }).code : undefined;
+  if (code === "conflict" || code === "in-use")
+    return new StoreError(code, `store: ${method} of stream ${shown} was refused (${code}); open it again`, {
+      cause,
+    });
+  return new StoreError("unavailable", `store: ${method} of stream ${shown} failed; try again`, { cause });
+}
+
+/** What `get` returned, copied field by field; each is read once. */
+function checkStored(name: string, found: unknown): StoredSnapshot | undefined {
+  if (found === undefined) return undefined;
+  const { sequence, bytes } = (found ?? {}) as Partial<StoredSnapshot>;
+  const valid =
+    Number.isSafeInteger(sequence) &&
+    sequence! >= 1 &&
+    bytes instanceof Uint8Array &&
+    bytes.length <= MOST_BYTES;
+  if (!valid)
+    throw new StoreError(
+      "invalid",
+      `store: expected get to return { sequence, bytes } or undefined for stream ${JSON.stringify(name)}, got something else; sequence is a whole number from 1 on, bytes is a Uint8Array of at most 2^30 bytes`,
+    );
+  return { sequence: sequence!, bytes: Uint8Array.from(bytes) };
+}
+
+/** A snapshot says itself which one it is: a store that returns an older one under a newer number is refused. */
+export function checkSequence(name: string, stored: number, own: number): void {
+  if (own !== stored)
+    throw new StoreError(
+      "rolled-back",
+      `store: expected snapshot ${stored} of stream ${JSON.stringify(name)}, got ${own}; the store returned an older one, and continuing it would publish positions again`,
+    );
+}

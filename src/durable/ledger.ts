@@ -1,0 +1,64 @@
+/**
+ * Adds up ε by composition. Releases of the same data add up (sequential composition). Parts of one data set are
+ * disjoint, so one value is in one part at most and only the part with the largest sum counts (parallel composition):
+ *
+ *     spent(data) = Σ releases of all of it + max over parts of Σ releases of that part
+ *
+ * Amounts are exact: ε counts as the decimal number that it prints as, so ten times 0.1 is 1.
+ */
+
+/** One release and what it costs. */
+export interface Charge {
+  /** Which release; public. */
+  readonly name: string;
+  /** Which data it reads; public. */
+  readonly data: string;
+  /** Which of the disjoint parts of that data, or null for all of it; public. */
+  readonly part: string | null;
+  /** ε for one unit of the release. */
+  readonly epsilon: number;
+  /** What the release protects at that ε, as its statement says. */
+  readonly unit: string;
+  /** How many units of the release belong to one unit of the odometer, at most. */
+  readonly perUnit: number;
+  /** How often ε was spent: reports of a device, periods, passes over the data. */
+  readonly times: number;
+}
+
+/** Decimal places that every sum is computed with: ε ≥ 10⁻¹² has at most 12 + 17 of them. */
+const PLACES = 30;
+
+export const LEAST_EPSILON = 1e-12;
+export const MOST_EPSILON = 1e6;
+
+/** The decimal number that a double prints as, in units of 10⁻³⁰. */
+export function exact(value: number): bigint {
+  const [mantissa, exponent = "0"] = String(value).split("e") as [string, string?];
+  const [whole, fraction = ""] = mantissa.split(".") as [string, string?];
+  return BigInt(whole + fraction) * 10n ** BigInt(PLACES - fraction.length + Number(exponent));
+}
+
+/** As a number, for people and for statements. */
+export function rounded(amount: bigint): number {
+  const digits = amount.toString().padStart(PLACES + 1, "0");
+  return Number(`${digits.slice(0, -PLACES)}.${digits.slice(-PLACES)}`);
+}
+
+/** ε that a release has cost one unit of the odometer. */
+export function costOf({ epsilon, perUnit, times }: Charge): bigint {
+  return exact(epsilon) * BigInt(perUnit) * BigInt(times);
+}
+
+/** ε that one unit of a data set has spent at most. */
+export function spentOn(data: string, charges: Iterable<Charge>): bigint {
+  let whole = 0n;
+  const parts = new Map<string, bigint>();
+  for (const charge of charges) {
+    if (charge.data !== data) continue;
+    if (charge.part === null) whole += costOf(charge);
+    else parts.set(charge.part, (parts.get(charge.part) ?? 0n) + costOf(charge));
+  }
+  let largest = 0n;
+  for (const sum of parts.values()) if (sum > largest) largest = sum;
+  return whole + largest;
+}

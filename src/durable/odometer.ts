@@ -1,0 +1,289 @@
+/**
+ * Adds up the ε of several releases (streams, hubs, histograms, reporters), refuses a release that would go above a limit,
+ * and is kept in a store like a stream: a charge is stored before the release may publish.
+ */
+import { checkInteger, checkPositive, checkText, ownOptions } from "../core/checks.js";
+import { type SnapshotKey, snapshotKey, StreamCipher } from "../stream/sealing.js";
+import {
+  encodeParameters,
+  encodeState,
+  openSnapshot,
+  type Parameters,
+  sealSnapshot,
+} from "../stream/snapshot.js";
+import { CheckedStore, checkSequence } from "./checkedStore.js";
+import { type Charge, costOf, exact, LEAST_EPSILON, MOST_EPSILON, rounded, spentOn } from "./ledger.js";
+import { Committer } from "./committer.js";
+import { type Store, StoreError } from "./stores/store.js";
+
+export interface OdometerOptions {
+  /** Which odometer of the store; streams and odometers share one set of names. Public. */
+  readonly name: string;
+  readonly store: Store;
+  /** Encrypts its state. */
+  readonly key: SnapshotKey;
+  /** The ε that one unit of any data set may spend at most. */
+  readonly limit: number;
+  /** Whose spending is added up. Default "one value", which is what streams protect. */
+  readonly unit?: string;
+  /** The lowest sequence number that the stored state may have, against a store that was rolled back. Default 0. */
+  readonly atLeast?: number;
+}
+
+/** What a release says of itself: every `statement()` of the library has these fields. */
+export interface Release {
+  readonly epsilon: number;
+  readonly delta?: number;
+  readonly unit: string;
+}
+
+/** Which data a release reads. */
+export interface Terms {
+  /** Releases with the same `data` add up. Different names promise that no unit is in two of them. Default "all data". */
+  readonly data?: string;
+  /** One of several disjoint parts of that data: a unit is in one part at most. Default: the release reads all of it. */
+  readonly part?: string;
+  /**
+   * How many units of the release belong to one unit of the odometer, at most: 5 if a person has at most 5 values. Must be
+   * given when the two units have different names. Default 1.
+   */
+  readonly perUnit?: number;
+}
+
+/** For `openStream` and `openHub`: the odometer to charge, and the data. */
+export interface Budget extends Terms {
+  readonly odometer: Odometer;
+}
+
+export interface OdometerStatement {
+  readonly unit: string;
+  readonly limit: number;
+  readonly data: readonly {
+    readonly data: string;
+    readonly spent: number;
+    readonly left: number;
+    readonly releases: readonly (Charge & { readonly spent: number })[];
+  }[];
+  readonly composition: string;
+}
+
+const MOST_RELEASES = 2 ** 16;
+const COMPOSITION =
+  "Releases of the same data add up. Parts of one data set are disjoint: the part that spent most counts. Data sets are disjoint: each has the whole limit.";
+
+/** Opens an odometer of a store: continues its newest state, or begins it. */
+export async function openOdometer(asked: OdometerOptions): Promise<Odometer> {
+  const own = ownOptions("openOdometer", asked, ["name", "store", "key", "limit", "unit", "atLeast"]);
+  const { name, store, key, limit, unit = "one value", atLeast = 0 } = own;
+  checkText("name", name);
+  checkText("unit", unit);
+  checkEpsilon("limit", limit);
+  checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
+  const odometer = new Odometer(new CheckedStore(store), await snapshotKey(key), name, unit, limit);
+  await odometer.load(atLeast);
+  return odometer;
+}
+
+export class Odometer {
+  readonly #store: CheckedStore;
+  readonly #committer: Committer;
+  readonly #key: CryptoKey;
+  readonly #name: string;
+  readonly #unit: string;
+  readonly #limit: number;
+  readonly #parameters: Parameters;
+  #charges: ReadonlyMap<string, Charge> = new Map();
+  #sequence = 0;
+  /** The salt of its key, once there is one. */
+  #salt: Uint8Array<ArrayBuffer> | undefined;
+  /** The store may have another state than this object. */
+  #stale = false;
+  /** The change that is being stored. */
+  #changing: Promise<unknown> = Promise.resolve();
+
+  constructor(store: CheckedStore, key: CryptoKey, name: string, unit: string, limit: number) {
+    this.#store = store;
+    this.#committer = new Committer(store);
+    this.#key = key;
+    this.#name = name;
+    this.#unit = unit;
+    this.#limit = limit;
+    this.#parameters = { kind: "odometer", name, unit };
+  }
+
+  /** The number of the newest stored state: what `atLeast` takes. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /**
+   * Charges a release, once per name: the same release after a restart costs nothing more. Register before you publish.
+   * Rejects, and changes nothing, if the limit does not allow it or if the name has other terms.
+   * @param again charge it although the name is registered: its state was lost, and it reads the data another time
+   */
+  register(name: string, release: Release, terms: Terms = {}, again = false): Promise<void> {
+    return this.#change((charges) => {
+      const charge = this.#chargeOf(name, release, terms);
+      const before = charges.get(name);
+      if (before === undefined) return charge;
+      checkSameTerms(before, charge);
+      return again ? { ...before, times: before.times + 1 } : before;
+    });
+  }
+
+  /** Spends the ε of a registered release again: one more report of a device, period, or pass over the data. */
+  spend(name: string, times = 1): Promise<void> {
+    return this.#change((charges) => {
+      checkInteger("times", times, 1, 2 ** 40);
+      const before = charges.get(name);
+      if (before === undefined)
+        throw new RangeError(
+          `odometer: expected a registered release, got ${JSON.stringify(name)}; register it first`,
+        );
+      return { ...before, times: checkInteger("times", before.times + times, 1, 2 ** 40) };
+    });
+  }
+
+  /** ε that one unit of a data set has spent at most. */
+  spent(data = ALL_DATA): number {
+    return rounded(spentOn(data, this.#charges.values()));
+  }
+
+  /** ε that the limit leaves for a data set. */
+  left(data = ALL_DATA): number {
+    const left = exact(this.#limit) - spentOn(data, this.#charges.values());
+    return left > 0n ? rounded(left) : 0; // a lower limit than before may be below what is spent
+  }
+
+  /** The machine-readable statement. */
+  statement(): OdometerStatement {
+    const charges = [...this.#charges.values()];
+    const data = [...new Set(charges.map((charge) => charge.data))].map((data) => ({
+      data,
+      spent: this.spent(data),
+      left: this.left(data),
+      releases: charges
+        .filter((charge) => charge.data === data)
+        .map((charge) => ({ ...charge, spent: rounded(costOf(charge)) })),
+    }));
+    return { unit: this.#unit, limit: this.#limit, data, composition: COMPOSITION };
+  }
+
+  /** The same as a short text. */
+  explain(): string {
+    const { unit, limit, data, composition } = this.statement();
+    return [
+      `Privacy budget of ${unit}: ε at most ${limit} for each data set.`,
+      ...data.flatMap(({ data, spent, left, releases }) => [
+        `${data}: ε = ${spent} spent, ${left} left`,
+        ...releases.map(
+          ({ name, part, epsilon, unit, perUnit, times, spent }) =>
+            `  ${name}${part === null ? "" : ` (part ${part})`}: ε = ${spent} (${epsilon} for ${unit}, × ${perUnit} × ${times})`,
+        ),
+      ]),
+      composition,
+    ].join("\n");
+  }
+
+  /** Reads the newest state from the store. */
+  async load(atLeast: number): Promise<void> {
+    const found = await this.#store.get(this.#name, atLeast);
+    await this.#store.giveBack(this.#name); // nothing is published from it before the next change is stored
+    if (found !== undefined) {
+      const { sequence, salt, state } = await openSnapshot(found.bytes, this.#key, this.#parameters);
+      checkSequence(this.#name, found.sequence, sequence);
+      const charges = JSON.parse(state.text()) as Charge[];
+      this.#charges = new Map(charges.map((charge) => [charge.name, charge]));
+      this.#sequence = sequence;
+      this.#salt = salt;
+    }
+    this.#stale = false;
+  }
+
+  #chargeOf(name: string, release: Release, terms: Terms): Charge {
+    const own = Object.assign(Object.create(null) as Terms, terms);
+    const { data = ALL_DATA, part, perUnit } = own;
+    const { epsilon, delta = 0, unit } = release;
+    checkText("name", name);
+    checkText("data", data);
+    if (part !== undefined) checkText("part", part);
+    checkText("unit", unit);
+    checkEpsilon("epsilon", epsilon);
+    if (delta !== 0) throw new RangeError(`delta: expected 0, got ${delta}; the odometer adds up pure ε`);
+    if (perUnit === undefined && unit !== this.#unit)
+      throw new TypeError(
+        `perUnit: expected how many of "${unit}" belong to "${this.#unit}" at most, got none; give perUnit, 1 if they are the same`,
+      );
+    const most = perUnit === undefined ? 1 : checkInteger("perUnit", perUnit, 1, 2 ** 40);
+    return { name, data, part: part ?? null, epsilon, unit, perUnit: most, times: 1 };
+  }
+
+  /** One change at a time: computed on a copy, checked, stored, and only then made. */
+  #change(next: (charges: ReadonlyMap<string, Charge>) => Charge): Promise<void> {
+    this.#store.checkOutside();
+    const turn = this.#changing.then(() => this.#tryChange(next));
+    this.#changing = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #tryChange(next: (charges: ReadonlyMap<string, Charge>) => Charge): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      if (this.#stale) await this.load(this.#sequence);
+      const charge = next(this.#charges);
+      if (this.#charges.get(charge.name) === charge) return;
+      const charges = new Map(this.#charges).set(charge.name, charge);
+      this.#checkLimit(charge, charges);
+      try {
+        return await this.#put(charges);
+      } catch (error) {
+        this.#stale = true;
+        // Another process changed it: read its state and decide again.
+        if (!(error instanceof StoreError && error.code === "conflict") || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  #checkLimit(charge: Charge, charges: ReadonlyMap<string, Charge>): void {
+    if (charges.size > MOST_RELEASES)
+      throw new RangeError(`odometer: expected at most ${MOST_RELEASES} releases`);
+    const total = spentOn(charge.data, charges.values());
+    if (total <= exact(this.#limit)) return;
+    throw new RangeError(
+      `odometer: release ${JSON.stringify(charge.name)} would bring ${JSON.stringify(charge.data)} to ε = ${rounded(total)}, expected at most ${this.#limit}; ${this.left(charge.data)} is left`,
+    );
+  }
+
+  async #put(charges: ReadonlyMap<string, Charge>): Promise<void> {
+    const plain = encodeState(encodeParameters(this.#parameters), (writer) =>
+      writer.text(JSON.stringify([...charges.values()])),
+    );
+    const cipher = await StreamCipher.make(this.#key, this.#salt);
+    const sequence = this.#sequence + 1;
+    await this.#committer.commit(async () => ({
+      name: this.#name,
+      sequence,
+      bytes: await sealSnapshot(cipher, sequence, plain),
+    }));
+    this.#charges = charges;
+    this.#sequence = sequence;
+    this.#salt = cipher.salt;
+  }
+}
+
+const ALL_DATA = "all data";
+/** How often a change is tried when other processes change the odometer at the same time. */
+const ATTEMPTS = 8;
+
+function checkEpsilon(name: string, epsilon: number): void {
+  checkPositive(name, epsilon);
+  if (epsilon < LEAST_EPSILON || epsilon > MOST_EPSILON)
+    throw new RangeError(`${name}: expected ${LEAST_EPSILON} to ${MOST_EPSILON}, got ${epsilon}`);
+}
+
+function checkSameTerms(before: Charge, now: Charge): void {
+  for (const term of ["data", "part", "epsilon", "unit", "perUnit"] as const)
+    if (before[term] !== now[term])
+      throw new RangeError(
+        `odometer: expected release ${JSON.stringify(now.name)} with ${term} = ${JSON.stringify(before[term])}, got ${JSON.stringify(now[term])}; a release with other terms needs another name`,
+      );
+}

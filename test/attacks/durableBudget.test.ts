@@ -1,0 +1,198 @@
+/**
+ * The attacker asks for more releases of the same data: each one has its own noise, and the mean of many has none. Every
+ * release is private by itself. The odometer must add them up and refuse the one that goes above the limit, in one process
+ * or in several, whatever fails in between.
+ */
+import { describe, expect, test } from "vitest";
+import { memoryStore, openHub, openOdometer, openStream, privateStream } from "../../src/index.js";
+import { fileStore } from "../../src/node.js";
+import { failing, key, options, temporaryFolders, values } from "../durable/support.js";
+
+const folder = temporaryFolders();
+const { unsafeSeed: _, ...secret } = options;
+const release = (epsilon: number) => ({ epsilon, unit: "one value" });
+const open = (more: object = {}) =>
+  openOdometer({ name: "budget", store: fileStore(folder()), key, limit: 1, ...more });
+
+test("without an odometer, releases of the same data average to the truth: this is the harm", () => {
+  const truth = values.subarray(0, 64).reduce((sum, value) => sum + Math.min(value, 100), 0);
+  let sum = 0;
+  for (let i = 0; i < 2000; i++) {
+    const stream = privateStream({ ...options, threshold: 100, holdout: 0, unsafeSeed: `average ${i}` });
+    stream.pushMany(values.subarray(0, 64));
+    sum += stream.range(0, 64).sum / 2000;
+  }
+  expect(Math.abs(sum - truth)).toBeLessThan(60); // fixed seeds: noise of one release has a scale of 300
+});
+
+describe("two publishers of the same data", () => {
+  test("add up, and the one above the limit publishes nothing", async () => {
+    const store = fileStore(folder());
+    const odometer = await open({ limit: 1.5 });
+    const stream = (name: string, epsilon: number) =>
+      openStream({ ...secret, epsilon, name, store, key, budget: { odometer, data: "web log" } });
+    await (await stream("sums", 1)).pushMany(values);
+    await expect(stream("peaks", 1)).rejects.toThrow(
+      'odometer: release "peaks" would bring "web log" to ε = 2, expected at most 1.5; 0.5 is left',
+    );
+    expect(await store.get("peaks")).toBeUndefined();
+    await (await stream("peaks", 0.5)).pushMany(values);
+    expect([odometer.spent("web log"), odometer.left("web log")]).toEqual([1.5, 0]);
+  });
+
+  test("in two processes: each sees what the other registered", async () => {
+    const store = fileStore(folder());
+    const [one, two] = [await open({ store }), await open({ store })];
+    const results = await Promise.allSettled([
+      one.register("a", release(0.6)),
+      two.register("b", release(0.6)),
+    ]);
+    expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    const again = await open({ store });
+    expect(again.spent()).toBe(0.6);
+    const twenty = await Promise.allSettled(
+      [one, two].flatMap((odometer, k) =>
+        Array.from({ length: 5 }, (_, i) => odometer.register(`${k} ${i}`, release(0.1))),
+      ),
+    );
+    expect(twenty.filter(({ status }) => status === "fulfilled")).toHaveLength(4);
+    expect((await open({ store })).spent()).toBe(1);
+  });
+
+  test("the same release after a restart costs nothing more; begun anew it costs again", async () => {
+    const [state, budget] = [fileStore(folder()), fileStore(folder())];
+    const start = async (store = state) => {
+      const odometer = await open({ store: budget, limit: 2 });
+      const stream = await openStream({ ...secret, name: "s", store, key, budget: { odometer } });
+      await stream.pushMany(values.subarray(0, 50));
+      return odometer.spent();
+    };
+    expect(await start()).toBe(1);
+    expect(await start()).toBe(1);
+    expect(await start(fileStore(folder()))).toBe(2); // the stream's state was lost
+    await expect(start(fileStore(folder()))).rejects.toThrow(/would bring "all data" to ε = 3/);
+  });
+});
+
+test("a hub costs ε once, and two hubs of the same data twice", async () => {
+  const odometer = await open({ limit: 1.5 });
+  const hub = (name: string) => openHub({ ...secret, budget: { odometer, name, data: "sales" } });
+  const one = hub("per shop");
+  for (const shop of ["a", "b", "c"]) await one.push(shop, 1);
+  expect(odometer.spent("sales")).toBe(1);
+  await expect(hub("per town").push("x", 1)).rejects.toThrow(/would bring "sales" to ε = 2/);
+});
+
+describe("composition", () => {
+  test("the same data adds up, parts count by their largest, data sets by themselves", async () => {
+    const odometer = await open({ limit: 10 });
+    await odometer.register("all", release(1), { data: "a" });
+    await odometer.register("north", release(2), { data: "a", part: "north" });
+    await odometer.register("north again", release(0.5), { data: "a", part: "north" });
+    await odometer.register("south", release(1.5), { data: "a", part: "south" });
+    await odometer.register("other", release(4), { data: "b" });
+    expect([odometer.spent("a"), odometer.spent("b"), odometer.spent("c")]).toEqual([3.5, 4, 0]);
+  });
+
+  test("sums are exact: ten times 0.1 is 1, and nothing more fits", async () => {
+    const odometer = await open();
+    for (let i = 0; i < 10; i++) await odometer.register(`r${i}`, release(0.1));
+    expect([odometer.spent(), odometer.left()]).toEqual([1, 0]);
+    await expect(odometer.register("r10", release(1e-12))).rejects.toThrow(/is left/);
+  });
+
+  test("a person with at most five values spends five times as much; without a number it is refused", async () => {
+    const odometer = await open({ unit: "one person", limit: 6 });
+    await expect(odometer.register("a", release(1))).rejects.toThrow(
+      'perUnit: expected how many of "one value" belong to "one person" at most, got none',
+    );
+    await odometer.register("a", release(1), { perUnit: 5 });
+    expect(odometer.spent()).toBe(5);
+  });
+
+  test("every report of a device spends again", async () => {
+    const odometer = await open({ unit: "one device", limit: 3 });
+    await odometer.register(
+      "reports",
+      { epsilon: 0.5, delta: 0, unit: "one value, reported once" },
+      { perUnit: 1 },
+    );
+    await odometer.spend("reports", 4);
+    expect(odometer.spent()).toBe(2.5);
+    await odometer.spend("reports");
+    await expect(odometer.spend("reports")).rejects.toThrow(/ε = 3.5, expected at most 3/);
+    await expect(odometer.spend("unknown")).rejects.toThrow(/register it first/);
+  });
+});
+
+test("a failed call changes nothing, and the n-th failure of the store changes no sum, for all n", async () => {
+  for (const after of [false, true])
+    for (let n = 1; n <= 12; n++) {
+      const inner = fileStore(folder());
+      const store = failing(inner, { fails: (call) => call >= n && call < n + 3, after });
+      const registered = new Set<string>();
+      let odometer: Awaited<ReturnType<typeof open>> | undefined;
+      for (let attempt = 0; attempt < 30 && registered.size < 4; attempt++)
+        try {
+          odometer ??= await open({ store, limit: 2 });
+          const name = `r${registered.size}`;
+          await odometer.register(name, release(0.5));
+          registered.add(name);
+        } catch {
+          // tried again
+        }
+      expect(registered.size).toBe(4);
+      expect((await open({ store: inner, limit: 2 })).spent()).toBe(2);
+      await expect(odometer!.register("more", release(0.5))).rejects.toThrow(/is left/);
+      expect(odometer!.spent()).toBe(2);
+    }
+});
+
+test("rubbish is refused and leaves the sum as it was", async () => {
+  const odometer = await open();
+  await odometer.register("a", release(0.5));
+  const bad: [unknown, unknown][] = [
+    [release(0), {}],
+    [release(NaN), {}],
+    [release(1e-13), {}],
+    [{ unit: "one value" }, {}],
+    [{ ...release(0.1), delta: 1e-6 }, {}],
+    [release(0.1), { data: 7 }],
+    [release(0.1), { part: null }],
+    [release(0.1), { perUnit: 0.5 }],
+    [release(0.2), { data: "x", perUnit: 2 ** 50 }],
+  ];
+  for (const [what, terms] of bad)
+    await expect(odometer.register("b", what as never, terms as never)).rejects.toThrow(
+      /^(epsilon|delta|data|part|perUnit): expected/,
+    );
+  await expect(odometer.register("a", release(0.4))).rejects.toThrow(
+    /with epsilon = 0.5, got 0.4; a release with other/,
+  );
+  expect(odometer.spent()).toBe(0.5);
+  await expect(openOdometer({ name: "x", store: memoryStore(), key, limit: 0 })).rejects.toThrow(/^limit/);
+});
+
+test("it is no stream, and a stream is no odometer", async () => {
+  const store = fileStore(folder());
+  await (await open({ store })).register("a", release(0.5));
+  await expect(openStream({ ...secret, name: "budget", store, key })).rejects.toThrow(/^snapshot: expected/);
+  await (await openStream({ ...secret, name: "s", store, key })).push(1);
+  await expect(open({ store, name: "s" })).rejects.toThrow(/^snapshot: expected/);
+});
+
+test("prints a statement", async () => {
+  const odometer = await open({ unit: "one person", limit: 4 });
+  await odometer.register("visits", release(0.5), { data: "web log", perUnit: 5 });
+  await odometer.register("north", release(0.25), { data: "web log", part: "north", perUnit: 1 });
+  expect(odometer.explain()).toBe(
+    [
+      "Privacy budget of one person: ε at most 4 for each data set.",
+      "web log: ε = 2.75 spent, 1.25 left",
+      "  visits: ε = 2.5 (0.5 for one value, × 5 × 1)",
+      "  north (part north): ε = 0.25 (0.25 for one value, × 1 × 1)",
+      odometer.statement().composition,
+    ].join("\n"),
+  );
+  expect(JSON.parse(JSON.stringify(odometer.statement()))).toEqual(odometer.statement());
+});

@@ -1,0 +1,77 @@
+/**
+ * The attacker, or an innocent dashboard, only opens streams of a store, in a loop, while a service writes to it. The
+ * service must store and publish as if nobody were there. A second writer must not lead to a position published twice.
+ */
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openStream, privateStream, type StoreError } from "../../src/index.js";
+import { fileStore } from "../../src/node.js";
+import { key, options, temporaryFolders, values } from "../durable/support.js";
+
+const folder = temporaryFolders();
+
+test("a reader that opens the stream in a loop does not harm its writer", async () => {
+  const place = folder();
+  const writer = await openStream({ ...options, name: "s", store: fileStore(place), key });
+  let writing = true;
+  let opened = 0;
+  const read = async () => {
+    while (writing) {
+      const reader = await openStream({ ...options, name: "s", store: fileStore(place), key });
+      if (reader.length > 0) await reader.published(Math.max(0, reader.length - 60), reader.length);
+      opened++;
+    }
+  };
+  const readers = [read(), read(), read()];
+  const published: number[] = [];
+  for (const value of values) {
+    const number = await writer.push(value);
+    if (number !== undefined) published.push(number);
+  }
+  writing = false;
+  await Promise.all(readers);
+  expect(opened).toBeGreaterThan(20);
+  expect(published).toEqual([...privateStream(options).pushMany(values)]);
+});
+
+test("two writers of one stream: at every turn one stores, the other gets an error that says so", async () => {
+  const place = folder();
+  const published = new Map<number, number>();
+  for (let turn = 0; turn < 20; turn++) {
+    const writers = await Promise.all(
+      [0, 1].map(() => openStream({ ...options, name: "s", store: fileStore(place), key })),
+    );
+    const starts = writers.map((writer) => writer.length);
+    const results = await Promise.allSettled(
+      writers.map((writer, i) => writer.pushMany(values.subarray(10 * turn + i, 10 * turn + 20 + i))),
+    );
+    const refused = results.filter((result) => result.status === "rejected");
+    expect(refused).toHaveLength(1);
+    const error = refused[0]!.reason as StoreError;
+    expect([error.code, error.retryable]).toEqual(["conflict", true]);
+    expect(error.message).toMatch(/could not be stored.*open it again/);
+    results.forEach((result, i) => {
+      if (result.status === "fulfilled")
+        result.value.forEach((number, at) => {
+          expect(published.has(starts[i]! + at)).toBe(false); // no position twice
+          published.set(starts[i]! + at, number);
+        });
+    });
+  }
+  expect(published.size).toBe(20 * 20 - 16);
+});
+
+test("files that a killed process left behind are no snapshots, and do not stay for ever", async () => {
+  const place = folder();
+  const stream = await openStream({ ...options, name: "s", store: fileStore(place), key });
+  await stream.pushMany(values.subarray(0, 50));
+  const inner = join(place, readdirSync(place)[0]!);
+  mkdirSync(inner, { recursive: true });
+  writeFileSync(join(inner, "2.left-behind.draft"), "half a snapshot");
+  const other = await openStream({ ...options, name: "s", store: fileStore(place), key });
+  expect(other.received).toBe(50);
+  expect(readdirSync(inner)).toContain("2.left-behind.draft"); // a reader removes nothing
+  await other.pushMany(values.subarray(50, 100));
+  expect(readdirSync(inner)).not.toContain("2.left-behind.draft");
+});
