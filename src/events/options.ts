@@ -122,7 +122,7 @@ export function resolveEventStream(asked: EventStreamOptions): EventSettings {
 
 /** The same options with own properties alone, under `tuning` too. */
 export function withTuning<T extends EventOptions>(options: T): T {
-  return given({ ...options, tuning: ownOptions("tuning", options.tuning ?? {}, TUNING) }) as T;
+  return given({ ...options, tuning: ownOptions("tuning", options.tuning ?? {}, TUNING) }) as object as T;
 }
 
 export function resolveTicks(options: EventOptions): TickSettings {
