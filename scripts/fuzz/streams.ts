@@ -80,8 +80,8 @@ function pushOneByOne(dice: Dice, pair: Pair, count: number, tally: Tally): numb
 }
 
 async function callOnce(dice: Dice, pair: Pair, tally: Tally): Promise<void> {
-  if (dice.chance(1 / 800) && "seal" in pair.wasm) {
-    tally.add("seal and restore");
+  if (dice.chance(1 / 800) && "snapshot" in pair.wasm) {
+    tally.add("snapshot and restore");
     return swap(pair);
   }
   const [name, call] = randomCall(dice, pair);
@@ -96,7 +96,7 @@ async function callOnce(dice: Dice, pair: Pair, tally: Tally): Promise<void> {
   if (pair.wasm.length !== pair.js.length) throw new Error(`${name}: lengths differ`);
 }
 
-/** Seals both and restores each on the other core: every call after it compares the two again. */
+/** Snapshots both and restores each on the other core: every call after it compares the two again. */
 async function swap(pair: Pair): Promise<void> {
   const [wasm, js] = [pair.wasm, pair.js] as [PrivateStream, PrivateStream];
   const options = pair.options as Parameters<typeof privateStream>[0];
@@ -116,7 +116,7 @@ function randomCall(dice: Dice, pair: Pair): [name: string, call: Call] {
   if (roll < 0.75) return randomRange(dice, pair.wasm.length);
   if (roll < 0.85 && "published" in pair.wasm) return publishedAgain(dice, pair.wasm.length);
   if (roll < 0.98) return ["bad input", badCall(dice, pair.wasm.length)];
-  return ["account", (stream) => ({ ...stream.statement(), core: "" })];
+  return ["statement", (stream) => ({ ...stream.statement(), core: "" })];
 }
 
 function randomRange(dice: Dice, length: number): [name: string, call: Call] {
