@@ -122,7 +122,8 @@ export function resolveEventStream(asked: EventStreamOptions): EventSettings {
 
 /** The same options with own properties alone, under `tuning` too. */
 export function withTuning<T extends EventOptions>(options: T): T {
-  return given({ ...options, tuning: ownOptions("tuning", options.tuning ?? {}, TUNING) }) as object as T;
+  const tuning = ownOptions("tuning", options.tuning ?? {}, TUNING);
+  return Object.assign(Object.create(null) as T, options, { tuning });
 }
 
 export function resolveTicks(options: EventOptions): TickSettings {
