@@ -62,7 +62,7 @@ export class Comparison implements System {
   }
 
   range(from: number, to: number, options: RangeOptions = {}): RangeAnswer {
-    return answerRange(this.#released, from, to, options, "best");
+    return answerRange(this.#released, from, to, options, "blocks");
   }
 
   statement(): Statement {

@@ -1,6 +1,7 @@
 /** Flat Laplace: every value gets noise of its own, of scale Θ/ε. A range sums as many noises as it has values. */
 import type { AnswerKind } from "../../src/stream/answer.js";
 import { noiseScale } from "../../src/stream/noise.js";
+import { PublishedBlocks } from "../../src/stream/blocks.js";
 import { RangeIndex, type RawAnswer } from "../../src/stream/ranges.js";
 import { NO_SPREAD } from "../../src/stream/variance.js";
 import type { Settings } from "../../src/stream/options.js";
@@ -12,6 +13,7 @@ import { NoiseQueue } from "./noiseQueue.js";
 export class Flat implements IntegerStream {
   readonly #noise: NoiseQueue;
   /** Prefix sums of what was published: blocks of one value, under one level of noise. */
+  readonly #blocks: PublishedBlocks;
   readonly #ranges: RangeIndex;
   length = 0;
 
@@ -20,16 +22,20 @@ export class Flat implements IntegerStream {
     const { epsilon, maxRange, history } = settings;
     this.#noise = new NoiseQueue(core, subStream(key, Stage.baseline, 0, 0), noiseScale(1, theta, epsilon));
     const shape = { fanout: 2, levels: 1, blockLength: 1, blocksPerForest: maxRange, history };
-    this.#ranges = new RangeIndex(shape, theta / epsilon, { first: NO_SPREAD, weights: undefined });
+    this.#blocks = new PublishedBlocks(shape);
+    this.#ranges = new RangeIndex(this.#blocks, shape, theta / epsilon, {
+      first: NO_SPREAD,
+      weights: undefined,
+    });
   }
 
   get oldest(): number {
-    return this.#ranges.oldest;
+    return this.#blocks.oldest;
   }
 
   push(x: number): number {
     const noisy = x + this.#noise.take();
-    this.#ranges.add(noisy, noisy);
+    this.#blocks.add(noisy, noisy);
     this.length++;
     return noisy;
   }
@@ -38,12 +44,12 @@ export class Flat implements IntegerStream {
     const noisy = new Float64Array(xs.length);
     this.#noise.fill(noisy);
     for (let i = 0; i < xs.length; i++) noisy[i]! += xs[i]!;
-    this.#ranges.addMany(noisy, noisy);
+    this.#blocks.addMany(noisy, noisy);
     this.length += xs.length;
     return noisy;
   }
 
   answer(from: number, to: number, kind: AnswerKind): RawAnswer {
-    return this.#ranges.answer(from, to, kind);
+    return this.#ranges.answer(from, to, kind === "best" ? "blocks" : kind); // as published: nothing is shrunk
   }
 }

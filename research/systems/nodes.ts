@@ -182,8 +182,8 @@ export class NodeHierarchy {
         variance += noise;
         fourth += noise ** 2;
       };
-      if (kind === "best") this.#cover(low, high, visit);
-      else this.#increment(low, high, visit);
+      if (kind === "published") this.#increment(low, high, visit);
+      else this.#cover(low, high, visit);
       if (forestLength === Infinity) break;
     }
     return { sum, spread: { variance, fourth } };

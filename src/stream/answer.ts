@@ -3,7 +3,7 @@ import { normalQuantile } from "../core/normal.js";
 import type { Spread } from "./variance.js";
 
 /** Which of the sums that released numbers allow: `RangeOptions` says what each one is. */
-export const ANSWER_KINDS = ["best", "published"] as const;
+export const ANSWER_KINDS = ["best", "blocks", "published"] as const;
 export type AnswerKind = (typeof ANSWER_KINDS)[number];
 
 /** Plain data: it survives JSON, structuredClone and postMessage. */

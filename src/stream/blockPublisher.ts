@@ -12,6 +12,7 @@ import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { Perturber } from "./noise.js";
 import type { AnswerKind } from "./answer.js";
+import { PublishedBlocks } from "./blocks.js";
 import { RangeIndex, type RawAnswer } from "./ranges.js";
 import type { Publisher } from "./publisher.js";
 import type { Settings } from "./options.js";
@@ -38,6 +39,7 @@ export class BlockPublisher implements Publisher {
   readonly #core: Core;
   readonly #perturber: Perturber;
   readonly #smoother: Smoother;
+  readonly #published: PublishedBlocks;
   readonly #ranges: RangeIndex;
   // Fields that every push touches hold a number of their kind from the start. Engines then keep doubles in place,
   // and all streams of a process share one hidden class, whole or fractional as their parameters may be.
@@ -80,7 +82,8 @@ export class BlockPublisher implements Publisher {
     this.#fraction = 2 ** bits;
     this.#perturber = new Perturber(core, key, settings, theta, bits);
     this.#smoother = makeSmoother(settings.smoother, settings.resolution / settings.blockLength);
-    this.#ranges = new RangeIndex(settings, (settings.levels * theta) / settings.epsilon, {
+    this.#published = new PublishedBlocks(settings);
+    this.#ranges = new RangeIndex(this.#published, settings, (settings.levels * theta) / settings.epsilon, {
       first: firstSpread(settings.warming, theta, settings.epsilon),
       weights: this.#smoother.weights,
     });
@@ -97,7 +100,7 @@ export class BlockPublisher implements Publisher {
   }
 
   get oldest(): number {
-    return this.#ranges.oldest;
+    return this.#published.oldest;
   }
 
   get resolution(): number {
@@ -147,7 +150,7 @@ export class BlockPublisher implements Publisher {
   #finishBlock(sum: number): number {
     const estimate = this.#perturber.estimate(this.#block, sum);
     const last = this.#lastValue(estimate, this.#perValue);
-    this.#ranges.add(estimate, this.#perValue);
+    this.#published.add(estimate, this.#perValue);
     if (this.#blockLength > 1) this.#setPrediction(this.#predict(estimate));
     this.#block++;
     this.#left = this.#blockLength;
@@ -174,7 +177,7 @@ export class BlockPublisher implements Publisher {
     const lasts = new Float64Array(complete);
     for (let i = 0; i < complete; i++) lasts[i] = this.#lastValue(estimates[i]!, predictions[i]!);
     const out = n === 1 ? lasts : this.#publish(predictions, lasts, values.length);
-    this.#ranges.addMany(estimates, predictions);
+    this.#published.addMany(estimates, predictions);
     this.#block += complete;
     this.#setPrediction(predictions[complete]!);
     this.#left = n - ((this.#filled + values.length) % n);
@@ -184,7 +187,7 @@ export class BlockPublisher implements Publisher {
 
   /** What a position published, in units of the stream. */
   publishedAt(position: number): number {
-    return this.#ranges.publishedAt(position) * this.resolution;
+    return this.#published.publishedAt(position) * this.resolution;
   }
 
   save(writer: Encoder): void {
@@ -192,7 +195,7 @@ export class BlockPublisher implements Publisher {
     writer.count(this.#filled);
     writer.double(this.#sum); // 8 bytes, whatever it is: the length of a snapshot says nothing about values
     writer.double(this.#perValue);
-    this.#ranges.save(writer, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
+    this.#published.save(writer, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
     writer.guessed(this.#smoother.state, (i) => this.#remembered(i));
   }
 
@@ -201,7 +204,7 @@ export class BlockPublisher implements Publisher {
     this.#left = this.#blockLength - reader.count();
     this.#sum = reader.double();
     this.#setPrediction(reader.double());
-    this.#ranges.load(reader, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
+    this.#published.load(reader, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
     this.#smoother.state.set(reader.guessed((i) => this.#remembered(i)));
   }
 
@@ -210,7 +213,7 @@ export class BlockPublisher implements Publisher {
     if (i === 0) return this.#block;
     const size = this.#smoother.state.length - 1;
     const newest = this.#block - 1 - ((((this.#block - i) % size) + size) % size);
-    return (newest < 0 ? undefined : this.#ranges.estimate(newest)) ?? 0;
+    return (newest < 0 ? undefined : this.#published.estimate(newest)) ?? 0;
   }
 
   /** What the last position of a block publishes, so that the block sums to its estimate. */
@@ -244,7 +247,7 @@ export class BlockPublisher implements Publisher {
   #setPrediction(perValue: number): void {
     this.#perValue = perValue;
     this.#steady = perValue * this.resolution;
-    this.#ranges.prediction = perValue;
+    this.#published.prediction = perValue;
   }
 
   #round(perValue: number): number {

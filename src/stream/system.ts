@@ -5,7 +5,8 @@ import type { SnapshotKey } from "./sealing.js";
 
 export interface RangeOptions {
   /**
-   * "best" (default): every finished block counts at its own estimate, part of it in proportion.
+   * "best" (default): finished trees are shrunk towards what their parts have in common, as far as they look like noise.
+   * "blocks": every finished block counts at its own estimate, part of it in proportion.
    * "published": the sum of what was published at those positions.
    */
   readonly answer?: AnswerKind;

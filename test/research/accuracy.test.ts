@@ -10,16 +10,17 @@ import { diurnalStream, driftingStream, longTailedStream } from "../support/stre
 const Z = 5.327; // two-sided: one false alarm in 10⁷ fresh seeds
 const VALUE = 3; // always the same, so that predictions and parts of blocks are right, and all that is left is noise
 
+/** Sums that nothing was shrunk in: their noise is known in closed form. */
+const BLOCKS = { answer: "blocks" } as const;
+
 describe("noise in ranges", () => {
   const FORESTS = 16_384;
   const shape = {
     max: 10,
     threshold: 10,
-    resolution: 1,
     maxRange: 256,
-    fanout: 4,
-    skipLevels: 1,
     history: Infinity,
+    tuning: { resolution: 1, fanout: 4, skipLevels: 1 },
   } as const;
   /** Blocks are 4 values, their parents 16 and 64: within and across all of them, and across forests. */
   const RANGES = [
@@ -39,7 +40,7 @@ describe("noise in ranges", () => {
   function samples(stream: System, [from, to]: readonly [number, number]) {
     const step = to > 256 ? 512 : 256;
     return Array.from({ length: (256 * FORESTS) / step }, (_, i) =>
-      stream.range(step * i + from, step * i + to),
+      stream.range(step * i + from, step * i + to, BLOCKS),
     );
   }
 
@@ -55,7 +56,7 @@ describe("noise in ranges", () => {
    * most 3, that of one Laplace variable, makes it stray by √(5/n).
    */
   function surplus(stream: System, range: readonly [number, number]): number {
-    const claimed = honest.range(...range).standardError ** 2;
+    const claimed = honest.range(...range, BLOCKS).standardError ** 2;
     const errors = samples(stream, range).map(({ sum }) => sum - VALUE * (range[1] - range[0]));
     const variance = errors.reduce((sum, error) => sum + error ** 2, 0) / errors.length;
     return (variance / claimed - 1) / Math.sqrt(5 / errors.length);
@@ -74,7 +75,7 @@ describe("noise in ranges", () => {
    * is off by at most 0.03 standard deviations (test/ranges) by 0.0035.
    */
   function miss(stream: System, range: readonly [number, number]): { miss: number; slack: number } {
-    const { low, high } = honest.range(...range);
+    const { low, high } = honest.range(...range, BLOCKS);
     const reach = (high - low) / 2;
     const errors = samples(stream, range).map(({ sum }) => sum - VALUE * (range[1] - range[0]));
     const share = errors.filter((error) => Math.abs(error) <= reach).length / errors.length;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { makeAnswer, noiseQuantile } from "../../src/stream/answer.js";
 import type { PredictionNoise } from "../../src/stream/weights.js";
+import { PublishedBlocks } from "../../src/stream/blocks.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
 import { addSpreads, forestSpread, laplaceVariance, scaleSpread } from "../../src/stream/variance.js";
 import { normalQuantile } from "../../src/core/normal.js";
@@ -15,19 +16,20 @@ const predictions: PredictionNoise = {
 };
 
 /** Blocks with integer estimates and dyadic predictions, so that every sum is exact and can be compared bit by bit. */
-function example(blocks: number, history = 100) {
-  const index = new RangeIndex({ ...shape, history }, scale, predictions);
-  index.prediction = running;
+function example(count: number, history = 100) {
+  const blocks = new PublishedBlocks({ ...shape, history });
+  blocks.prediction = running;
+  const index = new RangeIndex(blocks, shape, scale, predictions);
   const published: number[] = [];
   const estimates: number[] = [];
-  for (let t = 0; t < blocks; t++) {
+  for (let t = 0; t < count; t++) {
     const estimate = ((t * 7919) % 101) - 40;
     const perValue = (((t * 31) % 17) - 8) / 4;
-    index.add(estimate, perValue);
+    blocks.add(estimate, perValue);
     estimates.push(estimate);
     published.push(perValue, perValue, perValue, estimate - 3 * perValue);
   }
-  return { index, published, estimates };
+  return { blocks, index, published, estimates };
 }
 
 describe("sums", () => {
@@ -39,29 +41,29 @@ describe("sums", () => {
         expect(index.answer(from, to, "published").sum).toBe(all.slice(from, to).reduce((a, b) => a + b, 0));
   });
 
-  test("best: finished blocks at their own estimate, in proportion; the prediction in the running block", () => {
+  test("blocks: finished blocks at their own estimate, in proportion; the prediction in the running block", () => {
     const { index, estimates } = example(11);
     const all = [...estimates.flatMap((u) => [u / 4, u / 4, u / 4, u / 4]), running, running];
     for (let from = 0; from <= all.length; from++)
       for (let to = from; to <= all.length; to++)
-        expect(index.answer(from, to, "best").sum).toBe(all.slice(from, to).reduce((a, b) => a + b, 0));
+        expect(index.answer(from, to, "blocks").sum).toBe(all.slice(from, to).reduce((a, b) => a + b, 0));
   });
 
   test("both agree on whole blocks", () => {
     const { index } = example(11);
     for (let from = 0; from <= 44; from += 4)
       for (let to = from; to <= 44; to += 4)
-        expect(index.answer(from, to, "best").sum).toBe(index.answer(from, to, "published").sum);
+        expect(index.answer(from, to, "blocks").sum).toBe(index.answer(from, to, "published").sum);
   });
 
   test("old forests are dropped, the rest stays right, and memory stays bounded", () => {
-    const { index, published } = example(4 * 1000 + 2, 2);
-    expect(index.oldest).toBe(999 * 16);
+    const { blocks, index, published } = example(4 * 1000 + 2, 2);
+    expect(blocks.oldest).toBe(999 * 16);
     const from = 999 * 16 + 3;
     expect(index.answer(from, 1000 * 16 + 8, "published").sum).toBe(
       published.slice(from, 1000 * 16 + 8).reduce((a, b) => a + b, 0),
     );
-    expect(index.bytes).toBeLessThan(1024);
+    expect(blocks.bytes).toBeLessThan(1024);
   });
 });
 
@@ -79,26 +81,26 @@ describe("spread", () => {
 
   test("finished blocks: the closed form", () => {
     const { index } = example(4);
-    expect(index.answer(1, 14, "best").spread).toEqual(spreadOf([0.25, 3.5, 1]));
+    expect(index.answer(1, 14, "blocks").spread).toEqual(spreadOf([0.25, 3.5, 1]));
   });
 
   test("forests are independent: variances add, whole ones in between count once each", () => {
     const { index } = example(16);
     const parts = [spreadOf([1.5, 4, 1]), spreadOf([0, 4, 1]), spreadOf([0, 2.25, 1])];
     const want = parts[0]!.variance + 2 * parts[1]!.variance + parts[2]!.variance;
-    expect(index.answer(6, 48 + 9, "best").spread.variance).toBeCloseTo(want, 10);
+    expect(index.answer(6, 48 + 9, "blocks").spread.variance).toBeCloseTo(want, 10);
   });
 
   test("the running block holds the noise of the blocks that it was predicted from", () => {
     const { index } = example(3); // block 3 is predicted as half of block 1 and half of block 2
-    expect(index.answer(0, 14, "best").spread).toEqual(spreadOf([0, 1, 1], [1, 3, 1.25]));
-    expect(index.answer(12, 13, "best").spread).toEqual(spreadOf([1, 3, 0.125]));
+    expect(index.answer(0, 14, "blocks").spread).toEqual(spreadOf([0, 1, 1], [1, 3, 1.25]));
+    expect(index.answer(12, 13, "blocks").spread).toEqual(spreadOf([1, 3, 0.125]));
     expect(index.answer(12, 13, "published").spread).toEqual(spreadOf([1, 3, 0.125]));
   });
 
   test("so does the first block of a forest, from the forest before it", () => {
     const { index } = example(4);
-    expect(index.answer(16, 18, "best").spread).toEqual(spreadOf([2, 4, 0.25]));
+    expect(index.answer(16, 18, "blocks").spread).toEqual(spreadOf([2, 4, 0.25]));
   });
 
   test("published: part of a block counts at its prediction, on both ends", () => {
@@ -110,9 +112,8 @@ describe("spread", () => {
   });
 
   test("the first block was predicted by the first prediction", () => {
-    const empty = new RangeIndex(shape, scale, predictions);
-    empty.prediction = running;
-    for (const kind of ["best", "published"] as const)
+    const empty = example(0).index;
+    for (const kind of ["blocks", "published"] as const)
       expect(empty.answer(0, 3, kind)).toEqual({
         sum: 3 * running,
         spread: { variance: 9 * 11, fourth: 81 * 121 },
@@ -121,14 +122,14 @@ describe("spread", () => {
     expect(index.answer(1, 8, "published").spread).toEqual(
       addSpreads(spreadOf([0, 2, 1]), scaleSpread(predictions.first, 1)),
     );
-    expect(index.answer(1, 4, "best").spread).toEqual(spreadOf([0.25, 1, 1]));
+    expect(index.answer(1, 4, "blocks").spread).toEqual(spreadOf([0.25, 1, 1]));
   });
 
   test("where a prediction is no weighted sum: at most one block's noise, wholly dependent on the rest", () => {
-    const index = new RangeIndex(shape, scale, { ...predictions, weights: undefined });
-    for (const estimate of [1, 2]) index.add(estimate, 0);
+    const { blocks } = example(2);
+    const index = new RangeIndex(blocks, shape, scale, { ...predictions, weights: undefined });
     const [two, one] = [spreadOf([0, 2, 1]), spreadOf([0, 1, 1])];
-    const { variance, fourth } = index.answer(0, 10, "best").spread;
+    const { variance, fourth } = index.answer(0, 10, "blocks").spread;
     expect(Math.sqrt(variance)).toBeCloseTo(Math.sqrt(two.variance) + Math.sqrt(one.variance) / 2, 12);
     expect(fourth ** 0.25).toBeCloseTo(two.fourth ** 0.25 + one.fourth ** 0.25 / 2, 12);
   });

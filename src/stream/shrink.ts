@@ -1,0 +1,121 @@
+/**
+ * Better sums from the same released numbers: nodes are moved towards what their siblings say, by as much as they look
+ * like noise (docs/privacy.md, "Shrunk answers").
+ *
+ * Within a family of b siblings on level l, the deviations from the family's mean are multiplied by
+ * c_l = (1 − N_l/S_l)₊. S_l is the sum of squares of their running sums over all finished trees of a forest: what a range
+ * that ends in the family is off by. N_l is what the noise alone is expected to give. Trees are moved towards their
+ * common mean in the same way. Where data vary far more than the noise, c is 1; where all variation is noise, c is 0.
+ */
+export interface TreeShape {
+  readonly fanout: number;
+  readonly levels: number;
+}
+
+/** The factors of one forest, brought up to date when a tree has ended: O(leaves of that tree), once. */
+export class Shrinkage {
+  readonly #fanout: number;
+  /** Leaves of a tree. */
+  readonly #tree: number;
+  /** σ_l²: variance of a node's deviation from its family, times b/(b−1), on levels from the leaves up to the trees. */
+  readonly #variances: readonly number[];
+  /** S_l of all levels below the trees. */
+  readonly #squares: Float64Array;
+  /** c_l, the last one for trees. */
+  readonly #factors: Float64Array;
+  #trees = 0;
+  /** τ²: how much a leaf varies within its family, the noise taken off; in squared grid units. */
+  #leafVariance = 0;
+
+  /** @param nodeVariance of the noise on every node */
+  constructor({ fanout, levels }: TreeShape, nodeVariance: number) {
+    this.#fanout = fanout;
+    this.#tree = fanout ** (levels - 1);
+    this.#variances = deviationVariances(fanout, levels, nodeVariance);
+    this.#squares = new Float64Array(levels - 1);
+    this.#factors = new Float64Array(levels).fill(1);
+  }
+
+  /** Finished trees that the factors know of. */
+  get trees(): number {
+    return this.#trees;
+  }
+
+  get leafVariance(): number {
+    return this.#leafVariance;
+  }
+
+  /** @param prefix prefix[k]: sum of the first k estimates of the forest, of which there are `leaves` */
+  update(prefix: Float64Array, leaves: number): void {
+    const trees = Math.floor(leaves / this.#tree);
+    if (trees === this.#trees) return;
+    for (; this.#trees < trees; this.#trees++) this.#addTree(prefix, this.#trees * this.#tree);
+    const top = this.#factors.length - 1;
+    const b = this.#fanout;
+    for (let l = 0; l < top; l++) {
+      const families = (trees * this.#tree) / b ** (l + 1);
+      this.#setFactor(l, this.#squares[l]!, families * (b ** 2 - 1));
+    }
+    this.#setFactor(top, familySquares(prefix, 0, this.#tree, trees), trees ** 2 - 1);
+  }
+
+  /** The shrunk sum of the first `leaves` leaves, a real number; all lie in finished trees. */
+  sumBefore(leaves: number, prefix: Float64Array): number {
+    const b = this.#fanout;
+    const top = this.#factors.length - 1;
+    // A family's sum as it is, and shrunk: first of all trees, then of the one that holds the end, and so on down.
+    let raw = prefix[this.#trees * this.#tree]!;
+    let shrunk = raw;
+    let children = this.#trees;
+    let start = 0;
+    let sum = 0;
+    for (let l = top, size = this.#tree; l >= 0; l--, size /= b) {
+      const c = this.#factors[l]!;
+      const whole = Math.floor((leaves - start) / size);
+      const at = start + whole * size;
+      sum += (whole / children) * shrunk + c * (prefix[at]! - prefix[start]! - (whole / children) * raw);
+      if (at === leaves) return sum;
+      const child = prefix[at + size]! - prefix[at]!;
+      shrunk = shrunk / children + c * (child - raw / children);
+      raw = child;
+      children = b;
+      start = at;
+    }
+    return sum + (leaves - start) * shrunk;
+  }
+
+  #addTree(prefix: Float64Array, start: number): void {
+    const b = this.#fanout;
+    for (let l = 0, size = 1; l < this.#squares.length; l++, size *= b) {
+      let sum = 0;
+      for (let family = start; family < start + this.#tree; family += size * b)
+        sum += familySquares(prefix, family, size, b);
+      this.#squares[l]! += sum;
+    }
+  }
+
+  /** @param weight Σ over families of (children² − 1): six times what noise of variance 1 adds to `squares` */
+  #setFactor(level: number, squares: number, weight: number): void {
+    const signal = Math.max(0, squares - (this.#variances[level]! * weight) / 6);
+    this.#factors[level] = signal === 0 ? 0 : signal / squares;
+    if (level === 0 && weight > 0) this.#leafVariance = (6 * signal) / weight;
+  }
+}
+
+/**
+ * σ_l² = 1/P_l with P_1 = 1/v and P_l = 1/v + P_(l−1)/b: what is known of a node from itself and all below it. Nodes above
+ * add the same to all siblings, so deviations have covariance σ_l²(I − J/b), and k of them sum to σ_l²·k(b − k)/b.
+ */
+export function deviationVariances(fanout: number, levels: number, nodeVariance: number): number[] {
+  let precision = 0;
+  return Array.from({ length: levels }, () => 1 / (precision = 1 / nodeVariance + precision / fanout));
+}
+
+/** Σ_k (sum of the first k deviations)² in a family of `children` nodes of `size` leaves each. */
+function familySquares(prefix: Float64Array, start: number, size: number, children: number): number {
+  const first = prefix[start]!;
+  const mean = (prefix[start + children * size]! - first) / children;
+  let squares = 0;
+  for (let k = 1; k < children; k++) squares += (prefix[start + k * size]! - first - k * mean) ** 2;
+  return squares;
+}
