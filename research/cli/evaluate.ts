@@ -35,7 +35,7 @@ export const evaluate: Command = {
     "max-range": { value: "R", help: "values released, and the longest range (1048576)" },
     tile: { help: "extend short data by appending it mirrored" },
     threshold: { value: "T", help: "a public θ for every system" },
-    answer: { value: "A", help: "best or published (each system's own)" },
+    answer: { value: "A", help: "best, blocks or published (each system's own)" },
     "skip-levels": { value: "S", help: "levels left to prediction: auto, paper or a number" },
     smoother: { value: "S", help: "recent, mean, median, moving:W or exponential:A" },
     paper: { help: "all choices as in the paper" },
