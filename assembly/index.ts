@@ -8,6 +8,9 @@ export * from "./squareWave";
 export { blocksBytes } from "./blocks";
 export { noisyMax } from "./threshold";
 export { fillReports } from "./reports";
+export { scanLines } from "./text";
+export { scanCsv } from "./textCsv";
+export { scanJson } from "./textJson";
 
 /** Where static data end and the arena begins, in bytes. */
 export function heapBase(): usize {

@@ -1,4 +1,5 @@
 /** Brume: differentially private data streams. The public names. */
+export { type TextInput, textInput, type TextOptions } from "./adapters/text.js";
 export { webTransform } from "./adapters/web.js";
 export { type Chunk, publishAll, type ValueSink } from "./adapters/iterate.js";
 export { type DurableStream, openStream, type OpenStreamOptions } from "./durable/openStream.js";

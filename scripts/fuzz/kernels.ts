@@ -136,6 +136,17 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
       };
     };
   },
+  texts: (dice) => () => {
+    const bytes = randomText(dice);
+    const table = { delimiter: 44, column: dice.below(3), fields: 1 + dice.below(3) };
+    const path = dice.pick([["x"], ["x", "y"]]).map((name) => new TextEncoder().encode(name));
+    return (core) => {
+      const out = Array.from({ length: 3 }, () => new Float64Array(8));
+      const lines = core.scanLines(bytes, out[0]!);
+      const rows = core.scanCsv(bytes, table, out[1]!);
+      return { lines, rows, objects: core.scanJson(bytes, path, out[2]!), out };
+    };
+  },
   ingest: (dice) => () => {
     const n = 1 + dice.below(40);
     const taken = dice.below(n);
@@ -168,6 +179,22 @@ const NAMES = Object.keys(KERNELS);
 function filled<T>(out: T, fill: (out: T) => void): T {
   fill(out);
   return out;
+}
+
+/** Lines that begin well: numbers, rows, objects, and what may go wrong in each. */
+function randomText(dice: Dice): Uint8Array {
+  const number = () => dice.pick(["1", "-2.50", "3e2", "+4", "0", "12345678901234567", ".5", "1e-22", " 6 "]);
+  const line = dice.pick([
+    number,
+    () => `${number()},"a ""b\n""",${number()}`,
+    () => `"${number()}",é`,
+    () => `{"a":[true,null,{"x":1}],"x":${number()},"b":"\\u00e9\\n"}`,
+    () => `{ "x" : { "y" : "${number()}" , "z" : false } }`,
+  ]);
+  const text = Array.from({ length: 1 + dice.below(9) }, line).join(dice.pick(["\n", "\r\n"]));
+  const bytes = new TextEncoder().encode(`${text}\n`);
+  if (dice.chance(0.5)) bytes[dice.below(bytes.length)] = dice.pick([34, 44, 10, 13, 92, 123, 125, 0, 255]);
+  return bytes;
 }
 
 function randomScale(dice: Dice) {

@@ -131,7 +131,39 @@ export interface Reports {
   ): void;
 }
 
+/** How far a scan came. */
+export interface Scan {
+  /** Numbers written. */
+  readonly count: number;
+  /** The first byte that was not read: the end of the text, or the first record the scan is not certain of. */
+  readonly next: number;
+  /** Line ends in what was read. */
+  readonly lines: number;
+}
+
+/** Which numbers of a CSV table are read. */
+export interface Table {
+  /** The byte between fields; it is part of no number. */
+  readonly delimiter: number;
+  /** The column, from 0. */
+  readonly column: number;
+  /** How many fields every row has. */
+  readonly fields: number;
+}
+
+/**
+ * Numbers from UTF-8 text, for whole records: each ends with "\n" or "\r\n". A scan stops at a record that it is not
+ * certain of, and when `out` is full. What it reads is exactly what the careful reader reads (adapters/textRecords.ts).
+ */
+export interface Texts {
+  /** One number a line. */
+  scanLines(bytes: Uint8Array, out: Float64Array): Scan;
+  scanCsv(bytes: Uint8Array, table: Table, out: Float64Array): Scan;
+  /** @param path names from the outermost object inwards, as UTF-8 without U+FFFD */
+  scanJson(bytes: Uint8Array, path: readonly Uint8Array[], out: Float64Array): Scan;
+}
+
 export interface Core
-  extends Keystream, Sampling, Consistency, Forests, Ingest, SquareWave, Thresholds, Reports {
+  extends Keystream, Sampling, Consistency, Forests, Ingest, SquareWave, Thresholds, Reports, Texts {
   readonly name: "wasm" | "js";
 }

@@ -56,3 +56,9 @@ export const MIN_SCALE_BITS = 32;
 export const MAX_SCALE_BITS = 40;
 /** Noise beyond this many scales has odds below e⁻¹⁰⁰: sums leave room for that much. */
 export const NOISE_MARGIN = 100;
+
+// A scan of text (assembly/text.ts): zero bytes after the text; where the answer stands, in bytes; how deep objects may lie.
+export const TEXT_PADDING = 16;
+export const TEXT_NEXT = 0;
+export const TEXT_LINES = 4;
+export const TEXT_DEPTH = 32;

@@ -48,6 +48,9 @@ describe("a core that is wrong by one bit, once in twenty calls, is caught", () 
     emSteps: ([, , , , predicted], result) => (spoil(predicted), result),
     noisyMax: (_, best) => best + 1,
     fillReports: ([, , , , out], result) => (spoil(out), result),
+    scanLines: ([, out], result) => (spoil(out), result),
+    scanCsv: ([, , out], result) => (spoil(out), result),
+    scanJson: ([, , out], result) => (spoil(out), result),
   };
 
   test.each(Object.keys(SPOILERS) as (keyof typeof SPOILERS)[])("%s", async (method) => {

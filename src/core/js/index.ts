@@ -8,6 +8,9 @@ import { geometric, laplace } from "./laplace.js";
 import { toss, uniformBelow } from "./reader.js";
 import { reports } from "./reports.js";
 import { squareWave } from "./squareWave.js";
+import { scanLines } from "./text.js";
+import { scanCsv } from "./textCsv.js";
+import { scanJson } from "./textJson.js";
 import { noisyMax } from "./threshold.js";
 
 export const jsCore: Core = {
@@ -25,4 +28,7 @@ export const jsCore: Core = {
   ...squareWave,
   noisyMax,
   ...reports,
+  scanLines,
+  scanCsv,
+  scanJson,
 };

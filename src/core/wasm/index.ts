@@ -9,6 +9,7 @@ import { laplace } from "./laplace.js";
 import { reader } from "./reader.js";
 import { reports } from "./reports.js";
 import { squareWave } from "./squareWave.js";
+import { text } from "./text.js";
 import { threshold } from "./threshold.js";
 
 /** Throws where WebAssembly cannot be compiled; choose.ts falls back to the js core then. */
@@ -25,5 +26,6 @@ export function makeWasmCore(): Core {
     ...squareWave(kernels),
     ...threshold(kernels),
     ...reports(kernels),
+    ...text(kernels),
   };
 }

@@ -71,6 +71,26 @@ export interface Kernels {
     wide: number,
     scratch: number,
   ): number;
+  scanLines(text: number, end: number, out: number, room: number, result: number): number;
+  scanCsv(
+    text: number,
+    end: number,
+    delimiter: number,
+    column: number,
+    fields: number,
+    out: number,
+    room: number,
+    result: number,
+  ): number;
+  scanJson(
+    text: number,
+    end: number,
+    path: number,
+    names: number,
+    out: number,
+    room: number,
+    result: number,
+  ): number;
 }
 
 let kernels: Kernels | undefined;

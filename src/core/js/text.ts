@@ -1,0 +1,80 @@
+/** Numbers straight from bytes: twin of assembly/text.ts, which has the argument why they are exact. */
+import type { Scan } from "../core.js";
+
+/** 10⁰ … 10²²: the powers of ten that a double holds exactly. */
+const POWERS = Float64Array.from({ length: 23 }, (_, k) => Number(`1e${k}`));
+
+/** A place in a text, and what was read last. */
+export class Cursor {
+  readonly bytes: Uint8Array;
+  number = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  isDigit(p: number): boolean {
+    const c = this.bytes[p]!;
+    return c >= 48 && c < 58;
+  }
+
+  skipBlanks(p: number): number {
+    while (this.bytes[p] === 32) p++;
+    return p;
+  }
+
+  /** A decimal number into `number`, exactly as Number(text) reads it; returns where it ends, or −1. */
+  decimal(p: number): number {
+    const { bytes } = this;
+    p = this.skipBlanks(p);
+    const sign = bytes[p];
+    if (sign === 45 || sign === 43) p++;
+    let w = 0; // above 2⁵³ no longer exact, but never again below
+    let from = p;
+    for (; this.isDigit(p); p++) w = w * 10 + (bytes[p]! - 48);
+    let digits = p - from;
+    let k = 0;
+    if (bytes[p] === 46) {
+      from = ++p;
+      for (; this.isDigit(p); p++) w = w * 10 + (bytes[p]! - 48);
+      k = from - p;
+      digits -= k;
+    }
+    if (digits === 0 || digits > 19 || w >= 2 ** 53) return -1;
+    if ((bytes[p]! | 32) === 101) {
+      const minus = bytes[++p] === 45;
+      if (minus || bytes[p] === 43) p++;
+      let exponent = 0;
+      from = p;
+      for (; this.isDigit(p) && p - from < 4; p++) exponent = exponent * 10 + (bytes[p]! - 48);
+      if (p === from) return -1;
+      k += minus ? -exponent : exponent;
+    }
+    if (k < -22 || k > 22) return -1;
+    const size = k < 0 ? w / POWERS[-k]! : w * POWERS[k]!;
+    this.number = sign === 45 ? -size : size;
+    return this.skipBlanks(p);
+  }
+
+  /** Behind the line's end that `p` is at; −1 if it is at none. */
+  lineEnd(p: number): number {
+    const c = this.bytes[p];
+    if (c === 10) return p + 1;
+    return c === 13 && this.bytes[p + 1] === 10 ? p + 2 : -1;
+  }
+}
+
+export function scanLines(bytes: Uint8Array, out: Float64Array): Scan {
+  const cursor = new Cursor(bytes);
+  let count = 0;
+  let at = 0;
+  for (; count < out.length; count++) {
+    const p = cursor.decimal(at);
+    if (p < 0) break;
+    const next = cursor.lineEnd(p);
+    if (next < 0 || next > bytes.length) break;
+    out[count] = cursor.number;
+    at = next;
+  }
+  return { count, next: at, lines: count };
+}
