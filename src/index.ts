@@ -25,11 +25,21 @@ export type {
   TickStream,
   Window,
 } from "./events/answers.js";
+export type { EdgeRule, Edges } from "./events/buckets.js";
 export type { Duration, Time } from "./events/duration.js";
+export type { ClosedBlock, Histogram, HistogramAnswer, HistogramQuery } from "./events/histogramAnswers.js";
+export type { HistogramOptions } from "./events/histogramOptions.js";
 export type { DroppedEvents, EventInfo } from "./events/intake.js";
-export { type CounterOptions, privateCounter, privateStream, restore } from "./events/open.js";
+export {
+  type CounterOptions,
+  privateCounter,
+  privateHistogram,
+  privateStream,
+  restore,
+} from "./events/open.js";
 export type { EventOptions, EventStreamOptions, EventTuning } from "./events/options.js";
 export type { PerPerson } from "./events/people.js";
+export type { QuantileAnswer, ShareAnswer } from "./events/quantiles.js";
 export type { EventStatement } from "./events/statement.js";
 export type { TickOptions } from "./events/ticks.js";
 export {

@@ -36,6 +36,7 @@ export function parseDuration(name: string, value: unknown, least = 1): number {
 
 /** "90s", "5m", "1d": the largest unit that leaves a whole number. */
 export function durationText(length: number): string {
+  if (length === 0) return "0s";
   for (const [unit, size] of Object.entries(UNITS)) if (length % size === 0) return `${length / size}${unit}`;
   return `${length}ms`;
 }

@@ -18,7 +18,7 @@ test.each([
   [90_000, "90s"],
   [300_000, "5m"],
   [86_400_000, "1d"],
-  [0, "0d"],
+  [0, "0s"],
 ])("%d ms is written %s", (length, text) => {
   expect(durationText(length)).toBe(text);
 });

@@ -1,0 +1,137 @@
+/** Sums of every column over any range of blocks, from prefix sums: 8 bytes a column and block, for the forests kept. */
+import type { Decoder, Encoder } from "../stream/codec.js";
+import type { Settings } from "../stream/options.js";
+import { laplaceVariance, NO_SPREAD, type Spread } from "../stream/variance.js";
+import { AnswerWeights } from "../stream/weights.js";
+
+/** The finished blocks of one forest. */
+interface ForestRows {
+  /** Row k: the sum of its first k blocks, per column. */
+  rows: Float64Array;
+  blocks: number;
+}
+
+export interface ColumnSums {
+  readonly sums: Float64Array;
+  /** Of the noise in each of them: all columns have noise of the same kind. */
+  readonly spread: Spread;
+}
+
+export class BucketIndex {
+  readonly #shape: Settings;
+  readonly #columns: number;
+  readonly #nodeVariance: number;
+  readonly #forests: ForestRows[] = [];
+  #dropped = 0;
+
+  /** @param scale t of the noise on every node */
+  constructor(shape: Settings, columns: number, scale: number) {
+    this.#shape = shape;
+    this.#columns = columns;
+    this.#nodeVariance = laplaceVariance(scale);
+  }
+
+  /** The first block that is still kept. */
+  get oldest(): number {
+    return this.#dropped * this.#shape.blocksPerForest;
+  }
+
+  /** Finished blocks, counted over all forests. */
+  get finished(): number {
+    const last = this.#forests.at(-1);
+    if (last === undefined) return 0;
+    return (this.#dropped + this.#forests.length - 1) * this.#shape.blocksPerForest + last.blocks;
+  }
+
+  /** Takes a finished block. */
+  add(estimates: Float64Array): void {
+    const columns = this.#columns;
+    let forest = this.#forests.at(-1);
+    if (forest === undefined || forest.blocks === this.#shape.blocksPerForest) forest = this.#beginForest();
+    const { rows, blocks } = this.#withRoom(forest);
+    for (let i = 0; i < columns; i++)
+      rows[(blocks + 1) * columns + i] = rows[blocks * columns + i]! + estimates[i]!;
+    forest.blocks++;
+  }
+
+  #beginForest(): ForestRows {
+    if (this.#forests.length === this.#shape.history) {
+      this.#forests.shift();
+      this.#dropped++;
+    }
+    const forest = { rows: new Float64Array(16 * this.#columns), blocks: 0 };
+    this.#forests.push(forest);
+    return forest;
+  }
+
+  #withRoom(forest: ForestRows): ForestRows {
+    if ((forest.blocks + 2) * this.#columns > forest.rows.length) {
+      const grown = new Float64Array(2 * forest.rows.length);
+      grown.set(forest.rows);
+      forest.rows = grown;
+    }
+    return forest;
+  }
+
+  /**
+   * Sums over blocks [from, to), real positions: part of a block counts in proportion. What lies beyond the last
+   * finished block counts at that block's estimates, and its noise counts with it.
+   */
+  sums(from: number, to: number): ColumnSums {
+    const sums = new Float64Array(this.#columns);
+    const { finished } = this;
+    if (finished === 0 || from === to) return { sums, spread: NO_SPREAD };
+    const [start, end] = [Math.min(from, finished), Math.min(to, finished)];
+    const ahead = to - end - (from - start);
+    this.#addBefore(sums, end, 1);
+    this.#addBefore(sums, start, -1);
+    this.#addBefore(sums, finished, ahead);
+    this.#addBefore(sums, finished - 1, -ahead);
+    const weights = new AnswerWeights(this.#shape, { first: NO_SPREAD, weights: undefined });
+    weights.addBlocks(start, end, 1);
+    weights.addBlocks(finished - 1, finished, ahead);
+    return { sums, spread: weights.spread(this.#nodeVariance) };
+  }
+
+  /** Adds `weight` times the sum of all kept blocks before a real position. */
+  #addBefore(out: Float64Array, position: number, weight: number): void {
+    if (weight === 0) return;
+    const { blocksPerForest } = this.#shape;
+    this.#forests.forEach(({ rows, blocks }, i) => {
+      const within = Math.min(blocks, position - (this.#dropped + i) * blocksPerForest);
+      if (within <= 0) return;
+      const whole = Math.floor(within);
+      this.#addRow(out, rows, whole, weight * (whole === within ? 1 : 1 - (within - whole)));
+      if (whole < within) this.#addRow(out, rows, whole + 1, weight * (within - whole));
+    });
+  }
+
+  #addRow(out: Float64Array, rows: Float64Array, row: number, weight: number): void {
+    for (let i = 0; i < this.#columns; i++) out[i]! += weight * rows[row * this.#columns + i]!;
+  }
+
+  /** @param fraction estimates are multiples of 1/fraction */
+  save(writer: Encoder, fraction: number): void {
+    const columns = this.#columns;
+    writer.count(this.#dropped);
+    writer.count(this.#forests.length);
+    for (const { rows, blocks } of this.#forests) {
+      const estimates = Float64Array.from(
+        { length: blocks * columns },
+        (_, i) => rows[i + columns]! - rows[i]!,
+      );
+      writer.multiples(estimates, fraction);
+    }
+  }
+
+  load(reader: Decoder, fraction: number): void {
+    const columns = this.#columns;
+    this.#dropped = reader.count();
+    for (let left = reader.count(); left > 0; left--) {
+      const estimates = reader.multiples(fraction);
+      const rows = new Float64Array(Math.max(16 * columns, 2 * estimates.length));
+      for (let i = 0; i < estimates.length; i++) rows[i + columns] = rows[i]! + estimates[i]!;
+      this.#forests.push({ rows, blocks: estimates.length / columns });
+    }
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * Percentiles and shares from noisy bucket counts, with intervals.
+ *
+ * Place j has j buckets below it: place 0 is below everything, place j ≥ 1 is the edge e_(j−1), place n is above
+ * everything. The p-quantile is above place j exactly when D_j = (events below j) − p·(all events) is negative. D_j is a
+ * weighted sum of noisy counts, so each place is a test of its own. Going up from below, the interval begins where the
+ * first test fails to say "still below"; so only one test can be wrong, and the confidence is that of one test.
+ */
+import { noiseQuantile } from "../stream/answer.js";
+import type { Spread } from "../stream/variance.js";
+import { rankSpread } from "./buckets.js";
+
+/** Noisy counts of a range. */
+export interface NoisyCounts {
+  /** One per bucket: below e_0, between edges, from the last edge on. */
+  readonly counts: Float64Array;
+  readonly edges: Float64Array;
+  /** Buckets to a group. */
+  readonly group: number;
+  /** Of the noise in one observed column. */
+  readonly spread: Spread;
+}
+
+export interface QuantileAnswer {
+  readonly p: number;
+  /** The estimate, in units of the values; null where the range has too few events to tell anything. */
+  readonly value: number | null;
+  /** Bounds that hold the p-quantile of the counted events; null where there is none below (above) which it lies. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** The same bounds in whole buckets: they hold however the values lie inside a bucket. */
+  readonly edges: readonly [low: number | null, high: number | null];
+}
+
+export interface ShareAnswer {
+  readonly x: number;
+  /** The share of events below x. */
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Tells how a bucket's events are spread inside it. */
+type Shape = (part: number) => number;
+
+export function quantileOf(noisy: NoisyCounts, p: number, confidence: number): QuantileAnswer {
+  const { edges } = noisy;
+  const n = noisy.counts.length;
+  const below = cumulative(noisy.counts);
+  const deviation = (j: number): number => below[j]! - p * below[n]!;
+  const reach = (j: number): number => reachAt(noisy, j, p, confidence);
+  let bottom = 0; // the first place that may be above the quantile
+  while (bottom < n && deviation(bottom) + reach(bottom) < 0) bottom++;
+  let top = n; // the last place that may be below it
+  while (top > 0 && deviation(top) - reach(top) > 0) top--;
+
+  const smooth = monotone(below);
+  const shape = (bucket: number): Shape => shapeOf(smooth, edges, bucket);
+  /** The crossing of a curve that is negative at place j and not at place j + 1. */
+  const inside = (j: number, curve: (place: number) => number): number =>
+    valueAt(edges, j, crossing(curve(j), curve(j + 1), shape(j)));
+  const edge = (place: number): number | null => (place <= 0 || place >= n ? null : edges[place - 1]!);
+  const low =
+    bottom <= 1 || bottom === n ? edge(bottom - 1) : inside(bottom - 1, (j) => deviation(j) + reach(j));
+  const high = top === 0 || top >= n - 1 ? edge(top + 1) : inside(top, (j) => deviation(j) - reach(j));
+  const value = smooth[n]! > 0 ? valueOf(smooth, edges, p, shape) : null;
+  return {
+    p,
+    value: value === null ? null : Math.min(high ?? Infinity, Math.max(low ?? -Infinity, value)),
+    low,
+    high,
+    edges: [edge(bottom - 1), edge(top + 1)],
+  };
+}
+
+/** The share of events below x, from the noisy counts below and above it. */
+export function shareOf(noisy: NoisyCounts, x: number, confidence: number): ShareAnswer {
+  const n = noisy.counts.length;
+  const below = cumulative(noisy.counts);
+  const smooth = monotone(below);
+  const total = smooth[n]!;
+  if (!(total > 0)) return { x, value: 0.5, low: 0, high: 1 };
+  const bucket = noisy.edges.reduce((count, edge) => count + (edge <= x ? 1 : 0), 0);
+  const part = shapeOf(smooth, noisy.edges, bucket)(partOf(noisy.edges, bucket, x));
+  const share = (place: number): number => smooth[place]! / total;
+  const value = share(bucket) + part * (share(bucket + 1) - share(bucket));
+  // p is not refused while the test at x does not refuse it. Its reach hardly changes with p: taken at the estimate.
+  const width = Math.max(...[bucket, bucket + 1].map((j) => reachAt(noisy, j, value, confidence))) / total;
+  return { x, value, low: Math.max(0, value - width), high: Math.min(1, value + width) };
+}
+
+/** How far noise moves D_j at this confidence. */
+function reachAt({ counts, group, spread }: NoisyCounts, j: number, p: number, confidence: number): number {
+  const weights = rankSpread(counts.length, group, j, p);
+  const variance = weights.variance * spread.variance;
+  return (
+    noiseQuantile(confidence, { variance, fourth: weights.fourth * spread.fourth }) * Math.sqrt(variance)
+  );
+}
+
+/** Events below every place. */
+function cumulative(counts: Float64Array): Float64Array {
+  const below = new Float64Array(counts.length + 1);
+  counts.forEach((count, i) => (below[i + 1] = below[i]! + count));
+  return below;
+}
+
+/** The closest sequence that never falls (pool adjacent violators), cut to [0, its last]. */
+export function monotone(values: Float64Array): Float64Array {
+  const pools: { sum: number; size: number }[] = [];
+  for (const value of values) {
+    let pool = { sum: value, size: 1 };
+    for (
+      let last = pools.at(-1);
+      last !== undefined && last.sum * pool.size >= pool.sum * last.size;
+      last = pools.at(-1)
+    ) {
+      pool = { sum: pool.sum + last.sum, size: pool.size + last.size };
+      pools.pop();
+    }
+    pools.push(pool);
+  }
+  const flat = pools.flatMap(({ sum, size }) => Array.from({ length: size }, () => Math.max(0, sum / size)));
+  return Float64Array.from(flat, (value, i) => (i === 0 ? 0 : value));
+}
+
+function valueOf(
+  smooth: Float64Array,
+  edges: Float64Array,
+  p: number,
+  shape: (bucket: number) => Shape,
+): number {
+  const n = smooth.length - 1;
+  const target = p * smooth[n]!;
+  let j = 0;
+  while (j + 1 < n && smooth[j + 1]! < target) j++;
+  return valueAt(edges, j, crossing(smooth[j]! - target, smooth[j + 1]! - target, shape(j)));
+}
+
+/** Where a curve from `from` ≤ 0 to `to` ≥ 0 that rises as `shape` says passes 0: a part of the bucket. */
+function crossing(from: number, to: number, shape: Shape): number {
+  if (!(to > from)) return 0.5;
+  let [low, high] = [0, 1];
+  for (let i = 0; i < 50; i++) {
+    const middle = (low + high) / 2;
+    if (from + (to - from) * shape(middle) < 0) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** Whether buckets are even on a scale of logarithms: all edges above 0. */
+const onLogs = (edges: Float64Array): boolean => edges[0]! > 0;
+
+/** The value at a part of bucket j; the buckets at both ends have one edge only. */
+function valueAt(edges: Float64Array, j: number, part: number): number {
+  if (j === 0) return edges[0]!;
+  if (j >= edges.length) return edges.at(-1)!;
+  const [from, to] = [edges[j - 1]!, edges[j]!];
+  return onLogs(edges) ? from * (to / from) ** part : from + (to - from) * part;
+}
+
+/** The other way round. */
+function partOf(edges: Float64Array, j: number, x: number): number {
+  if (j === 0 || j >= edges.length) return 0.5;
+  const [from, to] = [edges[j - 1]!, edges[j]!];
+  return onLogs(edges) ? Math.log(x / from) / Math.log(to / from) : (x - from) / (to - from);
+}
+
+/**
+ * How the events of bucket j are spread: a monotone cubic through the cumulative counts (Fritsch and Carlson 1980), from
+ * 0 to 1. Straight lines would put a percentile off by an eighth of how much two neighbouring buckets differ.
+ */
+function shapeOf(smooth: Float64Array, edges: Float64Array, j: number): Shape {
+  const rise = smooth[j + 1]! - smooth[j]!;
+  if (!(rise > 0) || j === 0 || j >= edges.length) return (part) => part;
+  const width = (k: number): number =>
+    onLogs(edges) ? Math.log(edges[k]! / edges[k - 1]!) : edges[k]! - edges[k - 1]!;
+  const slope = (k: number): number => (smooth[k + 1]! - smooth[k]!) / width(k);
+  /** Slope at the place between buckets k − 1 and k: the weighted harmonic mean, which keeps the curve rising. */
+  const between = (k: number): number => {
+    if (k <= 1 || k >= edges.length) return slope(j);
+    const [a, b] = [slope(k - 1), slope(k)];
+    if (!(a > 0 && b > 0)) return 0;
+    const [wa, wb] = [2 * width(k) + width(k - 1), width(k) + 2 * width(k - 1)];
+    return (wa + wb) / (wa / a + wb / b);
+  };
+  const unit = slope(j);
+  const [m0, m1] = [between(j) / unit, between(j + 1) / unit];
+  return (u) => u * u * (3 - 2 * u) + m0 * u * (1 - u) ** 2 - m1 * u * u * (1 - u);
+}
