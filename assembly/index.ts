@@ -1,6 +1,6 @@
 /** The one list of exports: every kernel, by stage. Pointers come from the arena in src/core/wasm/instance.ts. */
 export { chachaFill } from "./chacha";
-export { fillBelow, fillTosses, randomBytes } from "./reader";
+export { randomBytes } from "./reader";
 export { fillGeometric, fillLaplace } from "./laplace";
 export { makeConsistent } from "./consistency";
 export { blockSums, estimateLeaves, publishBlocks } from "./ingest";

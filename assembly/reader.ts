@@ -3,7 +3,7 @@
  * src/core/wasm/reader.ts, and does
  *
  *     beginRandom(random);
- *     … nextWord(), below(n), flip(coin); drawGeometric(scale), drawLaplace(scale) of laplace.ts …
+ *     … nextWord(), flip(coin); drawGeometric(scale), drawLaplace(scale) of laplace.ts …
  *     endRandom();
  *
  * The block: ChaCha20 state (64 bytes), position in words (f64, read at the beginning and written at the end),
@@ -66,21 +66,6 @@ export function nextWord(): u32 {
   return word;
 }
 
-/**
- * Uniform on 0 … n − 1 for 1 ≤ n ≤ 2⁵³: as many bits as n − 1 has, drawn again while they are n or more. Takes
- * no word for n = 1, the top bits of one word up to n = 2³², else the top bits of one and all of another.
- */
-export function below(n: u64): u64 {
-  if (n == 1) return 0;
-  const unused = clz<u64>(n - 1);
-  let x: u64;
-  do {
-    x =
-      unused >= 32 ? (<u64>nextWord()) >> (unused - 32) : (((<u64>nextWord()) >> unused) << 32) | nextWord();
-  } while (x >= n);
-  return x;
-}
-
 /** True with the probability of the coin at `coin` (src/core/tables/coin.ts): 6 words, compared while they tie. */
 // @ts-ignore: decorator
 @inline
@@ -97,18 +82,4 @@ export function tailBelow(threshold: usize, words: i32, tie: bool): bool {
     if (word != load<u32>(threshold)) return word < load<u32>(threshold);
   }
   return tie;
-}
-
-/** n uniform integers below `n`, as f64. */
-export function fillBelow(random: usize, n: f64, count: i32, out: usize): void {
-  beginRandom(random);
-  for (let i = 0; i < count; i++, out += 8) store<f64>(out, <f64>below(<u64>n));
-  endRandom();
-}
-
-/** `count` tosses of one coin, a byte each. */
-export function fillTosses(random: usize, coin: usize, count: i32, out: usize): void {
-  beginRandom(random);
-  for (let i = 0; i < count; i++) store<u8>(out + i, <u8>flip(coin));
-  endRandom();
 }

@@ -1,8 +1,7 @@
 /** How close to reading the leaves once is consistency? Opponents: the same passes, and Eq. 10–11 as printed. */
-import { jsCore } from "../src/core/js/index.js";
 import { leafCount, nodeCount } from "../src/core/tree.js";
-import { makeWasmCore } from "../src/core/wasm/index.js";
 import { Arena, loadKernels } from "../src/core/wasm/instance.js";
+import { jsConsistency, wasmConsistency } from "../test/support/consistencyKernels.js";
 import { measureTogether, type Row } from "./harness.js";
 
 const [b, levels] = [16, 5]; // 16 trees of 65 536 leaves: one forest of 2²⁰
@@ -13,9 +12,8 @@ const trees = Array.from({ length: b }, (_, tree) =>
 );
 
 export async function* rows(): AsyncGenerator<Row> {
-  const wasm = makeWasmCore();
   const kernels = loadKernels();
-  const js = () => trees.map((tree) => jsCore.makeConsistent(tree, b, levels));
+  const js = () => trees.map((tree) => jsConsistency.makeConsistent(tree, b, levels));
   const naive = () => trees.map((tree) => printedConsistency(tree, leaves, b));
   const [from, to] = [new Float64Array(b * leaves).fill(1), new Float64Array(b * leaves)];
   const limit = () => to.set(from);
@@ -26,7 +24,7 @@ export async function* rows(): AsyncGenerator<Row> {
   const inPlace = () => {
     for (const tree of staged) kernels.makeConsistent(tree, leaves, b, excess);
   };
-  const copied = () => trees.map((tree) => wasm.makeConsistent(tree, b, levels));
+  const copied = () => trees.map((tree) => wasmConsistency.makeConsistent(tree, b, levels));
   const common = { path: "consistency", js, naive, limit };
   yield* await measureTogether([
     { ...common, case: "2²⁰ leaves, already in WASM memory", wasm: inPlace },

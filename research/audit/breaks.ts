@@ -2,6 +2,7 @@
  * Mechanisms that are broken on purpose, to show that the audit would see it. A break is a core whose noise is
  * wrong; the library never makes one.
  */
+import { makeConsistent } from "../../src/core/js/consistency.js";
 import type { Core } from "../../src/core/core.js";
 import { exactRational } from "../../src/core/tables/fixedPoint.js";
 import { leafCount, nodeCount } from "../../src/core/tree.js";
@@ -39,7 +40,7 @@ export function brokenCore(core: Core, fault: Break): Core {
       const nodes = new Float64Array(nodeCount(fanout, levels));
       laplace(random, scale, nodes);
       if (fault.kind === "skip-node") nodes[0] = 0;
-      const corrections = core.makeConsistent(nodes, fanout, levels);
+      const corrections = makeConsistent(nodes, fanout, levels);
       return { noise: nodes.slice(0, leafCount(fanout, levels)), corrections };
     },
   };

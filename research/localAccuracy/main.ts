@@ -8,6 +8,7 @@
  * --data takes a file with one number per line (.gz is unpacked) and the public bound `max`; --stream a built-in stream
  * ("all": each of them).
  */
+import { uniformBelow } from "../uniform.js";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
@@ -37,7 +38,7 @@ const core = makeWasmCore();
 /** Random ranges [from, to) within `length`. */
 function ranges(name: string, count: number, length: number): [number, number][] {
   const ends = new Float64Array(2 * count);
-  core.uniformBelow(subStream(unsafeKey(name), Stage.baseline, 0, 0), length + 1, ends);
+  uniformBelow(subStream(unsafeKey(name), Stage.baseline, 0, 0), length + 1, ends);
   return Array.from({ length: count }, (_, i) => {
     const [a, b] = [ends[2 * i]!, ends[2 * i + 1]!];
     return a === b ? [0, length] : [Math.min(a, b), Math.max(a, b)];
@@ -165,7 +166,7 @@ async function table(stream: Stream, runs: number, releases: number): Promise<vo
   console.log("|---|---|---|---|---|---|---|---|---|");
   for (const { epsilon, method, thetas, measured } of lines) {
     const sorted = thetas.toSorted((a, b) => a - b);
-    const [low, middle, high] = [sorted[0]!, sorted[runs >> 1]!, sorted.at(-1)!].map((t) => t.toFixed(1));
+    const [low, middle, high] = [sorted[0]!, sorted[runs >> 1]!, sorted.at(-1)].map((t) => t.toFixed(1));
     const mse = (of: readonly number[], mechanism: Mechanism) =>
       mean(of.map((theta) => expected(theta, mechanism)));
     const own = lines.find((line) => line.epsilon === epsilon && line.method === "default")!;
@@ -201,5 +202,4 @@ console.log(
 );
 for (const entry of options.data)
   await table(fileStream(entry), Number(options.runs), Number(options.releases));
-for (const name of names)
-  await table(namedStream(core, name), Number(options.runs), Number(options.releases));
+for (const name of names) await table(namedStream(name), Number(options.runs), Number(options.releases));

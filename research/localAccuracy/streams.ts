@@ -1,7 +1,7 @@
 /** Streams for the accuracy of ToPL, by name: files, those of the paper as the lab makes them, and textbook shapes. */
+import { uniformBelow } from "../uniform.js";
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import type { Core } from "../../src/core/core.js";
 import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { DATASET_NAMES, type DatasetName, TABLE1 } from "../data/datasets.js";
@@ -36,7 +36,7 @@ const SHAPES: Record<string, { max: number; quantile: (u: number) => number }> =
 export const STREAM_NAMES: readonly string[] = [...DATASET_NAMES, ...Object.keys(SHAPES)];
 
 /** A built-in stream. */
-export function namedStream(core: Core, name: string): Stream {
+export function namedStream(name: string): Stream {
   if (name in TABLE1) return recorded(name, TABLE1[name as DatasetName].max, generate(name as DatasetName));
   const shape = SHAPES[name];
   if (!shape) throw new TypeError(`--stream: expected one of ${STREAM_NAMES.join(", ")}, got ${name}`);
@@ -47,7 +47,7 @@ export function namedStream(core: Core, name: string): Stream {
       const random = subStream(unsafeKey(name), Stage.baseline, 0, 0);
       random.position = 2 * from; // two words a number
       const uniform = new Float64Array(length);
-      core.uniformBelow(random, 2 ** 53, uniform);
+      uniformBelow(random, 2 ** 53, uniform);
       return uniform.map((u) => Math.min(shape.max, Math.max(0, shape.quantile((u + 0.5) / 2 ** 53))));
     },
   };

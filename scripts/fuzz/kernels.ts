@@ -1,8 +1,6 @@
 /** The kernels, one at a time: random arguments, both cores, every output and the place in the keystream compared. */
 import { chooseCore } from "../../src/core/choose.js";
-import { expCoin, ratioCoin } from "../../src/core/tables/coin.js";
 import type { Core } from "../../src/core/core.js";
-import { nodeCount } from "../../src/core/tree.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
 import { type Random, Stage, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
@@ -45,25 +43,6 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
     const words = dice.below(200);
     return (core, random) => filled(new Uint32Array(words), (out) => core.keystream(random, out));
   },
-  uniformBelow: (dice) => () => {
-    const n = dice.pick([
-      1,
-      2,
-      2 ** 32,
-      2 ** 53,
-      1 + dice.below(2 ** 32),
-      Math.floor(dice.scaled(1, 2 ** 53)),
-      0,
-      1.5,
-    ]);
-    return (core, random) => filled(new Float64Array(20), (out) => core.uniformBelow(random, n, out));
-  },
-  toss: (dice) => {
-    const coin = dice.chance(0.5)
-      ? expCoin(BigInt(dice.below(1000)), 1n + BigInt(dice.below(1000)))
-      : ratioCoin(BigInt(dice.below(1000)), 999n);
-    return () => (core, random) => filled(new Uint8Array(50), (out) => core.toss(random, coin, out));
-  },
   samples: (dice) => {
     const scale = randomScale(dice);
     return () => {
@@ -82,20 +61,12 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
       [2 + dice.below(63), 2],
     ] as const);
     const scale = randomScale(dice);
-    return () => {
-      const nodes = Float64Array.from({ length: nodeCount(fanout, levels) }, () =>
-        Math.floor((dice.unit() - 0.5) * 2 ** dice.below(45)),
-      );
-      return (core, random) => ({
-        tree: core.growTree(random, scale, fanout, levels),
-        corrections: core.makeConsistent(nodes, fanout, levels),
-      });
-    };
+    return () => (core, random) => core.growTree(random, scale, fanout, levels);
   },
   noisyMax: (dice) => {
     const candidates = dice.pick([1, 2, 100, 1000, 1 + dice.below(5000)]);
     const holdout = 1 + dice.below(300);
-    const race = makeSelection({
+    const selection = makeSelection({
       candidates,
       step: dice.scaled(0.01, 10),
       holdout,
@@ -107,7 +78,7 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
     });
     return () => {
       const bins = new (dice.pick([Uint16Array, Uint32Array]))(holdout).map(() => dice.below(candidates + 1));
-      return (core, random) => core.noisyMax(random, bins, race);
+      return (core, random) => core.noisyMax(random, bins, selection);
     };
   },
   reports: (dice) => {

@@ -3,7 +3,6 @@
  * same key they give the same answers, bit for bit. A core keeps nothing between calls: every array that goes
  * in or comes out belongs to the caller.
  */
-import type { Coin } from "./tables/coin.js";
 import type { Mechanism, Quantiser } from "./tables/sectors.js";
 import type { Selection } from "./tables/selection.js";
 import type { Random } from "./random.js";
@@ -14,16 +13,6 @@ import type { Transition } from "./tables/transition.js";
 export interface Keystream {
   /** Fills `out` with the next words of the keystream. */
   keystream(random: Random, out: Uint32Array): void;
-}
-
-/** Appendix C, Eq. 10–11, in residual form. */
-export interface Consistency {
-  /**
-   * What consistency adds to the leaves of one tree: f, one number per group of b siblings; none for one level.
-   * The consistent leaf i is (its noisy count) + f[⌊i/b⌋]. Noise N and noisy counts T + N give the same bits.
-   * @param nodes every node's integer, leaves first, top last (tree.ts)
-   */
-  makeConsistent(nodes: Float64Array, fanout: number, levels: number): Float64Array;
 }
 
 /** Expectation maximisation for the Square Wave mechanism, O(n) a step. */
@@ -47,10 +36,6 @@ export interface SquareWave {
 
 /** Exact samples. A call that throws leaves `random` where it was, and `out` with nothing to rely on. */
 export interface Sampling {
-  /** Integers 0 … n − 1, all as likely; 1 ≤ n ≤ 2⁵³. */
-  uniformBelow(random: Random, n: number, out: Float64Array): void;
-  /** 1 with the coin's probability, else 0. */
-  toss(random: Random, coin: Coin, out: Uint8Array): void;
   /** Integers k ≥ 0 with P(k) ∝ exp(−k/t). */
   geometric(random: Random, scale: Scale, out: Float64Array): void;
   /** Discrete Laplace: integers k with P(k) ∝ exp(−|k|/t). */
@@ -163,7 +148,6 @@ export interface Texts {
   scanJson(bytes: Uint8Array, path: readonly Uint8Array[], out: Float64Array): Scan;
 }
 
-export interface Core
-  extends Keystream, Sampling, Consistency, Forests, Ingest, SquareWave, Thresholds, Reports, Texts {
+export interface Core extends Keystream, Sampling, Forests, Ingest, SquareWave, Thresholds, Reports, Texts {
   readonly name: "wasm" | "js";
 }

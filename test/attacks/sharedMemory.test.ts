@@ -50,7 +50,6 @@ const calls: Record<string, () => unknown> = {
   laplace: () => core.laplace(random(), scale, new Float64Array(10_000)),
   geometric: () => core.geometric(random(), scale, new Float64Array(10_000)),
   keystream: () => core.keystream(random(), new Uint32Array(50_000)),
-  makeConsistent: () => core.makeConsistent(new Float64Array(273).fill(7), 16, 3),
   estimateLeaves: () => {
     const tree = core.growTree(random(), scale, 16, 4);
     core.estimateLeaves(new Float64Array(4096).fill(9), tree, 16, 0, new Float64Array(4096));

@@ -1,15 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { jsCore } from "../../src/core/js/index.js";
 import { MAX_LEAVES } from "../../src/core/layout.js";
 import { leafCount, nodeCount } from "../../src/core/tree.js";
-import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { loadKernels } from "../../src/core/wasm/instance.js";
 import { leastSquaresLeaves, printedLeaves, toLevels, type Levels } from "../support/consistency.js";
+import { jsConsistency, wasmConsistency } from "../support/consistencyKernels.js";
 import { bits, integers } from "../support/numbers.js";
 
-const cores = [makeWasmCore(), jsCore];
-const [wasm, js] = [cores[0]!, jsCore];
+const [wasm, js] = [wasmConsistency, jsConsistency];
+const cores = [wasm, js];
 
 /** The consistent leaves: (noisy count) + (its group's correction). */
 const consistentLeaves = (nodes: Float64Array, corrections: Float64Array, b: number, levels: number) =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { makeConsistent } from "../../src/core/js/consistency.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { drawLaplace } from "../../src/core/js/laplace.js";
 import { WordReader } from "../../src/core/js/reader.js";
@@ -53,7 +54,7 @@ describe.each([wasm, jsCore])("$name core", (core) => {
       expect(random.position).toBe(again.position);
       expect(tree.noise.length).toBe(leafCount(b, levels));
       expect(tree.corrections.length).toBe(groupCount(b, levels));
-      expect(bits(tree.corrections)).toBe(bits(core.makeConsistent(nodes, b, levels)));
+      expect(bits(tree.corrections)).toBe(bits(makeConsistent(nodes, b, levels)));
     },
   );
 

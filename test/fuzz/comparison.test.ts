@@ -36,11 +36,8 @@ describe("a core that is wrong by one bit, once in twenty calls, is caught", () 
     ) => unknown;
   } = {
     keystream: ([, out], result) => (spoil(out), result),
-    uniformBelow: ([, , out], result) => (spoil(out), result),
-    toss: ([, , out], result) => (spoil(out), result),
     geometric: ([, , out], result) => (spoil(out), result),
     laplace: ([, , out], result) => (spoil(out), result),
-    makeConsistent: (_, corrections) => spoil(corrections),
     growTree: (_, tree) => (spoil(tree.noise), tree),
     blockSums: (_, partial) => partial + 1,
     estimateLeaves: ([, , , , out], result) => (spoil(out), result),

@@ -23,17 +23,9 @@ const DRIVEN = [
   ...["recent", "mean", "median", "moving", "exponential", "own"].map((name) => `smoother ${name}`),
   ...[0, 1, 2, 3].map((levels) => `skipLevels ${levels}`),
   ...["report", "reportMany", "take reports", "distribution", "threshold", "local range"],
-  ...[
-    "keystream",
-    "uniformBelow",
-    "toss",
-    "samples",
-    "trees",
-    "noisyMax",
-    "reports",
-    "emSteps",
-    "ingest",
-  ].map((name) => `kernel ${name}`),
+  ...["keystream", "samples", "trees", "noisyMax", "reports", "emSteps", "ingest"].map(
+    (name) => `kernel ${name}`,
+  ),
 ];
 
 /** @param index 0 … 3 */

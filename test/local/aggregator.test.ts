@@ -1,7 +1,7 @@
+import { uniformBelow } from "../../research/uniform.js";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { makeWasmCore } from "../../src/core/wasm/index.js";
 import {
   type Aggregator,
   aggregator,
@@ -11,7 +11,6 @@ import {
 import { packReport, type Report, unpackReport } from "../../src/local/report.js";
 import { reporter } from "../../src/local/anyCoreReporter.js";
 
-const core = makeWasmCore();
 const MAX = 1000;
 const HOLDOUT = 20_000;
 const OPTIONS = { epsilon: 1, max: MAX, holdout: HOLDOUT, maxRange: 2 ** 18 };
@@ -19,7 +18,7 @@ const OPTIONS = { epsilon: 1, max: MAX, holdout: HOLDOUT, maxRange: 2 ** 18 };
 /** Skewed values: mean about 20, a few above 100. */
 function skewed(length: number, seed: string): Float64Array {
   const uniform = new Float64Array(length);
-  core.uniformBelow(subStream(unsafeKey(seed), Stage.baseline, 0, 0), 2 ** 32, uniform);
+  uniformBelow(subStream(unsafeKey(seed), Stage.baseline, 0, 0), 2 ** 32, uniform);
   return uniform.map((u) => -20 * Math.log((u + 0.5) / 2 ** 32));
 }
 

@@ -1,8 +1,8 @@
+import { uniformBelow } from "../../research/uniform.js";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { ratioCoin } from "../../src/core/tables/coin.js";
 import { jsCore } from "../../src/core/js/index.js";
-import { WordReader } from "../../src/core/js/reader.js";
 import {
   makeSelection,
   penaltySlope,
@@ -34,8 +34,12 @@ function selection(
 
 /** Reproducible problems: any generator will do, these are data and not noise. */
 function integers(name: string): (below: number) => number {
-  const reader = new WordReader(random(name));
-  return (below) => reader.below(below);
+  const source = random(name);
+  const drawn = new Float64Array(1);
+  return (below) => {
+    uniformBelow(source, below, drawn);
+    return drawn[0]!;
+  };
 }
 
 /** How often each candidate wins in `runs` selections on the same bins. */

@@ -1,15 +1,19 @@
 /** Eq. 10–11 from integer residuals: twin of assembly/consistency.ts, where the formulas stand. */
-import type { Consistency } from "../core.js";
 import { checkTree, groupCount, leafCount } from "../tree.js";
 
-export const makeConsistent: Consistency["makeConsistent"] = (nodes, fanout, levels) => {
+/**
+ * What consistency adds to the leaves of one tree (Appendix C in residual form): f, one number per group of b siblings; none
+ * for one level. The consistent leaf i is (its noisy count) + f[⌊i/b⌋]. Noise N and noisy counts T + N give the same bits.
+ * @param nodes every node's integer, leaves first, top last (tree.ts)
+ */
+export function makeConsistent(nodes: Float64Array, fanout: number, levels: number): Float64Array {
   checkTree(nodes, fanout, levels);
   if (levels === 1) return new Float64Array(0);
   const leaves = leafCount(fanout, levels);
   const excess = measureExcess(nodes, leaves, fanout);
   shareDown(excess, leaves, fanout);
   return excess.slice(0, groupCount(fanout, levels));
-};
+}
 
 /** D of every node above the leaves, upwards. */
 function measureExcess(nodes: Float64Array, leaves: number, b: number): Float64Array {

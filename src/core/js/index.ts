@@ -1,11 +1,9 @@
 /** The core in plain TypeScript: for platforms that forbid compiling wasm, and the opponent in the benchmark. */
 import type { Core } from "../core.js";
 import { keystream } from "./chacha.js";
-import { makeConsistent } from "./consistency.js";
 import { growTree } from "./forest.js";
 import { blockSums, estimateLeaves, publishBlocks } from "./ingest.js";
 import { geometric, laplace } from "./laplace.js";
-import { toss, uniformBelow } from "./reader.js";
 import { reports } from "./reports.js";
 import { squareWave } from "./squareWave.js";
 import { scanLines } from "./text.js";
@@ -16,11 +14,8 @@ import { noisyMax } from "./threshold.js";
 export const jsCore: Core = {
   name: "js",
   keystream,
-  uniformBelow,
-  toss,
   geometric,
   laplace,
-  makeConsistent,
   growTree,
   blockSums,
   estimateLeaves,

@@ -1,6 +1,5 @@
 /** Random words in order: twin of assembly/reader.ts. */
 import type { Coin } from "../tables/coin.js";
-import type { Sampling } from "../core.js";
 import { checkPosition, type Random } from "../random.js";
 import { chachaBlock, initialState } from "./chacha.js";
 
@@ -53,21 +52,6 @@ export class WordReader {
     this.#cursor = 0;
   }
 
-  /**
-   * Uniform on 0 … n − 1 for 1 ≤ n ≤ 2⁵³: as many bits as n − 1 has, drawn again while they are n or more. Takes
-   * no word for n = 1, the top bits of one word up to n = 2³², else the top bits of one and all of another.
-   */
-  below(n: number): number {
-    if (n === 1) return 0;
-    const high = Math.floor((n - 1) / 2 ** 32);
-    const unused = Math.clz32(high > 0 ? high : n - 1);
-    for (;;) {
-      const top = this.next() >>> unused;
-      const x = high > 0 ? top * 2 ** 32 + this.next() : top;
-      if (x < n) return x;
-    }
-  }
-
   /** True with the coin's probability: 6 words, compared while they tie. */
   flip(coin: Coin): boolean {
     const word = this.next();
@@ -83,22 +67,4 @@ export class WordReader {
     }
     return tie;
   }
-}
-
-export const uniformBelow: Sampling["uniformBelow"] = (random, n, out) => {
-  checkBound(n);
-  const reader = new WordReader(random);
-  for (let i = 0; i < out.length; i++) out[i] = reader.below(n);
-  reader.finish();
-};
-
-export const toss: Sampling["toss"] = (random, coin, out) => {
-  const reader = new WordReader(random);
-  for (let i = 0; i < out.length; i++) out[i] = reader.flip(coin) ? 1 : 0;
-  reader.finish();
-};
-
-export function checkBound(n: number): void {
-  if (!(Number.isInteger(n) && n >= 1 && n <= 2 ** 53))
-    throw new RangeError(`n: expected an integer 1 ≤ n ≤ 2⁵³, got ${n}`);
 }

@@ -1,12 +1,10 @@
 /** The core in WebAssembly. */
 import type { Core } from "../core.js";
 import { chacha } from "./chacha.js";
-import { consistency } from "./consistency.js";
 import { forest } from "./forest.js";
 import { ingest } from "./ingest.js";
 import { loadKernels } from "./instance.js";
 import { laplace } from "./laplace.js";
-import { reader } from "./reader.js";
 import { reports } from "./reports.js";
 import { squareWave } from "./squareWave.js";
 import { text } from "./text.js";
@@ -18,9 +16,7 @@ export function makeWasmCore(): Core {
   return {
     name: "wasm",
     ...chacha(kernels),
-    ...reader(kernels),
     ...laplace(kernels),
-    ...consistency(kernels),
     ...forest(kernels),
     ...ingest(kernels),
     ...squareWave(kernels),

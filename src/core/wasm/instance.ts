@@ -55,8 +55,6 @@ export interface Kernels {
   ): void;
   chachaFill(input: number, counter: number, groups: number, out: number): void;
   randomBytes(): number;
-  fillBelow(random: number, n: number, count: number, out: number): void;
-  fillTosses(random: number, coin: number, count: number, out: number): void;
   fillGeometric(random: number, scale: number, count: number, out: number): void;
   fillLaplace(random: number, scale: number, count: number, out: number): void;
   blocksBytes(candidates: number, blockBits: number, m: number): number;

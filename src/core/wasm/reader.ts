@@ -1,8 +1,6 @@
 /** Stages assembly/reader.ts: key and position for any kernel that draws. */
 import { RANDOM_POSITION } from "../layout.js";
-import type { Sampling } from "../core.js";
 import { initialState } from "../js/chacha.js";
-import { checkBound } from "../js/reader.js";
 import { checkPosition, type Random } from "../random.js";
 import { type Arena, type Kernels, useArena } from "./instance.js";
 
@@ -37,7 +35,7 @@ export function fillChunks(
   kernels: Kernels,
   random: Random,
   input: Uint32Array,
-  out: Float64Array | Uint8Array,
+  out: Float64Array,
   fill: (block: number, input: number, count: number, at: number) => void,
 ): void {
   useArena(kernels, (arena) => {
@@ -51,20 +49,4 @@ export function fillChunks(
       }
     });
   });
-}
-
-export function reader(kernels: Kernels): Pick<Sampling, "uniformBelow" | "toss"> {
-  return {
-    uniformBelow(random, n, out) {
-      checkBound(n);
-      fillChunks(kernels, random, new Uint32Array(0), out, (block, _, count, at) =>
-        kernels.fillBelow(block, n, count, at),
-      );
-    },
-    toss(random, coin, out) {
-      fillChunks(kernels, random, coin.words, out, (block, coinAt, count, at) =>
-        kernels.fillTosses(block, coinAt, count, at),
-      );
-    },
-  };
 }
