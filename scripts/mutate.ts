@@ -2,7 +2,7 @@
  * Mutation testing: changes one operator, number or condition at a time in a copy of the project, and sees whether
  * the tests of that file notice.
  *
- *     npm run mutate -- --mutants 120 [--seed 1] [--file src/core/scale.ts]
+ *     npm run mutate -- --mutants 120 [--seed 1] [--file src/core/tables/scale.ts]
  *
  * A mutant that no test notices survives, and is printed. Mutants are drawn at random, the same for the same seed.
  */
@@ -16,34 +16,39 @@ import { Dice } from "./fuzz/dice.js";
 
 /** What is mutated, and the tests that are expected to notice; the first are the quickest to. */
 const SUBJECTS: Record<string, readonly string[]> = {
-  "src/core/js/chacha.ts": ["chacha", "laplace"],
-  "src/core/js/reader.ts": ["laplace", "reader"],
-  "src/core/js/laplace.ts": ["laplace"],
-  "src/core/js/forest.ts": ["forest"],
-  "src/core/js/consistency.ts": ["consistency"],
-  "src/core/js/threshold.ts": ["threshold"],
-  "src/core/js/blocks.ts": ["threshold"],
-  "src/core/js/squareWave.ts": ["squareWave"],
-  "src/core/js/ingest.ts": ["ingest"],
-  "src/core/js/reports.ts": ["reports"],
-  "src/core/alias.ts": ["scale", "laplace"],
-  "src/core/fixedPoint.ts": ["scale", "laplace"],
-  "src/core/scale.ts": ["laplace", "scale"],
-  "src/core/race.ts": ["threshold"],
-  "src/core/coin.ts": ["reader", "laplace"],
-  "src/core/layout.ts": ["forest", "consistency"],
-  "src/core/random.ts": ["random", "chacha"],
-  "src/checks.ts": ["checks", "tops"],
-  "src/central/perturber.ts": ["tops"],
-  "src/central/release.ts": ["tops"],
-  "src/central/ranges.ts": ["ranges", "snapshot"],
-  "src/central/variance.ts": ["variance"],
-  "src/central/levels.ts": ["plan", "tops"],
-  "src/central/settings.ts": ["checks", "tops"],
-  "src/central/threshold.ts": ["tops"],
-  "src/central/warmStart.ts": ["tops"],
-  "src/central/state.ts": ["snapshot"],
-  "src/central/snapshot.ts": ["snapshot"],
+  "src/core/js/chacha.ts": ["core/chacha", "core/laplace"],
+  "src/core/js/reader.ts": ["core/reader", "core/laplace"],
+  "src/core/js/laplace.ts": ["core/laplace"],
+  "src/core/js/forest.ts": ["core/forest"],
+  "src/core/js/consistency.ts": ["core/consistency"],
+  "src/core/js/threshold.ts": ["stream/threshold"],
+  "src/core/js/blocks.ts": ["stream/threshold", "attacks/order"],
+  "src/core/js/squareWave.ts": ["core/squareWave"],
+  "src/core/js/ingest.ts": ["core/ingest"],
+  "src/core/js/reports.ts": ["core/reports"],
+  "src/core/tables/alias.ts": ["core/scale", "core/laplace"],
+  "src/core/tables/fixedPoint.ts": ["core/scale", "core/laplace"],
+  "src/core/tables/scale.ts": ["core/laplace", "core/scale"],
+  "src/core/tables/selection.ts": ["stream/threshold"],
+  "src/core/tables/coin.ts": ["core/reader", "core/laplace"],
+  "src/core/tables/mechanism.ts": ["core/reports", "local/mechanisms"],
+  "src/core/tree.ts": ["core/forest", "core/consistency"],
+  "src/core/random.ts": ["core/random", "core/chacha"],
+  "src/core/checks.ts": ["core/checks", "stream/stream"],
+  "src/stream/noise.ts": ["stream/stream"],
+  "src/stream/blockPublisher.ts": ["stream/stream", "stream/ranges"],
+  "src/stream/ranges.ts": ["stream/ranges", "stream/snapshot", "stream/coverage"],
+  "src/stream/variance.ts": ["stream/variance", "stream/coverage"],
+  "src/stream/levels.ts": ["stream/plan", "stream/stream"],
+  "src/stream/options.ts": ["core/checks", "stream/stream"],
+  "src/stream/threshold.ts": ["stream/stream", "stream/threshold"],
+  "src/stream/warmStart.ts": ["stream/stream"],
+  "src/stream/codec.ts": ["stream/snapshot"],
+  "src/stream/snapshot.ts": ["stream/snapshot"],
+  "src/local/report.ts": ["local/aggregator", "local/reporter"],
+  "src/local/threshold.ts": ["local/threshold"],
+  "src/durable/openStream.ts": ["durable/hub"],
+  "src/durable/stores/file.ts": ["durable/hub"],
 };
 
 interface Mutant {
@@ -136,7 +141,16 @@ function main(): void {
 
   const copy = mkdtempSync(join(tmpdir(), "brume-mutants-"));
   try {
-    for (const part of ["src", "test", "package.json", "tsconfig.json", "vitest.config.ts", "assembly"])
+    for (const part of [
+      "src",
+      "research",
+      "scripts",
+      "test",
+      "package.json",
+      "tsconfig.json",
+      "vitest.config.ts",
+      "assembly",
+    ])
       cpSync(part, join(copy, part), { recursive: true });
     symlinkSync(resolve("node_modules"), join(copy, "node_modules"));
     const baseline = [...new Set(chosen.flatMap(({ file }) => SUBJECTS[file]!))];
