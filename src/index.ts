@@ -15,7 +15,13 @@ export {
 } from "./durable/odometer.js";
 export { rekey, type RekeyOptions } from "./durable/rekey.js";
 export { memoryStore } from "./durable/stores/memory.js";
-export type { Store, StoredSnapshot, StoreError, StoreErrorCode } from "./durable/stores/store.js";
+export type {
+  NamedSnapshot,
+  Store,
+  StoredSnapshot,
+  StoreError,
+  StoreErrorCode,
+} from "./durable/stores/store.js";
 export type {
   BetweenOptions,
   ClosedTicks,

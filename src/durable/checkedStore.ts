@@ -2,12 +2,13 @@
  * A store is the caller's code. It may throw, return anything, or call the stream that it stores. Here every answer is
  * checked before it is used, every failure becomes a StoreError, and a call from inside the store is an error.
  */
-import { type Store, StoreError, type StoredSnapshot } from "./stores/store.js";
+import { conflict, type NamedSnapshot, type Store, StoreError, type StoredSnapshot } from "./stores/store.js";
 
 /** More bytes than any snapshot has: a hold-out of 2²⁷ values takes 4 bytes a value. */
 const MOST_BYTES = 2 ** 30;
+const MOST_NAMES = 2 ** 24;
 
-type Method = "get" | "put" | "giveBack";
+type Method = "get" | "put" | "putMany" | "names" | "remove" | "giveBack";
 
 export class CheckedStore {
   readonly durable: boolean;
@@ -42,7 +43,7 @@ export class CheckedStore {
 
   /** @param atLeast the lowest sequence number that the newest snapshot may have */
   async get(name: string, atLeast = 0): Promise<StoredSnapshot | undefined> {
-    const found = checkStored(name, await this.#call("get", name, (store) => store.get(name)));
+    const found = checkStored(name, await this.#call("get", show(name), (store) => store.get(name)));
     const newest = found?.sequence ?? 0;
     if (newest >= atLeast) return found;
     await this.giveBack(name);
@@ -53,13 +54,62 @@ export class CheckedStore {
   }
 
   async put(name: string, sequence: number, bytes: Uint8Array): Promise<void> {
-    await this.#call("put", name, (store) => store.put(name, sequence, bytes));
+    await this.#call("put", show(name), (store) => store.put(name, sequence, bytes));
+  }
+
+  /** Stores each snapshot or says why not, in the same order. */
+  async putMany(snapshots: readonly NamedSnapshot[]): Promise<readonly (StoreError | undefined)[]> {
+    if (snapshots.length === 1 || !this.#has("putMany"))
+      return Promise.all(
+        snapshots.map(({ name, sequence, bytes }) =>
+          this.put(name, sequence, bytes).then(
+            () => undefined,
+            (error: StoreError) => error,
+          ),
+        ),
+      );
+    try {
+      const stored = await this.#call("putMany", `${snapshots.length} streams`, (store) =>
+        store.putMany!(snapshots),
+      );
+      return checkStoredMany(stored, snapshots);
+    } catch (error) {
+      return snapshots.map(() => error as StoreError);
+    }
+  }
+
+  async names(): Promise<string[]> {
+    this.#require("names");
+    const names: unknown = await this.#call("names", "all streams", (store) => store.names!());
+    if (
+      !Array.isArray(names) ||
+      names.length > MOST_NAMES ||
+      !names.every((name) => typeof name === "string")
+    )
+      throw new StoreError(
+        "invalid",
+        "store: expected names to return an array of strings, got something else",
+      );
+    return [...(names as string[])];
+  }
+
+  async remove(name: string, sequence: number): Promise<void> {
+    this.#require("remove");
+    await this.#call("remove", show(name), (store) => store.remove!(name, sequence));
+  }
+
+  #require(method: Method): void {
+    if (!this.#has(method))
+      throw new StoreError(
+        "unsupported",
+        `store: expected a method ${method}, got none; this store does not have it`,
+      );
   }
 
   /** Called after a failure too, so its own failure must not hide the first one. */
   async giveBack(name: string): Promise<void> {
     if (!this.#has("giveBack")) return;
-    await this.#call("giveBack", name, (store) => store.giveBack!(name)).catch(() => undefined);
+    await this.#call("giveBack", show(name), (store) => store.giveBack!(name)).catch(() => undefined);
   }
 
   /** A method that somebody put on Object.prototype is not the store's. */
@@ -69,7 +119,7 @@ export class CheckedStore {
     return typeof own === "function" && own !== polluted;
   }
 
-  async #call<T>(method: Method, name: string, act: (store: Store) => Promise<T>): Promise<T> {
+  async #call<T>(method: Method, what: string, act: (store: Store) => Promise<T>): Promise<T> {
     this.checkOutside();
     this.#inside = true;
     try {
@@ -81,21 +131,37 @@ export class CheckedStore {
       }
       return await answer;
     } catch (cause) {
-      throw storeError(method, name, cause);
+      throw storeError(method, what, cause);
     }
   }
 }
 
+const show = (name: string): string => `stream ${JSON.stringify(name)}`;
+
 /** A store of the caller's says "conflict" or "in-use" by the error's code. */
-function storeError(method: Method, name: string, cause: unknown): StoreError {
+function storeError(method: Method, what: string, cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
-  const shown = JSON.stringify(name);
   const code = typeof cause === "object" && cause !== null ? (cause as { code?: unknown }).code : undefined;
   if (code === "conflict" || code === "in-use")
-    return new StoreError(code, `store: ${method} of stream ${shown} was refused (${code}); open it again`, {
+    return new StoreError(code, `store: ${method} of ${what} was refused (${code}); open it again`, {
       cause,
     });
-  return new StoreError("unavailable", `store: ${method} of stream ${shown} failed; try again`, { cause });
+  return new StoreError("unavailable", `store: ${method} of ${what} failed; try again`, { cause });
+}
+
+function checkStoredMany(stored: unknown, snapshots: readonly NamedSnapshot[]): (StoreError | undefined)[] {
+  if (
+    !Array.isArray(stored) ||
+    stored.length !== snapshots.length ||
+    !stored.every((one) => typeof one === "boolean")
+  )
+    throw new StoreError(
+      "invalid",
+      `store: expected putMany to return ${snapshots.length} times true or false, got something else`,
+    );
+  return snapshots.map(({ name, sequence }, i) =>
+    stored[i] === true ? undefined : conflict(name, sequence),
+  );
 }
 
 /** What `get` returned, copied field by field; each is read once. */

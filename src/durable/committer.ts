@@ -1,55 +1,108 @@
-/** Stores the states of streams: one `put` at a time, and calls that come in the meantime share the next one. */
+/**
+ * Stores the states of many streams together (group commit): one call of the store at a time, and everything that
+ * changed in the meantime is in the next one.
+ */
 import type { CheckedStore } from "./checkedStore.js";
-import { StoreError } from "./stores/store.js";
+import type { NamedSnapshot, StoreError } from "./stores/store.js";
 
-/** A snapshot of one stream, on its way to the store. */
-export interface NamedSnapshot {
-  readonly name: string;
-  readonly sequence: number;
-  readonly bytes: Uint8Array;
+/** How often a snapshot is offered to a store that fails. */
+const ATTEMPTS = 3;
+
+interface Waiting {
+  readonly seal: () => NamedSnapshot | Promise<NamedSnapshot>;
+  readonly resolve: (sequence: number) => void;
+  readonly reject: (reason: unknown) => void;
 }
 
 export class Committer {
   readonly #store: CheckedStore;
-  /** Resolves when the `put` that is running has ended. */
-  #running: Promise<void> = Promise.resolve();
+  readonly #every: number;
+  #waiting: Waiting[] = [];
+  #running = false;
+  #commits = 0;
+  #snapshots = 0;
+  #retries = 0;
 
-  constructor(store: CheckedStore) {
+  /** @param every milliseconds between the starts of two commits, at least */
+  constructor(store: CheckedStore, every = 0) {
     this.#store = store;
+    this.#every = every;
+  }
+
+  /** Public counters. */
+  get stats(): { readonly commits: number; readonly snapshots: number; readonly retries: number } {
+    return { commits: this.#commits, snapshots: this.#snapshots, retries: this.#retries };
   }
 
   /**
    * Stores the state that a stream has when its turn comes. Resolves to the snapshot's sequence number.
    * @param seal takes the snapshot; called once
    */
-  commit(seal: () => NamedSnapshot | Promise<NamedSnapshot>): Promise<number> {
-    const turn = this.#running.then(async () => {
-      const snapshot = await seal();
-      await this.#put(snapshot);
-      return snapshot.sequence;
+  commit(seal: Waiting["seal"]): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ seal, resolve, reject });
+      if (!this.#running) void this.#run();
     });
-    this.#running = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    return turn;
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    await Promise.resolve(); // calls that are made together are stored together
+    while (this.#waiting.length > 0) {
+      const start = performance.now();
+      const turn = this.#waiting;
+      this.#waiting = [];
+      await this.#commit(turn);
+      const rest = this.#every - (performance.now() - start);
+      if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
+    }
+    this.#running = false;
+  }
+
+  async #commit(turn: readonly Waiting[]): Promise<void> {
+    const snapshots: NamedSnapshot[] = [];
+    const members: Waiting[] = [];
+    for (const member of turn)
+      try {
+        const sealed = member.seal();
+        snapshots.push(sealed instanceof Promise ? await sealed : sealed);
+        members.push(member);
+      } catch (reason) {
+        member.reject(reason);
+      }
+    if (snapshots.length === 0) return;
+    this.#commits++;
+    const errors = await this.#store.putMany(snapshots);
+    for (let i = 0; i < members.length; i++) {
+      const error = errors[i] && (await this.#retry(snapshots[i]!, errors[i]!));
+      if (error === undefined) {
+        this.#snapshots++;
+        members[i]!.resolve(snapshots[i]!.sequence);
+      } else members[i]!.reject(error);
+    }
   }
 
   /**
    * After a failure nobody knows what the store has, so it is read back. The snapshot is there in every byte: it was
-   * stored. The one before is there: it was not, and is stored once more.
+   * stored. The one before is there: it was not, and is offered again. Gives the error if it cannot be stored.
    */
-  async #put({ name, sequence, bytes }: NamedSnapshot): Promise<void> {
-    try {
-      await this.#store.put(name, sequence, bytes);
-    } catch (error) {
-      if (!this.#store.durable || !(error instanceof StoreError && error.code === "unavailable")) throw error;
-      const found = await this.#store.get(name).catch(() => {
-        throw error;
-      });
-      if (found?.sequence === sequence && sameBytes(found.bytes, bytes)) return;
-      await this.#store.put(name, sequence, bytes);
-    }
+  async #retry({ name, sequence, bytes }: NamedSnapshot, first: StoreError): Promise<StoreError | undefined> {
+    let error = first;
+    for (
+      let attempt = 2;
+      attempt <= ATTEMPTS && this.#store.durable && error.code === "unavailable";
+      attempt++
+    )
+      try {
+        this.#retries++;
+        const found = await this.#store.get(name);
+        if (found?.sequence === sequence && sameBytes(found.bytes, bytes)) return undefined;
+        await this.#store.put(name, sequence, bytes);
+        return undefined;
+      } catch (reason) {
+        error = reason as StoreError;
+      }
+    return error;
   }
 }
 

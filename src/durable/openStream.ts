@@ -15,9 +15,9 @@ import type { Statement } from "../stream/statement.js";
 import { HoldoutStream } from "../stream/stream.js";
 import type { RangeOptions } from "../stream/system.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
-import { Committer, type NamedSnapshot } from "./committer.js";
+import { Committer } from "./committer.js";
 import type { Budget } from "./odometer.js";
-import { type Store, StoreError, type StoredSnapshot } from "./stores/store.js";
+import { type NamedSnapshot, type Store, StoreError, type StoredSnapshot } from "./stores/store.js";
 
 interface NamedOptions extends StreamOptions {
   /** Which stream of the store. Public. */
@@ -199,13 +199,17 @@ export class DurableStream {
       ));
   }
 
-  async #seal(): Promise<NamedSnapshot> {
+  /** The state of this moment. */
+  #seal(): NamedSnapshot | Promise<NamedSnapshot> {
     this.#storing = this.#next!;
     this.#next = undefined;
     this.#changed = false;
-    const sealed = this.#stream.seal(this.#cipher); // before anything is awaited: the state of this moment
+    const bytes = this.#stream.seal(this.#cipher);
     const { sequence } = this.#stream;
-    return { name: this.#name, sequence, bytes: await sealed };
+    const name = this.#name;
+    return bytes instanceof Uint8Array
+      ? { name, sequence, bytes }
+      : bytes.then((bytes) => ({ name, sequence, bytes }));
   }
 
   /** After a failure nobody knows what the store has: this object ends, and opening the stream again finds out. */

@@ -5,26 +5,10 @@
 import { describe, expect, test } from "vitest";
 import { openHub, openStream, privateStream, type Store, type StoredSnapshot } from "../../src/index.js";
 import { fileStore } from "../../src/node.js";
-import { failing, key, options, temporaryFolders, values } from "../durable/support.js";
+import { failing, key, options, plainStore, temporaryFolders, values } from "../durable/support.js";
 
 const folder = temporaryFolders();
 const expected = [...privateStream(options).pushMany(values)];
-
-/** A durable store in memory, so that every call can be watched and repeated. */
-function plainStore(): Store & { readonly snapshots: Map<string, StoredSnapshot> } {
-  const snapshots = new Map<string, StoredSnapshot>();
-  return {
-    snapshots,
-    durable: true,
-    get: (name) => Promise.resolve(snapshots.get(name)),
-    put: (name, sequence, bytes) => {
-      if (sequence !== (snapshots.get(name)?.sequence ?? 0) + 1)
-        return Promise.reject(Object.assign(new Error("taken"), { code: "conflict" }));
-      snapshots.set(name, { sequence, bytes });
-      return Promise.resolve();
-    },
-  };
-}
 
 describe("what get returns is checked before use", () => {
   const rubbish: Record<string, unknown> = {

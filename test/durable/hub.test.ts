@@ -1,11 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
 import Database from "libsql";
 import { describe, expect, test } from "vitest";
 import { openHub, openStream, memoryStore, privateStream, type Store } from "../../src/index.js";
 import { fileStore, sqliteStore } from "../../src/node.js";
-import { failing, key, options, temporaryFolders, values } from "./support.js";
+import { failing, key, options, plainStore, temporaryFolders, values } from "./support.js";
 
 const folder = temporaryFolders();
 
@@ -20,38 +18,6 @@ const stores: Record<string, () => Promise<Store>> = {
 
 describe.each(Object.keys(stores))("%s store", (kind) => {
   const make = stores[kind]!;
-
-  test("gives back the newest snapshot, of the right stream", async () => {
-    const store = await make();
-    expect(await store.get("a")).toBeUndefined();
-    await store.put("a", 1, Uint8Array.of(1));
-    await store.put("A", 1, Uint8Array.of(7, 7)); // names differ in case alone
-    await store.put("a", 2, Uint8Array.of(2, 2));
-    const { sequence, bytes } = (await store.get("a"))!;
-    expect([sequence, ...bytes]).toEqual([2, 2, 2]);
-    expect([...(await store.get("A"))!.bytes]).toEqual([7, 7]);
-    expect(await store.get("../a\0/é")).toBeUndefined();
-  });
-
-  test("refuses a snapshot that does not follow the newest, and keeps what it has", async () => {
-    const store = await make();
-    await expect(store.put("a", 2, Uint8Array.of(9))).rejects.toThrow(
-      /snapshot 2 of stream "a" does not follow/,
-    );
-    for (let i = 1; i <= 5; i++) await store.put("a", i, Uint8Array.of(i));
-    for (const sequence of [1, 2, 4, 5, 7])
-      await expect(store.put("a", sequence, Uint8Array.of(9))).rejects.toThrow(/does not follow/);
-    expect([...(await store.get("a"))!.bytes]).toEqual([5]);
-  });
-
-  test("of many that go on from one snapshot at the same time, one wins", async () => {
-    const store = await make();
-    for (let sequence = 1; sequence <= 4; sequence++) {
-      const tries = Array.from({ length: 8 }, (_, i) => store.put("a", sequence, Uint8Array.of(i + 1)));
-      const results = await Promise.allSettled(tries);
-      expect(results.filter(({ status }) => status === "fulfilled").length).toBe(1);
-    }
-  });
 
   test("a hub gives every stream what it would publish alone, however few are live", async () => {
     const streams = openHub({ ...options, live: 3, store: await make(), key });
@@ -198,56 +164,22 @@ test("a store that fails once, before or after its work, is asked again and stop
   }
 });
 
-describe("what a store gives back is checked", () => {
-  const begun = async () => {
-    const place = folder();
-    const stream = await openStream({ ...options, name: "s", store: fileStore(place), key });
-    const file = () => join(place, readdirSync(place)[0]!, String(seals));
-    let seals = 1;
-    await stream.pushMany(values.subarray(0, 100));
-    const first = readFileSync(file());
-    await stream.pushMany(values.subarray(100, 200));
-    seals = 2;
-    return {
-      place,
-      file: file(),
-      first,
-      open: (more = {}) => openStream({ ...options, name: "s", store: fileStore(place), key, ...more }),
-    };
-  };
-
-  test("an older snapshot put in place of the newest", async () => {
-    const { file, first, open } = await begun();
-    writeFileSync(file, first);
-    await expect(open()).rejects.toThrow(
-      /expected snapshot 2 of stream "s", got 1; the store returned an older one/,
-    );
-  });
-
-  test("damaged, cut, another key, other parameters, another stream's", async () => {
-    const { place, file, open } = await begun();
-    const bytes = readFileSync(file);
-    await expect(open({ key: new Uint8Array(32) })).rejects.toThrow(/cannot decrypt/);
-    await expect(open({ epsilon: 2 })).rejects.toThrow(/epsilon = "2", got "1"/);
-    writeFileSync(file, bytes.subarray(0, 200));
-    await expect(open()).rejects.toThrow(/truncated/);
-    writeFileSync(
-      file,
-      Uint8Array.from(bytes, (byte, i) => (i === 100 ? byte ^ 1 : byte)),
-    );
-    await expect(open()).rejects.toThrow(/corrupt/);
-    writeFileSync(file, bytes);
-    const other = await openStream({ ...options, name: "other", store: fileStore(place), key });
-    await other.pushMany(values);
-    await other.pushMany(values);
-    const theirs = readdirSync(place)
-      .map((name) => join(place, name, "2"))
-      .find((path) => path !== file)!;
-    writeFileSync(file, readFileSync(theirs));
-    await expect(open()).rejects.toThrow('expected one of the stream "s", got one of "other"');
-    writeFileSync(file, bytes);
-    expect((await open()).received).toBe(200);
-  });
+test("a snapshot that is damaged, truncated, of another key, other parameters or another stream is refused", async () => {
+  const store = plainStore();
+  const open = (more = {}) => openStream({ ...options, name: "s", store, key, ...more });
+  await (await open()).pushMany(values.subarray(0, 200));
+  const { sequence, bytes } = store.snapshots.get("s")!;
+  await expect(open({ key: new Uint8Array(32) })).rejects.toThrow(/cannot decrypt/);
+  await expect(open({ epsilon: 2 })).rejects.toThrow(/epsilon = "2", got "1"/);
+  store.snapshots.set("s", { sequence, bytes: bytes.subarray(0, 200) });
+  await expect(open()).rejects.toThrow(/truncated/);
+  store.snapshots.set("s", { sequence, bytes: bytes.with(100, bytes[100]! ^ 1) });
+  await expect(open()).rejects.toThrow(/corrupt/);
+  await (await open({ name: "other" })).pushMany(values);
+  store.snapshots.set("s", store.snapshots.get("other")!);
+  await expect(open()).rejects.toThrow('expected one of the stream "s", got one of "other"');
+  store.snapshots.set("s", { sequence, bytes });
+  expect((await open()).received).toBe(200);
 });
 
 describe("hub", () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import type { Store } from "../../src/index.js";
+import type { Store, StoredSnapshot } from "../../src/index.js";
 import { longTailedStream } from "../support/streams.js";
 
 export const key = new Uint8Array(32).fill(3);
@@ -20,6 +20,22 @@ export function temporaryFolders(): () => string {
   afterAll(() => rmSync(root, { recursive: true }));
   let count = 0;
   return () => join(root, String(count++));
+}
+
+/** A durable store in memory, so that every call can be watched and repeated. */
+export function plainStore(): Store & { readonly snapshots: Map<string, StoredSnapshot> } {
+  const snapshots = new Map<string, StoredSnapshot>();
+  return {
+    snapshots,
+    durable: true,
+    get: (name) => Promise.resolve(snapshots.get(name)),
+    put: (name, sequence, bytes) => {
+      if (sequence !== (snapshots.get(name)?.sequence ?? 0) + 1)
+        return Promise.reject(Object.assign(new Error("taken"), { code: "conflict" }));
+      snapshots.set(name, { sequence, bytes });
+      return Promise.resolve();
+    },
+  };
 }
 
 /** What happens to the calls of a store that are chosen by their number, from 1 on. */

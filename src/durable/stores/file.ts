@@ -1,133 +1,274 @@
 /**
- * Snapshots as files: <folder>/<SHA-256 of the name>/<sequence>.
+ * Snapshots in a folder of log files 1, 2, 3, …, for many streams and many processes on one machine. Only the newest file
+ * is written, by the process that created it: a batch of snapshots is one write and one flush.
  *
- * A snapshot is written to a draft, flushed, and then linked to its number: a number never names half a snapshot.
- * Linking fails if the number exists, so if two processes continue the same snapshot, one of them succeeds. Numbers are
- * removed in ascending order, and only below one that exists. A process that finds the number before its own removed
- * came too late, and removes its own. The first number stays as an empty file: a stream cannot begin twice.
- * Readers change nothing. Drafts of killed processes are removed by the process that stores their number or a later one.
+ * A process that wants to write creates the next file first, and only then reads how far the older files go. Its first
+ * batch says so, and what is written to them later does not count. A writer looks for a newer file after each flush,
+ * before it reports success. If there is none, every later writer sees its batch. If there is one, the first batch of the
+ * newer file says whether the writer's batch counts. This needs no lock, so a killed process locks nobody out.
+ *
+ * Readers change nothing: what they read counts if no newer file exists afterwards.
  */
-import { createHash, randomUUID } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, stat, truncate, unlink } from "node:fs/promises";
-import { join } from "node:path";
-import { conflict, type Store } from "./store.js";
+import { type Batch, encodeBatch, type Entry, type LogRecord, readBatches } from "./log.js";
+import { LogFolder } from "./logFolder.js";
+import { conflict, type Store, type StoredSnapshot } from "./store.js";
 
-const DRAFT = ".draft";
+/** A file is full at this size. Replaced snapshots take up to as much space as the newest ones, and two full files. */
+const FULL = 64 * 2 ** 20;
+/** Bytes that are copied at once when an old file is emptied: they delay the call that copies them. */
+const COPIED = 2 ** 22;
+const MOST_FILES = 16;
+/** How long a reader waits for the first batch of a file, in milliseconds: after that its writer was killed. */
+const PATIENCE = 1000;
 
-/** @param folder made if it is missing; one store may serve many streams and processes on one machine */
+interface Place extends Entry {
+  readonly file: number;
+}
+
+interface LogFile {
+  /** How much of it was read and counts. */
+  end: number;
+  /** Bytes in it that are the newest snapshots of their streams. */
+  live: number;
+}
+
+/** @param folder made if it is missing */
 export function fileStore(folder: string): Store {
-  const placeOf = (name: string) => join(folder, createHash("sha256").update(name).digest("hex"));
+  const log = new Log(new LogFolder(folder));
   return {
     durable: true,
-    async get(name) {
-      const place = placeOf(name);
-      for (;;) {
-        const sequence = Math.max(0, ...numbers(await namesIn(place)));
-        if (sequence === 0) return undefined;
-        const bytes = await readIfThere(join(place, String(sequence)));
-        if (bytes.length > 0) return { sequence, bytes }; // else a writer removed it: there is a newer one
-      }
-    },
+    get: (name) => log.get(name),
     async put(name, sequence, bytes) {
-      const place = placeOf(name);
-      if (sequence === 1) await makeFolder(folder, place);
-      if (!(await hasPrevious(place, sequence))) throw conflict(name, sequence);
-      const draft = `${sequence}.${randomUUID()}${DRAFT}`;
-      try {
-        await writeFlushed(join(place, draft), bytes);
-        await link(join(place, draft), join(place, String(sequence)));
-      } catch (error) {
-        // A draft disappears when another process has stored this number.
-        throw isTaken(error) || isMissing(error) ? conflict(name, sequence) : error;
-      } finally {
-        await remove(place, draft);
-      }
-      if (!(await hasPrevious(place, sequence))) {
-        await remove(place, String(sequence));
-        throw conflict(name, sequence);
-      }
-      await flushFolder(place);
-      const names = await namesIn(place);
-      for (const older of numbers(names).filter((number) => number < sequence))
-        await remove(place, String(older));
-      for (const other of names)
-        if (other.endsWith(DRAFT) && Number.parseInt(other) <= sequence) await remove(place, other);
+      const [stored] = await log.putMany([{ name, sequence, bytes }]);
+      if (!stored) throw conflict(name, sequence);
+    },
+    putMany: (snapshots) => log.putMany(snapshots),
+    names: () => log.names(),
+    async remove(name, sequence) {
+      if (!(await log.remove(name, sequence))) throw conflict(name, sequence);
     },
   };
 }
 
-/** No bytes if the file is gone. */
-async function readIfThere(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (isMissing(error)) return new Uint8Array(0);
-    throw error;
+class Log {
+  readonly #folder: LogFolder;
+  /** Ascending. */
+  readonly #files = new Map<number, LogFile>();
+  readonly #newest = new Map<string, Place>();
+  /** The file that this process writes; 0 if it writes none. */
+  #own = 0;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(folder: LogFolder) {
+    this.#folder = folder;
+  }
+
+  get(name: string): Promise<StoredSnapshot | undefined> {
+    return this.#run(async () => {
+      for (;;) {
+        await this.#refresh();
+        const place = this.#newest.get(name);
+        if (place === undefined) return undefined;
+        const bytes = await this.#read(place);
+        if (bytes !== undefined) return { sequence: place.sequence, bytes };
+        this.#forget(); // another process emptied and removed that file
+      }
+    });
+  }
+
+  names(): Promise<string[]> {
+    return this.#run(async () => {
+      await this.#refresh();
+      return [...this.#newest.keys()];
+    });
+  }
+
+  putMany(records: readonly LogRecord[]): Promise<boolean[]> {
+    const follows = ({ name, sequence }: LogRecord) =>
+      (this.#newest.get(name)?.sequence ?? 0) === sequence - 1;
+    return this.#run(() => this.#append(records, follows));
+  }
+
+  async remove(name: string, sequence: number): Promise<boolean> {
+    const isNewest = () => this.#newest.get(name)?.sequence === sequence;
+    const [removed] = await this.#run(() => this.#append([{ name, sequence: 0 }], isNewest));
+    return removed!;
+  }
+
+  /** One call at a time. */
+  #run<T>(act: () => Promise<T>): Promise<T> {
+    const turn = this.#running.then(act);
+    this.#running = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Appends those records that are allowed, and says which ones these are. */
+  async #append(records: readonly LogRecord[], allowed: (record: LogRecord) => boolean): Promise<boolean[]> {
+    for (;;) {
+      if (this.#own === 0 || (await this.#folder.newest()) !== this.#own) await this.#takeOver();
+      const accepted = records.map(allowed);
+      const appended = records.filter((_, i) => accepted[i]);
+      if (appended.length === 0) return accepted;
+      const own = this.#own;
+      const batch = await this.#write(appended);
+      if (batch === undefined) continue;
+      if ((await this.#folder.newest()) === own) {
+        this.#add(own, batch);
+        await this.#tidy();
+        return accepted;
+      }
+      await this.#takeOver();
+      if ((this.#files.get(own)?.end ?? 0) >= batch.end) return accepted;
+      // The batch came too late to count: decide again.
+    }
+  }
+
+  /**
+   * After a failed write nobody knows what the disk has: this process leaves the file, and reads it before it writes again.
+   * Undefined if the file is gone, because another process took over and removed it.
+   */
+  async #write(records: readonly LogRecord[]): Promise<Batch | undefined> {
+    const own = this.#own;
+    const { end } = this.#files.get(own)!;
+    const { bytes, batch } = encodeBatch(records, end);
+    this.#own = 0;
+    if (!(await this.#folder.append(own, bytes, end))) return undefined;
+    this.#own = own;
+    return batch;
+  }
+
+  /** Creates the next file, reads the older ones, and writes down how far they count. */
+  async #takeOver(): Promise<void> {
+    for (;;) {
+      const number = (await this.#folder.newest()) + 1;
+      if (!(await this.#folder.create(number))) continue;
+      await this.#readBelow(number);
+      const ends = [...this.#files].map(([file, { end }]) => ({ name: String(file), sequence: end }));
+      this.#files.set(number, { end: 0, live: 0 });
+      this.#own = number;
+      const batch = await this.#write(ends).catch((error: unknown) => {
+        this.#forget(); // the file stays without a first batch, and counts nothing
+        throw error;
+      });
+      if (batch === undefined) {
+        this.#files.delete(number);
+        continue;
+      }
+      await this.#folder.flushNames();
+      this.#files.get(number)!.end = batch.end;
+      if ((await this.#folder.newest()) !== number) continue;
+      for (const older of await this.#folder.numbers())
+        if (!this.#files.has(older)) await this.#folder.remove(older); // it counts nothing
+      return;
+    }
+  }
+
+  /** Brings the index up to date for a reader. */
+  async #refresh(): Promise<void> {
+    for (const start = performance.now(); ;) {
+      const newest = await this.#folder.newest();
+      if (newest === this.#own && newest > 0) return; // nobody else writes: the index is complete
+      this.#own = 0;
+      const complete = await this.#readBelow(newest + 1);
+      if (complete && (await this.#folder.newest()) === newest) return;
+      if (complete) continue;
+      if (performance.now() - start > PATIENCE) return this.#takeOver();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  /**
+   * Reads what the files below `limit` have and the index has not. Gives false if the newest of them has no first batch
+   * yet: how far the older ones count is not known then.
+   */
+  async #readBelow(limit: number): Promise<boolean> {
+    const numbers = (await this.#folder.numbers()).filter((number) => number < limit);
+    const newest = numbers.at(-1) ?? 0;
+    if ([...this.#files.keys()].some((known) => known > newest)) this.#forget(); // the folder was replaced
+    for (const number of numbers.toReversed()) {
+      if (!this.#files.has(number) && !(await this.#rebuild(number))) continue; // it has no first batch
+      await this.#readTail(number);
+      return number === newest;
+    }
+    return numbers.length === 0;
+  }
+
+  /** Builds the index anew from a file that this process has not seen; false if it has no first batch. */
+  async #rebuild(number: number): Promise<boolean> {
+    const [first] = readBatches(await this.#bytesOf(number), 0);
+    if (first === undefined) return false;
+    this.#forget();
+    for (const { name, sequence: end } of first.entries) {
+      const file = Number(name);
+      const piece = await this.#folder.read(file, 0, end);
+      if (piece === undefined) continue; // emptied and removed: what it had is in the tail of the newest one
+      this.#files.set(file, { end: 0, live: 0 });
+      for (const batch of readBatches(piece, 0).slice(1)) this.#add(file, batch);
+      this.#files.get(file)!.end = end;
+    }
+    this.#files.set(number, { end: first.end, live: 0 });
+    return true;
+  }
+
+  async #readTail(number: number): Promise<void> {
+    const { end } = this.#files.get(number)!;
+    const batches = readBatches(await this.#bytesOf(number, end), end);
+    if (batches.length > 0) await this.#folder.flush(number); // what counts survives a power cut
+    for (const batch of batches) this.#add(number, batch);
+  }
+
+  async #bytesOf(number: number, start = 0): Promise<Buffer> {
+    const bytes = await this.#folder.read(number, start);
+    if (bytes === undefined)
+      throw new Error("fileStore: another program removed files from the folder of this store");
+    return bytes;
+  }
+
+  #forget(): void {
+    this.#files.clear();
+    this.#newest.clear();
+    this.#own = 0;
+  }
+
+  #add(file: number, { entries, end }: Batch): void {
+    for (const entry of entries) {
+      const before = this.#newest.get(entry.name);
+      if (before !== undefined) this.#files.get(before.file)!.live -= before.length;
+      if (entry.sequence === 0) this.#newest.delete(entry.name);
+      else this.#newest.set(entry.name, { ...entry, file });
+      this.#files.get(file)!.live += entry.length;
+    }
+    this.#files.get(file)!.end = end;
+  }
+
+  #read({ file, start, length }: Place): Promise<Buffer | undefined> {
+    return this.#folder.read(file, start, start + length);
+  }
+
+  /** Begins another file when this one is full. Empties the oldest one while replaced snapshots take too much space. */
+  async #tidy(): Promise<void> {
+    if (this.#files.get(this.#own)!.end > FULL) await this.#takeOver();
+    const files = [...this.#files.values()];
+    const total = files.reduce((sum, { end }) => sum + end, 0);
+    const live = files.reduce((sum, file) => sum + file.live, 0);
+    const [oldest] = this.#files.keys();
+    if (oldest === this.#own || (total < 2 * live + 2 * FULL && files.length <= MOST_FILES)) return;
+    const copies: LogRecord[] = [];
+    let size = 0;
+    for (const [name, place] of this.#newest) {
+      if (place.file !== oldest || size > COPIED) continue;
+      const bytes = await this.#read(place);
+      if (bytes === undefined) return this.#forget();
+      copies.push({ name, sequence: place.sequence, bytes });
+      size += place.length;
+    }
+    if (copies.length > 0) {
+      const batch = await this.#write(copies);
+      if (batch === undefined || (await this.#folder.newest()) !== this.#own) return; // the next call reads what counts
+      this.#add(this.#own, batch);
+    }
+    if (size > COPIED) return;
+    this.#files.delete(oldest!);
+    await this.#folder.remove(oldest!);
   }
 }
-
-async function namesIn(place: string): Promise<string[]> {
-  try {
-    return await readdir(place);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
-const numbers = (names: string[]): number[] =>
-  names
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .sort((a, b) => a - b);
-
-async function makeFolder(folder: string, place: string): Promise<void> {
-  await mkdir(place, { recursive: true });
-  await flushFolder(folder);
-}
-
-async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-/** An emptied file counts as gone. */
-async function hasPrevious(place: string, sequence: number): Promise<boolean> {
-  if (sequence === 1) return true;
-  try {
-    return (await stat(join(place, String(sequence - 1)))).size > 0;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
-}
-
-/** Removes a file that may be gone already; the first number is emptied instead. */
-async function remove(place: string, file: string): Promise<void> {
-  try {
-    await (file === "1" ? truncate(join(place, file)) : unlink(join(place, file)));
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
-}
-
-/** Makes new and removed names survive a power cut, where folders can be opened for that. */
-async function flushFolder(place: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const folder = await open(place, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && (error as NodeJS.ErrnoException).code === code;
-const isTaken = (error: unknown) => hasCode(error, "EEXIST");
-const isMissing = (error: unknown) => hasCode(error, "ENOENT");

@@ -28,7 +28,17 @@ export function memoryStore(): Store {
     put(name, sequence, bytes) {
       if (sequence !== (entries.get(name)?.sequence ?? 0) + 1)
         return Promise.reject(conflict(name, sequence));
-      entries.set(name, { sequence, bytes, open: false });
+      entries.set(name, { sequence, bytes: bytes.slice(), open: false });
+      return Promise.resolve();
+    },
+    names() {
+      return Promise.resolve(
+        [...entries].flatMap(([name, { bytes }]) => (bytes === undefined ? [] : [name])),
+      );
+    },
+    remove(name, sequence) {
+      if (entries.get(name)?.sequence !== sequence) return Promise.reject(conflict(name, sequence));
+      entries.delete(name);
       return Promise.resolve();
     },
     giveBack(name) {

@@ -1,4 +1,4 @@
-/** Snapshots in one table of an SQLite database; each `put` is one statement and so one transaction. */
+/** Snapshots in one table of an SQLite database; `putMany` is one transaction. */
 import { conflict, type Store } from "./store.js";
 
 /** What is asked of a database: `DatabaseSync` of node:sqlite has it, and so have better-sqlite3 and libsql. */
@@ -9,6 +9,7 @@ export interface SqliteDatabase {
 
 export interface SqliteStatement {
   get(...values: (string | number | Uint8Array)[]): unknown;
+  all(...values: (string | number | Uint8Array)[]): unknown;
   run(...values: (string | number | Uint8Array)[]): { readonly changes: number | bigint };
 }
 
@@ -30,20 +31,43 @@ export async function sqliteStore(database: string | SqliteDatabase): Promise<St
   const update = opened.prepare(
     "UPDATE brume_snapshots SET sequence = ?, bytes = ? WHERE name = ? AND sequence = ? - 1",
   );
+  const remove = opened.prepare("DELETE FROM brume_snapshots WHERE name = ? AND sequence = ?");
+  const list = opened.prepare("SELECT name FROM brume_snapshots");
+  const put = (name: string, sequence: number, bytes: Uint8Array): boolean => {
+    const { changes } =
+      sequence === 1 ? insert.run(sequence, bytes, name) : update.run(sequence, bytes, name, sequence);
+    return Number(changes) === 1;
+  };
+  // What the database throws becomes a rejection.
+  /* eslint-disable @typescript-eslint/require-await */
   return {
     durable: true,
-    // eslint-disable-next-line @typescript-eslint/require-await -- what the database throws becomes a rejection
     async get(name) {
       const row = select.get(name) as { sequence: number; bytes: Uint8Array } | null | undefined;
       return row ? { sequence: row.sequence, bytes: row.bytes } : undefined;
     },
-    // eslint-disable-next-line @typescript-eslint/require-await
     async put(name, sequence, bytes) {
-      const { changes } =
-        sequence === 1 ? insert.run(sequence, bytes, name) : update.run(sequence, bytes, name, sequence);
-      if (Number(changes) !== 1) throw conflict(name, sequence);
+      if (!put(name, sequence, bytes)) throw conflict(name, sequence);
+    },
+    async putMany(snapshots) {
+      opened.exec("BEGIN IMMEDIATE");
+      try {
+        const stored = snapshots.map(({ name, sequence, bytes }) => put(name, sequence, bytes));
+        opened.exec("COMMIT");
+        return stored;
+      } catch (error) {
+        opened.exec("ROLLBACK");
+        throw error;
+      }
+    },
+    async names() {
+      return (list.all() as { name: string }[]).map(({ name }) => name);
+    },
+    async remove(name, sequence) {
+      if (Number(remove.run(name, sequence).changes) !== 1) throw conflict(name, sequence);
     },
   };
+  /* eslint-enable @typescript-eslint/require-await */
 }
 
 async function openWithNode(path: string): Promise<SqliteDatabase> {

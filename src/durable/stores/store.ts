@@ -7,6 +7,11 @@ export interface StoredSnapshot {
   readonly bytes: Uint8Array;
 }
 
+/** A snapshot on its way to a store. */
+export interface NamedSnapshot extends StoredSnapshot {
+  readonly name: string;
+}
+
 /** Two methods and a flag make a store; the other methods are optional. */
 export interface Store {
   /**
@@ -26,6 +31,16 @@ export interface Store {
    */
   put(name: string, sequence: number, bytes: Uint8Array): Promise<void>;
   /**
+   * `put` for many streams at once, with one flush or one transaction for all of them; no name occurs twice. Gives
+   * true for each snapshot that was stored and false for each that does not follow the newest one of its stream. Rejects
+   * if it does not know. Without it a hub calls `put` for each stream.
+   */
+  putMany?(snapshots: readonly NamedSnapshot[]): Promise<readonly boolean[]>;
+  /** The names of all streams that have a snapshot. */
+  names?(): Promise<readonly string[]>;
+  /** Removes a stream. Rejects with `code: "conflict"`, and changes nothing, unless `sequence` is the newest. */
+  remove?(name: string, sequence: number): Promise<void>;
+  /**
    * Ends a `get` without a `put`: no value was added to the stream. For stores that are not durable; other stores have
    * nothing to do here.
    */
@@ -40,6 +55,8 @@ export type StoreErrorCode =
   | "in-use"
   /** The store failed. Whether it stored the snapshot is not known; opening the stream again finds out. */
   | "unavailable"
+  /** The store cannot do this: it lacks the method. */
+  | "unsupported"
   /** The store returned something that it must not return. */
   | "invalid"
   /** The store has an older state than `atLeast` says. */

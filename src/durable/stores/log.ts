@@ -1,0 +1,91 @@
+/**
+ * The bytes of a log file (file.ts): batches, one after the other. A batch is complete or it does not count.
+ *
+ *     batch = length of the content (8 bytes) · SHA-256 of the content (32 bytes) · content
+ *     content = entries: length of the name · name · sequence (8 bytes) · length of the bytes · bytes
+ *
+ * The first batch of a file says how much of each older file counts: entries whose names are file numbers.
+ */
+import { createHash } from "node:crypto";
+
+export interface Entry {
+  readonly name: string;
+  /** 0: the stream was removed. */
+  readonly sequence: number;
+  /** Where its bytes are in the file, and how many. */
+  readonly start: number;
+  readonly length: number;
+}
+
+export interface Batch {
+  readonly entries: readonly Entry[];
+  /** Where the next batch begins. */
+  readonly end: number;
+}
+
+const HEADER = 40;
+const EMPTY = new Uint8Array(0);
+
+export interface LogRecord {
+  readonly name: string;
+  readonly sequence: number;
+  readonly bytes?: Uint8Array;
+}
+
+/** @param start where the batch will stand in the file */
+export function encodeBatch(records: readonly LogRecord[], start: number): { bytes: Buffer; batch: Batch } {
+  const named = records.map(({ name, sequence, bytes = EMPTY }) => ({
+    name: Buffer.from(name),
+    sequence,
+    bytes,
+  }));
+  const size = named.reduce((sum, { name, bytes }) => sum + 16 + name.length + bytes.length, HEADER);
+  const out = Buffer.allocUnsafe(size);
+  const entries: Entry[] = [];
+  let at = HEADER;
+  named.forEach(({ name, sequence, bytes }, i) => {
+    at = out.writeUInt32LE(name.length, at);
+    at += name.copy(out, at);
+    at = out.writeDoubleLE(sequence, at);
+    at = out.writeUInt32LE(bytes.length, at);
+    out.set(bytes, at);
+    entries.push({ name: records[i]!.name, sequence, start: start + at, length: bytes.length });
+    at += bytes.length;
+  });
+  out.writeDoubleLE(size - HEADER, 0);
+  checksum(out.subarray(HEADER)).copy(out, 8);
+  return { bytes: out, batch: { entries, end: start + size } };
+}
+
+/**
+ * The complete batches of a piece of a file, up to the first that is not complete.
+ * @param start where the piece begins in the file
+ */
+export function readBatches(piece: Buffer, start: number): Batch[] {
+  const batches: Batch[] = [];
+  for (let at = 0; at + HEADER <= piece.length;) {
+    const size = piece.readDoubleLE(at);
+    const end = at + HEADER + size;
+    if (!(Number.isInteger(size) && size >= 0 && end <= piece.length)) break;
+    const content = piece.subarray(at + HEADER, end);
+    if (!checksum(content).equals(piece.subarray(at + 8, at + HEADER))) break;
+    batches.push({ entries: readEntries(content, start + at + HEADER), end: start + end });
+    at = end;
+  }
+  return batches;
+}
+
+function readEntries(content: Buffer, start: number): Entry[] {
+  const entries: Entry[] = [];
+  for (let at = 0; at < content.length;) {
+    const nameEnd = at + 4 + content.readUInt32LE(at);
+    const name = content.toString("utf8", at + 4, nameEnd);
+    const sequence = content.readDoubleLE(nameEnd);
+    const length = content.readUInt32LE(nameEnd + 8);
+    entries.push({ name, sequence, start: start + nameEnd + 12, length });
+    at = nameEnd + 12 + length;
+  }
+  return entries;
+}
+
+const checksum = (content: Uint8Array): Buffer => createHash("sha256").update(content).digest();
