@@ -1,15 +1,15 @@
 /** The device's entry, `import { reporter } from "brume/reporter"`: no wasm, no dependency, loads in a plain page. */
+import { checkChoice } from "./core/checks.js";
 import type { CoreChoice } from "./core/choose.js";
 import type { Reports } from "./core/core.js";
 import { reports } from "./core/js/reports.js";
 import { Reporter, type ReporterOptions } from "./local/reporter.js";
 
-export { packReport, type Phase, type Report, unpackReport } from "./local/report.js";
+export type { Phase, Report } from "./local/report.js";
 export type { CoreChoice, Reporter, ReporterOptions };
 
-function deviceCore(choice: CoreChoice): Reports {
-  if (choice === "wasm")
-    throw new Error('core: expected "auto" or "js" in brume/reporter, got "wasm"; import it from "brume"');
+function deviceCore(choice: CoreChoice = "auto"): Reports {
+  checkChoice("core", choice, ["auto", "js"]);
   return reports;
 }
 

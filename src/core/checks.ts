@@ -21,6 +21,14 @@ export function checkPositive(name: string, value: unknown): number {
   return value;
 }
 
+/** A number in [least, most]. */
+export function checkNumber(name: string, value: unknown, least: number, most: number): number {
+  if (typeof value !== "number") throw new TypeError(`${name}: expected a number, got ${shown(value)}`);
+  if (!(value >= least && value <= most))
+    throw new RangeError(`${name}: expected a number from ${least} to ${most}, got ${value}`);
+  return value;
+}
+
 /** A whole number in [least, most]. */
 export function checkInteger(name: string, value: unknown, least: number, most: number): number {
   if (typeof value !== "number") throw new TypeError(`${name}: expected a whole number, got ${shown(value)}`);

@@ -2,7 +2,7 @@
  * What a device and its server agree on before the first report: phase, ε and bound give the mechanism, the grid and how
  * a value becomes an input. A device trusts nobody: all of it is bounded here, before it is used.
  */
-import { checkPositive } from "../core/checks.js";
+import { checkNumber } from "../core/checks.js";
 import type { Mechanism, Quantiser } from "../core/tables/sectors.js";
 import { hybrid, squareWave } from "./mechanisms.js";
 import { gridOf, type Phase } from "./report.js";
@@ -28,17 +28,11 @@ export function makeChannel(phase: Phase, epsilon: number, bound: number): Chann
   return { mechanism, grid, quantiser: { scale: mechanism.top / bound, shift: 0.5 } };
 }
 
-/** With these bounds 2²⁰/θ is finite for the smallest θ, and so is the sum of 2⁴⁰ estimates for the largest. */
-const LEAST_MAX = 1e-250;
-const MOST_MAX = 1e250;
-
-/** The public bound of a value. */
-export function checkMax(max: unknown): number {
-  const checked = checkPositive("max", max);
-  if (!(checked >= LEAST_MAX && checked <= MOST_MAX))
-    throw new RangeError(`max: expected ${LEAST_MAX} ≤ max ≤ ${MOST_MAX}, got ${checked}; use another unit`);
-  return checked;
-}
+/**
+ * The public bound of a value. With these limits 2²⁰/θ is finite for the smallest θ, and so is the sum of 2⁴⁰ estimates
+ * for the largest.
+ */
+export const checkMax = (max: unknown): number => checkNumber("max", max, 1e-250, 1e250);
 
 /** θ = max·(m/32)·2⁻ᵏ, m = 16 … 32, k = 0 … 19: 321 thresholds from max·2⁻²⁰ to max, each within 1/16 of the next. */
 const STEPS = 32;
@@ -59,11 +53,11 @@ export function nearestThreshold(theta: number, max: number): number {
 
 /** A θ that the server sent: one of the public thresholds, or the device does not report. */
 export function checkThreshold(theta: unknown, max: number): number {
-  const checked = checkPositive("threshold", theta);
+  const checked = checkNumber("threshold", theta, max * 2 ** -20, max);
   const nearest = nearestThreshold(checked, max);
   if (checked !== nearest)
     throw new RangeError(
-      `threshold: expected one of the ${THRESHOLD_COUNT} public thresholds from max·2⁻²⁰ to max = ${max}, got ${checked}; the nearest is ${nearest}`,
+      `threshold: expected one of the ${THRESHOLD_COUNT} public thresholds for max = ${max}, got ${checked}; the nearest is ${nearest}`,
     );
   return checked;
 }

@@ -5,6 +5,7 @@
  *
  * Window mechanism: inputs 0 … N, outputs 0 … N+W−1, weight e^ε on the W cells from x on and 1 on the N others.
  */
+import { checkNumber } from "../core/checks.js";
 import { exactRational, expFixed } from "../core/tables/fixedPoint.js";
 import { makeMechanism, type Mechanism, WHOLE } from "../core/tables/sectors.js";
 
@@ -21,17 +22,9 @@ const HYBRID_FROM = 0.61;
 const BITS = 256;
 const ONE = 1n << BigInt(BITS);
 
-const LEAST_EPSILON = 1e-6;
-const MOST_EPSILON = 24;
-
 /** A local ε, from 10⁻⁶ to 24. */
-export function checkLocalEpsilon(name: string, epsilon: unknown): number {
-  if (typeof epsilon !== "number")
-    throw new TypeError(`${name}: expected a number, got a value of type ${typeof epsilon}`);
-  if (!(epsilon >= LEAST_EPSILON && epsilon <= MOST_EPSILON))
-    throw new RangeError(`${name}: expected ${LEAST_EPSILON} ≤ ε ≤ ${MOST_EPSILON}, got ${epsilon}`);
-  return epsilon;
-}
+export const checkLocalEpsilon = (name: string, epsilon: unknown): number =>
+  checkNumber(name, epsilon, 1e-6, 24);
 
 /** 2²⁵⁶·e^(−ε/divisor), to the nearest integer. */
 function expOf(epsilon: number, divisor = 1n): bigint {

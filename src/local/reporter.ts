@@ -9,8 +9,8 @@ import { checkChoice, checkText, checkValue, checkValues, ownOptions } from "../
 import type { CoreChoice } from "../core/choose.js";
 import type { Reports } from "../core/core.js";
 import { chachaBlock, initialState } from "../core/js/chacha.js";
-import { WordReader } from "../core/js/reader.js";
 import { drawReport, quantised } from "../core/js/reports.js";
+import { Words } from "../core/js/words.js";
 import { type Random, secretKey, Stage, subStream } from "../core/random.js";
 import { type Channel, checkMax, checkThreshold, makeChannel } from "./channel.js";
 import { checkLocalEpsilon } from "./mechanisms.js";
@@ -40,19 +40,19 @@ export class Reporter {
   readonly #channel: Channel;
   readonly #core: Reports;
   readonly #random: Random;
-  #reader: WordReader;
+  #reader: Words;
 
-  /** @param coreOf how this entry of the package finds a core */
-  constructor(options: ReporterOptions, coreOf: (choice: CoreChoice) => Reports) {
+  /** @param coreOf checks the choice and finds the core: without wasm on a device */
+  constructor(options: ReporterOptions, coreOf: (choice?: CoreChoice) => Reports) {
     const { phase, epsilon, max, threshold, core, unsafeSeed } = ownOptions("reporter", options, OPTIONS);
     this.phase = checkChoice("phase", phase, PHASES);
     const bound = checkBound(this.phase, checkMax(max), threshold);
     this.#channel = makeChannel(this.phase, checkLocalEpsilon("epsilon", epsilon), bound);
-    this.#core = coreOf(core === undefined ? "auto" : checkChoice("core", core, ["auto", "wasm", "js"]));
+    this.#core = coreOf(core);
     this.private = unsafeSeed === undefined;
     const key = unsafeSeed === undefined ? secretKey() : keyFromSeed(checkText("unsafeSeed", unsafeSeed));
     this.#random = subStream(key, Stage.reports, PHASES.indexOf(this.phase), 0);
-    this.#reader = new WordReader(this.#random);
+    this.#reader = new Words(this.#random);
   }
 
   /** One report of one value. NaN and infinities are refused; values outside [0, max] are clamped. */
@@ -70,7 +70,7 @@ export class Reporter {
     const bytes = new Uint8Array(REPORT_BYTES * checked.length);
     this.#reader.finish();
     this.#core.fillReports(this.#random, mechanism, quantiser, checked, cells);
-    this.#reader = new WordReader(this.#random);
+    this.#reader = new Words(this.#random);
     packReports(this.phase, grid, cells, bytes);
     return bytes;
   }
@@ -90,15 +90,16 @@ function checkBound(phase: Phase, max: number, threshold: number | undefined): n
  */
 function keyFromSeed(seed: string): Uint32Array {
   const bytes = new TextEncoder().encode(seed);
-  const padded = new DataView(new ArrayBuffer(32 * (Math.floor(bytes.length / 32) + 1)));
-  bytes.forEach((byte, i) => padded.setUint8(i, byte));
   const key = new Uint32Array(8);
   const block = new Uint32Array(16);
-  for (let at = 0; at < padded.byteLength; at += 32) {
-    for (let i = 0; i < 8; i++) key[i]! ^= padded.getUint32(at + 4 * i, true);
-    const nonce = Uint32Array.of(bytes.length, 0, 0);
-    chachaBlock(initialState({ key, nonce, position: 0 }), at / 32, block, 0);
+  const mix = () => {
+    chachaBlock(initialState({ key, nonce: key.subarray(0, 3), position: 0 }), bytes.length, block, 0);
     key.set(block.subarray(0, 8));
-  }
+  };
+  bytes.forEach((byte, i) => {
+    key[(i >> 2) & 7]! ^= byte << (8 * (i & 3));
+    if (i % 32 === 31) mix();
+  });
+  mix();
   return key;
 }

@@ -1,57 +1,9 @@
 /** Random words in order: twin of assembly/reader.ts. */
 import type { Coin } from "../tables/coin.js";
-import { checkPosition, type Random } from "../random.js";
-import { chachaBlock, initialState } from "./chacha.js";
+import { Words } from "./words.js";
 
-/** Words made ahead; those not taken are made again by the next reader. */
-const BUFFER_WORDS = 256;
-
-/**
- * Reads the keystream of `random` word by word. `random.position` moves when the caller calls {@link finish}, so
- * a call that throws on the way changes nothing.
- */
-export class WordReader {
-  readonly #random: Random;
-  readonly #state: Uint32Array;
-  readonly #buffer = new Uint32Array(BUFFER_WORDS);
-  #cursor = BUFFER_WORDS;
-  #nextBlock: number;
-
-  constructor(random: Random) {
-    checkPosition(random.position);
-    this.#random = random;
-    this.#state = initialState(random);
-    this.#nextBlock = Math.floor(random.position / 16);
-    if (random.position % 16 > 0) {
-      this.#refill();
-      this.#cursor = random.position % 16;
-    }
-  }
-
-  /** Words taken so far, from the beginning of the sub-stream. */
-  get position(): number {
-    return 16 * this.#nextBlock - (BUFFER_WORDS - this.#cursor);
-  }
-
-  /** Moves `random` behind the last word taken. */
-  finish(): void {
-    checkPosition(this.position);
-    this.#random.position = this.position;
-  }
-
-  /** The next 32 bits. */
-  next(): number {
-    if (this.#cursor === BUFFER_WORDS) this.#refill();
-    return this.#buffer[this.#cursor++]!;
-  }
-
-  #refill(): void {
-    checkPosition(16 * this.#nextBlock + 1);
-    for (let at = 0; at < BUFFER_WORDS; at += 16)
-      chachaBlock(this.#state, this.#nextBlock++, this.#buffer, at);
-    this.#cursor = 0;
-  }
-
+/** Words, and what is decided by them. */
+export class WordReader extends Words {
   /** True with the coin's probability: 6 words, compared while they tie. */
   flip(coin: Coin): boolean {
     const word = this.next();

@@ -2,7 +2,7 @@
 import { MECHANISM_FACTORS, MECHANISM_FIRSTS, MECHANISM_SLACK } from "../layout.js";
 import type { Reports } from "../core.js";
 import { type Mechanism, type Quantiser } from "../tables/sectors.js";
-import { WordReader } from "./reader.js";
+import { Words } from "./words.js";
 
 export const quantised = (value: number, { scale, shift }: Quantiser, top: number): number =>
   Math.min(Math.floor(Math.max(value, 0) * scale + shift), top);
@@ -16,14 +16,14 @@ function cellOf({ width, cells }: Mechanism, sector: number, j: number, x: numbe
 }
 
 /** The place in a sector by all six words; the number of its places where u lies behind them. */
-function exactPlace(reader: WordReader, mechanism: Mechanism, sector: number, word: number): number {
+function exactPlace(reader: Words, mechanism: Mechanism, sector: number, word: number): number {
   let u = BigInt(word);
   for (let i = 1; i < 6; i++) u = (u << 32n) | BigInt(reader.next());
   return Number((u - mechanism.starts[sector]!) / mechanism.weights[sector]!);
 }
 
 /** The report of input x. */
-export function drawReport(reader: WordReader, mechanism: Mechanism, x: number): number {
+export function drawReport(reader: Words, mechanism: Mechanism, x: number): number {
   const { words, top, width } = mechanism;
   for (;;) {
     const word = reader.next();
@@ -45,7 +45,7 @@ export function drawReport(reader: WordReader, mechanism: Mechanism, x: number):
 
 export const reports: Reports = {
   fillReports(random, mechanism, quantiser, values, out) {
-    const reader = new WordReader(random);
+    const reader = new Words(random);
     for (let i = 0; i < out.length; i++)
       out[i] = drawReport(reader, mechanism, quantised(values[i]!, quantiser, mechanism.top));
     reader.finish();

@@ -3,7 +3,6 @@
 /** The rational a double stands for, in lowest terms: 0.1 is 3602879701896397 / 2⁵⁵. */
 export function exactRational(x: number): { numerator: bigint; denominator: bigint } {
   if (!Number.isFinite(x)) throw new RangeError(`x: expected a finite number, got ${x}`);
-  if (Number.isInteger(x)) return { numerator: BigInt(x), denominator: 1n };
   // Doubling is exact and reaches an integer after at most 1074 steps, the first of which is odd.
   let doublings = 0;
   while (!Number.isInteger(x)) {
