@@ -90,10 +90,7 @@ describe("faults", () => {
     [{ ...LEARN, phase: "both" }, /^phase: expected "learn", "release"/],
     [{ ...LEARN, threshold: 3 }, /^threshold: expected none/],
     [{ ...RELEASE, threshold: undefined }, /^threshold: expected/],
-    [
-      { ...RELEASE, threshold: 513 },
-      /^threshold: expected a number from 0.00048828125 to 512, got 513$/,
-    ],
+    [{ ...RELEASE, threshold: 513 }, /^threshold: expected a number from 0.00048828125 to 512, got 513$/],
     [{ ...LEARN, seed: 1 }, /unknown option "seed"/],
     [{ ...LEARN, unsafeSeed: 7 }, /^unsafeSeed: expected/],
     [{ ...LEARN, core: "gpu" }, /^core: expected "auto", "wasm" or "js", got "gpu"$/],
