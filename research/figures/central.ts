@@ -8,7 +8,7 @@ import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { given } from "../../src/core/given.js";
 import type { CentralJob, Rule } from "./job.js";
-import type { Stream } from "./stream.js";
+import type { Stream } from "./jobStream.js";
 
 export interface Answers {
   readonly theta: number;

@@ -5,7 +5,7 @@ import type { Dataset } from "../data/source.js";
 import { meanAndSd } from "../metrics.js";
 import type { Job, JobResult } from "./job.js";
 import type { Claim } from "./readings.js";
-import type { Results } from "./runs.js";
+import type { Results } from "./allJobs.js";
 
 export interface Settings {
   readonly seed: string;

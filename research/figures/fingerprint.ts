@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from "node:fs";
 const STARTS = [
   ...["core", "stream", "local"].map((folder) => `src/${folder}/`),
   ...["systems/", "data/", "metrics.", "zoo/"].map((start) => `research/${start}`),
-  ...["central", "local", "run", "stream"].map((name) => `research/figures/${name}.`),
+  ...["central", "local", "runJob", "jobStream"].map((name) => `research/figures/${name}.`),
 ];
 
 /** @param root the folder that holds src/ and research/, as sources or compiled */

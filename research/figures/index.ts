@@ -3,7 +3,7 @@ import type { Figure } from "./figure.js";
 import { figure8 } from "./localThresholds.js";
 import { figure1 } from "./objective.js";
 import { figure4, figure5 } from "./publication.js";
-import { figure2, figure9 } from "./streams.js";
+import { figure2, figure9 } from "./publishedStreams.js";
 import { figure10, figure3, ours } from "./systems.js";
 import { table1 } from "./table1.js";
 import { figure6, figure7 } from "./thresholds.js";

@@ -5,7 +5,7 @@ import { csvOf } from "../chart/panel.js";
 import { svgOf } from "../chart/svg.js";
 import type { Figure, Lab } from "./figure.js";
 import { reportOf, type Drawn } from "./report.js";
-import { runAll, type RunOptions } from "./runs.js";
+import { runAll, type RunOptions } from "./allJobs.js";
 
 export interface MakeOptions extends Omit<RunOptions, "file"> {
   readonly folder: string;

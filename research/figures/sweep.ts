@@ -5,7 +5,7 @@ import { given } from "../../src/core/given.js";
 import { type Dataset, labelOf } from "../data/source.js";
 import type { Errors } from "../metrics.js";
 import { common, type Curve, type Figure, jobsOf, type Lab, seriesOf } from "./figure.js";
-import type { Results } from "./runs.js";
+import type { Results } from "./allJobs.js";
 
 /** What a panel shows. */
 export interface Plan {

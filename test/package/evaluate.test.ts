@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { evaluate } from "../../research/evaluate.js";
-import { evaluateInWorkers } from "../../research/workers.js";
+import { evaluateInWorkers } from "../../research/evaluateInWorkers.js";
 import { longTailedStream } from "../support/streams.js";
 
 const options = {
@@ -14,7 +14,7 @@ const options = {
   maxRange: 256,
   seed: "workers",
 } as const;
-const script = new URL("../../dist/research/worker.js", import.meta.url);
+const script = new URL("../../dist/research/evaluateWorker.js", import.meta.url);
 
 test("worker threads measure what one thread measures", async () => {
   const told: number[] = [];

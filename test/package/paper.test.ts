@@ -8,14 +8,14 @@ import { expect, test } from "vitest";
 import { fromNumbers } from "../../research/data/source.js";
 import { figure3 } from "../../research/figures/systems.js";
 import { figure8 } from "../../research/figures/localThresholds.js";
-import type * as Runs from "../../research/figures/runs.js";
+import type * as Runs from "../../research/figures/allJobs.js";
 import { longTailedStream } from "../support/streams.js";
 
 const DIST = join(import.meta.dirname, "../../dist");
 const folder = mkdtempSync(join(tmpdir(), "brume-paper-"));
 
 test("worker threads give what one thread gives", async () => {
-  const { runAll } = (await import(join(DIST, "research/figures/runs.js"))) as typeof Runs;
+  const { runAll } = (await import(join(DIST, "research/figures/allJobs.js"))) as typeof Runs;
   const settings = {
     ...{ seed: "threads", repeat: 1, queries: 10, holdout: 256, maxRange: 1024 },
     ...{ epsilons: [1], localEpsilons: [1] },

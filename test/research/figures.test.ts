@@ -21,8 +21,8 @@ import { FIGURES } from "../../research/figures/index.js";
 import type { CentralJob } from "../../research/figures/job.js";
 import { makeFigures } from "../../research/figures/make.js";
 import { aboutData, claim, type Claim } from "../../research/figures/readings.js";
-import { meansOf } from "../../research/figures/run.js";
-import { Stream } from "../../research/figures/stream.js";
+import { meansOf } from "../../research/figures/runJob.js";
+import { Stream } from "../../research/figures/jobStream.js";
 import { longTailedStream } from "../support/streams.js";
 import { openTags } from "../support/xml.js";
 
@@ -132,7 +132,7 @@ test("runs of other code are not taken for this one's", async () => {
   expect(write("src/stream/stream.js", "1")).toBe(before);
 
   const { metafile } = await build({
-    entryPoints: ["research/figures/run.ts"],
+    entryPoints: ["research/figures/runJob.ts"],
     ...{ bundle: true, platform: "node", format: "esm", write: false, metafile: true },
   });
   const imported = Object.keys(metafile.inputs).filter((name) => /^(src|research)\//.test(name));

@@ -3,7 +3,7 @@ import { errorsOver, randomRanges } from "../metrics.js";
 import { runCentral } from "./central.js";
 import type { Job, JobResult } from "./job.js";
 import { runLocal } from "./local.js";
-import { streamOf } from "./stream.js";
+import { streamOf } from "./jobStream.js";
 
 /** @param data the whole data set; data that is too short goes on mirrored */
 export async function runJob(job: Job, data: Float64Array): Promise<JobResult> {

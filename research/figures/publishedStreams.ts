@@ -6,8 +6,8 @@ import { labelOf } from "../data/source.js";
 import { common, datasetOf, type Figure, type Lab } from "./figure.js";
 import type { Job } from "./job.js";
 import { aboutData, short } from "./readings.js";
-import { meansOf } from "./run.js";
-import type { Results } from "./runs.js";
+import { meansOf } from "./runJob.js";
+import type { Results } from "./allJobs.js";
 
 const INTERVALS = 120;
 

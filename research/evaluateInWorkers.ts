@@ -15,7 +15,7 @@ export interface WorkerOptions {
   readonly workers?: number;
   /** Told after every run. */
   readonly progress?: (done: number, of: number) => void;
-  /** The compiled research/worker.ts. */
+  /** The compiled research/evaluateWorker.ts. */
   readonly script?: URL;
 }
 
@@ -23,7 +23,7 @@ export async function evaluateInWorkers(
   options: EvaluateOptions,
   settings: WorkerOptions = {},
 ): Promise<Evaluation> {
-  const { progress, script = new URL("./worker.js", import.meta.url), ...pool } = given(settings);
+  const { progress, script = new URL("./evaluateWorker.js", import.meta.url), ...pool } = given(settings);
   const experiment = prepare(options);
   const list = trials(experiment);
   const results: TrialResult[] = new Array<TrialResult>(list.length);

@@ -3,7 +3,7 @@ import type { Dataset } from "../data/source.js";
 import { type KeptOptions, runKept } from "../kept.js";
 import { share } from "../pool.js";
 import { effortOf, type Job, type JobResult } from "./job.js";
-import { runJob } from "./run.js";
+import { runJob } from "./runJob.js";
 
 export type Results = (job: Job) => JobResult;
 
@@ -19,7 +19,7 @@ export function runAll(
     ...options,
     effort: effortOf,
     here: (job) => runJob(job, values.get(job.data)!),
-    script: new URL("./worker.js", import.meta.url),
+    script: new URL("./jobWorker.js", import.meta.url),
     workerData: () => new Map([...values].map(([id, data]) => [id, share(data)])),
   });
 }
