@@ -15,8 +15,13 @@ export function testOptions(name: string, more: Partial<WorkerOptions> = {}): Wo
   };
 }
 
-export async function makeTopics(port: Port, options: WorkerOptions, partitions: number): Promise<void> {
-  await port.create(topicPlan(options, partitions, { development: true }));
+export async function makeTopics(
+  port: Port,
+  options: WorkerOptions,
+  partitions: number,
+  replicas = 1,
+): Promise<void> {
+  await port.create(topicPlan(options, partitions, { development: replicas < 3 }));
 }
 
 /** The same values in every run: a wave of its own for each key. */
