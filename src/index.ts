@@ -13,7 +13,6 @@ export {
   type Release,
   type Terms,
 } from "./durable/odometer.js";
-export { rekey, type RekeyOptions } from "./durable/rekey.js";
 export { memoryStore } from "./durable/stores/memory.js";
 export type {
   NamedSnapshot,
@@ -59,7 +58,7 @@ export {
 export type { LocalAnswer } from "./local/answer.js";
 export type { RejectedCounts, ReportBatch } from "./local/intake.js";
 export type { Progress, RunOptions } from "./local/em.js";
-export { packReport, type Phase, type Report, unpackReport } from "./local/report.js";
+export type { Phase, Report } from "./local/report.js";
 export { reporter } from "./local/anyCoreReporter.js";
 export type { Reporter, ReporterOptions } from "./local/reporter.js";
 export type { LocalStage, LocalStatement } from "./local/statement.js";

@@ -5,7 +5,7 @@ import type { Reports } from "./core/core.js";
 import { reports } from "./core/js/reports.js";
 import { Reporter, type ReporterOptions } from "./local/reporter.js";
 
-export type { Phase, Report } from "./local/report.js";
+export { packReport, type Phase, type Report, unpackReport } from "./local/report.js";
 export type { CoreChoice, Reporter, ReporterOptions };
 
 function deviceCore(choice: CoreChoice = "auto"): Reports {

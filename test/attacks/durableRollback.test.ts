@@ -5,7 +5,8 @@
  */
 import { cpSync, rmSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { openHub, openOdometer, openStream, rekey, restore } from "../../src/index.js";
+import { openHub, openOdometer, openStream, restore } from "../../src/index.js";
+import { rekey } from "../../src/durable/rekey.js";
 import { fileStore } from "../../src/node.js";
 import { key, options, temporaryFolders } from "../durable/support.js";
 

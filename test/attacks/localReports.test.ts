@@ -3,14 +3,8 @@
  * are read, to never end, or to borrow fields from a prototype. The server must stay as it was, or take the batch as a whole.
  */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import {
-  type Aggregator,
-  aggregator,
-  type Report,
-  reporter,
-  type ReporterOptions,
-  unpackReport,
-} from "../../src/index.js";
+import { type Aggregator, aggregator, type Report, reporter, type ReporterOptions } from "../../src/index.js";
+import { unpackReport } from "../../src/reporter.js";
 import { BATCH_LIMIT } from "../../src/local/intake.js";
 
 const OPTIONS = { epsilon: 1, max: 512, holdout: 100, maxRange: 1024 };

@@ -8,7 +8,8 @@ import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { makeChannel, nearestThreshold, THRESHOLD_COUNT } from "../../src/local/channel.js";
-import { aggregator, packReport, reporter, type ReporterOptions } from "../../src/index.js";
+import { aggregator, reporter, type ReporterOptions } from "../../src/index.js";
+import { packReport } from "../../src/reporter.js";
 
 const cores = [jsCore, makeWasmCore()];
 const MAX = 500;
