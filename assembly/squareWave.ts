@@ -1,5 +1,5 @@
 /**
- * Expectation maximisation for the Square Wave mechanism, O(n) a step (src/core/transition.ts has the tables).
+ * Expectation maximisation for the Square Wave mechanism, O(n) a step (src/core/tables/transition.ts has the tables).
  *
  *     predicted = M f,   f'_j ∝ f_j · (Mᵀ (counts / predicted))_j
  *

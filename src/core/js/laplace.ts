@@ -1,4 +1,4 @@
-/** Random bits → exact integer noise: twin of assembly/laplace.ts. src/core/scale.ts says how a scale draws. */
+/** Random bits → exact integer noise: twin of assembly/laplace.ts. src/core/tables/scale.ts says how a scale draws. */
 import { SCALE_COLUMNS, TAIL_WORDS } from "../layout.js";
 import type { Sampling } from "../core.js";
 import { columnsBefore, type Scale, SIGN } from "../tables/scale.js";
