@@ -10,12 +10,12 @@ export interface StoreUnderTest {
   /** Empty. */
   readonly store: Store;
   /** Another store object on the same data, as another process would have it. Needed for durable stores. */
-  again?(): Promise<Store>;
+  readonly again?: () => Promise<Store>;
 }
 
 export interface StoreTest {
   readonly name: string;
-  run(make: () => Promise<StoreUnderTest>): Promise<void>;
+  readonly run: (make: () => Promise<StoreUnderTest>) => Promise<void>;
 }
 
 export const storeTests: readonly StoreTest[] = Object.entries({
