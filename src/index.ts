@@ -3,7 +3,8 @@ export { type TextInput, textInput, type TextOptions } from "./adapters/text.js"
 export { webTransform } from "./adapters/web.js";
 export { type Chunk, publishAll, type ValueSink } from "./adapters/iterate.js";
 export { type DurableStream, openStream, type OpenStreamOptions } from "./durable/openStream.js";
-export { type Hub, type HubOptions, openHub } from "./durable/hub.js";
+export { type Hub, type HubProgress, type HubStats, openHub } from "./durable/hub.js";
+export type { HubOptions } from "./durable/hubOptions.js";
 export {
   type Budget,
   type Odometer,

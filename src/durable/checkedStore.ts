@@ -90,7 +90,7 @@ export class CheckedStore {
         "invalid",
         "store: expected names to return an array of strings, got something else",
       );
-    return [...(names)];
+    return [...names];
   }
 
   async remove(name: string, sequence: number): Promise<void> {

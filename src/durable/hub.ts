@@ -1,211 +1,266 @@
-/**
- * Many streams in one process, each named by a key and made on first use with noise of its own. A bounded number
- * is live; the least recently used ones are sealed to the store and come back when they are asked for.
- */
-import type { Statement } from "../stream/statement.js";
+/** Many streams in one process, each named by a key and with noise of its own. */
+import { checkInteger, checkText, checkValue, checkValues } from "../core/checks.js";
 import type { RangeAnswer } from "../stream/answer.js";
-import type { RangeOptions } from "../stream/system.js";
-import { resolveSettings, STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
-import { type SnapshotKey, snapshotKey } from "../stream/sealing.js";
+import { resolveSettings } from "../stream/options.js";
+import { snapshotKey } from "../stream/sealing.js";
+import { explainStatement, type Statement } from "../stream/statement.js";
 import { HoldoutStream } from "../stream/stream.js";
-import { checkInteger, checkText, ownOptions } from "../core/checks.js";
-import { given } from "../core/given.js";
-import { CheckedStore } from "./checkedStore.js";
+import type { RangeOptions } from "../stream/system.js";
 import { Committer } from "./committer.js";
-import { openIn, type DurableStream, type Place } from "./openStream.js";
-import type { Budget } from "./odometer.js";
-import { memoryStore } from "./stores/memory.js";
-import type { Store } from "./stores/store.js";
+import { type HubOptions, type HubSettings, resolveHub } from "./hubOptions.js";
+import { LiveStreams } from "./liveStreams.js";
+import { type DurableStream, openIn, type Place } from "./openStream.js";
+import { HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
 
-export interface HubOptions extends Omit<StreamOptions, "name"> {
-  /** How many streams are live at once; others are sealed. Default 1024. */
-  readonly live?: number;
-  /** Where sealed streams are. Default: the memory of this process, out of reach once the hub is closed. */
-  readonly store?: Store;
-  /** Seals them. Needed with a store of your own; otherwise made here and forgotten with the process. */
-  readonly key?: SnapshotKey;
-  /** The lowest sequence number that the stored snapshot of a stream may have. Default: no check. */
-  readonly atLeast?: (name: string) => number;
-  /** The odometer that the hub is charged to, and the data. A value goes to one stream, so the hub costs ε once. */
-  readonly budget?: Budget & { /** Of the release. */ readonly name: string };
+/** How far a stream is. */
+export interface HubProgress {
+  /** Values that this stream received; those of a shared hold-out are not among them. */
+  readonly received: number;
+  readonly length: number;
+  readonly sequence: number;
+  /** Values held out to choose θ, and how many it takes: of this stream, or of the whole hub if θ is shared. */
+  readonly holdout: { readonly received: number; readonly of: number };
+}
+
+/** Counters that tell nothing about values. */
+export interface HubStats {
+  readonly live: number;
+  readonly opened: number;
+  readonly closed: number;
+  readonly conflicts: number;
+  readonly commits: number;
+  readonly snapshots: number;
+  readonly retries: number;
+  /** Numbers published. */
+  readonly published: number;
+}
+
+/** A question about positions. */
+interface Asked {
+  readonly call: string;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Makes a hub; the options of `privateStream` hold for each of its streams. */
-export function openHub(asked: HubOptions): Hub {
-  const names = STREAM_OPTIONS.filter((name) => name !== "name");
-  const own = ownOptions("openHub", asked, [...names, "live", "store", "key", "atLeast", "budget"]);
-  const { live = 1024, store, key, atLeast = () => 0, budget } = own;
-  const options = given(own, names) as Omit<StreamOptions, "name">;
-  checkInteger("live", live, 1, 2 ** 24);
-  if (typeof atLeast !== "function")
-    throw new TypeError(`atLeast: expected a function, got a value of type ${typeof atLeast}`);
-  if (store !== undefined && key === undefined)
-    throw new TypeError("key: expected 32 bytes or a CryptoKey for the snapshots in your store, got none");
-  resolveSettings(options); // wrong options fail here, not at the first value
-  const secret = snapshotKey(key ?? crypto.getRandomValues(new Uint8Array(32)));
-  return new Hub(options, live, new CheckedStore(store ?? memoryStore()), secret, atLeast, budget);
-}
-
-interface Live {
-  readonly stream: Promise<DurableStream>;
-  /** Calls that are using it: it is not put away under them. */
-  users: number;
+export function openHub(options: HubOptions): Hub {
+  return new Hub(resolveHub(options));
 }
 
 export class Hub {
-  readonly #options: Omit<StreamOptions, "name">;
-  readonly #most: number;
-  readonly #store: CheckedStore;
+  readonly #settings: HubSettings;
+  readonly #committer: Committer;
   readonly #place: Promise<Place>;
-  readonly #atLeast: (name: string) => number;
-  /** Least recently used first. */
-  readonly #live = new Map<string, Live>();
-  /** Streams on their way to the store, and those that did not get there. */
-  readonly #leaving = new Map<string, Promise<void>>();
+  readonly #live: LiveStreams;
+  readonly #shared: SharedThreshold | undefined;
+  /** Values that one stream holds out by itself. */
+  readonly #holdout: number;
+  #published = 0;
   /** Calls that are running, and what to do when there are none left. */
   #calls = 0;
   #whenIdle: (() => void) | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(
-    options: Omit<StreamOptions, "name">,
-    most: number,
-    store: CheckedStore,
-    key: Promise<CryptoKey>,
-    atLeast: (name: string) => number,
-    budget: HubOptions["budget"],
-  ) {
-    this.#options = options;
-    this.#most = most;
-    this.#store = store;
-    this.#atLeast = atLeast;
-    this.#place = this.#prepare(key, budget);
-    this.#place.catch(() => undefined); // the first call that needs it rejects with the reason
+  constructor(settings: HubSettings) {
+    const { live, store, commitEvery, threshold } = settings;
+    this.#settings = settings;
+    this.#live = new LiveStreams((name) => this.#open(name), live);
+    this.#committer = new Committer(store, commitEvery);
+    const { choosing, warming, idle } = resolveSettings(this.#optionsOf(HOLDOUT)); // wrong options fail here
+    if (threshold === "shared") this.#shared = new SharedThreshold(this.#live, choosing);
+    this.#holdout = choosing + warming + idle;
+    this.#place = this.#prepare();
+    this.#place.catch(() => undefined); // the first call rejects with it
   }
 
-  async #prepare(key: Promise<CryptoKey>, budget: HubOptions["budget"]): Promise<Place> {
-    const place = { store: this.#store, committer: new Committer(this.#store), key: await key };
-    if (budget !== undefined)
-      await budget.odometer.register(budget.name, HoldoutStream.begin(this.#options).statement(), budget);
-    return place;
-  }
-
-  /** Streams live at the moment. */
+  /** Streams open at the moment. */
   get live(): number {
     return this.#live.size;
   }
 
-  /** Takes a value of one stream and gives the private number for its position, `undefined` during its hold-out. */
-  push(name: string, value: number): Promise<number | undefined> {
-    return this.#use(name, (stream) => stream.push(value));
+  /** Receives a value for one stream and gives the private number for its position, `undefined` during a hold-out. */
+  async push(name: string, value: number): Promise<number | undefined> {
+    const batch = Float64Array.of(checkValue(value));
+    const [number] = await this.#push(name, batch);
+    return number;
   }
 
   /** The same for a batch of one stream. */
-  pushMany(name: string, values: Float64Array | readonly number[]): Promise<Float64Array> {
-    return this.#use(name, (stream) => stream.pushMany(values));
+  async pushMany(name: string, values: Float64Array | readonly number[]): Promise<Float64Array> {
+    return this.#push(name, checkValues(values));
   }
 
   /** What positions [from, to) of one stream published, once more. */
   published(name: string, from: number, to: number): Promise<Float64Array> {
-    return this.#use(name, (stream) => stream.published(from, to));
+    return this.#ask(name, (stream) => stream.published(from, to), { call: "published", from, to });
   }
 
   /** Sum and mean over published positions [from, to) of one stream. */
   range(name: string, from: number, to: number, options?: RangeOptions): Promise<RangeAnswer> {
-    return this.#use(name, (stream) => stream.range(from, to, options));
+    return this.#ask(name, (stream) => stream.range(from, to, options), { call: "range", from, to });
   }
 
-  /** How many values one stream has received, how many positions it has published, and its newest stored snapshot. */
-  progress(name: string): Promise<{ received: number; length: number; sequence: number }> {
-    return this.#use(name, ({ received, length, sequence }) =>
-      Promise.resolve({ received, length, sequence }),
-    );
+  /** How far one stream is. */
+  progress(name: string): Promise<HubProgress> {
+    return this.#ask(name, (stream) => Promise.resolve(this.#progressOf(stream)));
   }
 
-  /** The privacy statement of one stream; ε holds for each stream by itself. */
+  /** The privacy statement of one stream. Each value goes to one stream, so ε holds for all streams together. */
   statement(name: string): Promise<Statement> {
-    return this.#use(name, (stream) => stream.statement());
+    return this.#ask(name, async (stream) => this.#complete(await stream.statement()));
   }
 
   /** The same as a short text. */
   explain(name: string): Promise<string> {
-    return this.#use(name, (stream) => stream.explain());
+    return this.#ask(name, async (stream) => {
+      const { holdout } = this.#progressOf(stream);
+      const text = explainStatement(this.#complete(await stream.statement()));
+      return holdout.received < holdout.of
+        ? `${text}\nNothing is published yet; ${sayHoldout(holdout)}.`
+        : text;
+    });
+  }
+
+  /** The names of the streams: the list of `keys` if there is one, else those that have received a value. */
+  names(): Promise<string[]> {
+    return this.#call(async () => {
+      const { keys, store } = this.#settings;
+      const names = keys.list ?? [...(await store.names()), ...this.#live.names()];
+      return [...new Set(names)].filter((name) => name !== HOLDOUT || this.#shared === undefined).sort();
+    });
+  }
+
+  /** Removes one stream from the store. A value for its name begins a new one. No other process may have it open. */
+  remove(name: string): Promise<void> {
+    return this.#ask(name, async (stream) => {
+      if (this.#isHoldout(stream)) return; // no stream has a value yet
+      await stream.close();
+      if (stream.sequence > 0) await this.#settings.store.remove(name, stream.sequence);
+    });
+  }
+
+  stats(): HubStats {
+    return { ...this.#live.stats, ...this.#committer.stats, published: this.#published };
   }
 
   /**
-   * Ends this hub: waits for the calls that are running, then seals every stream to the store, from which another
-   * hub goes on. Calls that come later are refused. Rejects if a stream could not be stored, after all had their turn.
+   * Ends this hub: waits for the calls that are running, then stores every stream; another hub on the same store resumes.
+   * Later calls are refused. Rejects if a stream could not be stored, after all were tried.
    */
   close(): Promise<void> {
-    return (this.#closed ??= this.#sealAll());
+    return (this.#closed ??= this.#closeAll());
   }
 
-  async #sealAll(): Promise<void> {
+  async #closeAll(): Promise<void> {
     if (this.#calls > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
-    await this.#shrinkTo(0);
-    await Promise.all(this.#leaving.values()); // by now only those that could not be stored
+    await this.#live.close();
   }
 
-  async #use<T>(name: string, act: (stream: DurableStream) => Promise<T>): Promise<T> {
+  #push(name: string, batch: Float64Array): Promise<Float64Array> {
+    this.#checkName(name);
+    return this.#call(async () => {
+      if (!this.#settings.keys.has(name)) return new Float64Array(0);
+      const held = (await this.#shared?.hold(batch)) ?? 0;
+      if (held > 0 && held === batch.length) return new Float64Array(0);
+      const out = await this.#live.use(name, (stream) => stream.pushMany(batch.subarray(held)));
+      this.#published += out.length;
+      return out;
+    });
+  }
+
+  /** A question about one stream; names that are no keys are refused, since keys are public. */
+  #ask<T>(name: string, act: (stream: DurableStream) => Promise<T>, asked?: Asked): Promise<T> {
+    this.#checkName(name);
+    return this.#call(async () => {
+      if (!this.#settings.keys.has(name))
+        throw new RangeError(`name: expected one of the keys, got ${JSON.stringify(name)}`);
+      await this.#shared?.hold(new Float64Array(0)); // learns θ if it is stored
+      const waiting = this.#shared !== undefined && this.#shared.theta === undefined;
+      return this.#live.use(waiting ? HOLDOUT : name, (stream) => {
+        const { length, holdout } = this.#progressOf(stream);
+        if (asked !== undefined && asked.to > asked.from && length === 0 && holdout.received < holdout.of)
+          throw new RangeError(
+            `${asked.call}(${asked.from}, ${asked.to}): nothing is published yet; ${sayHoldout(holdout)}`,
+          );
+        return act(stream);
+      });
+    });
+  }
+
+  #checkName(name: string): void {
     checkText("name", name);
-    this.#store.checkOutside();
+    if (name === HOLDOUT && this.#shared !== undefined)
+      throw new RangeError("name: expected a name that is not empty when θ is shared, got an empty one");
+  }
+
+  async #call<T>(act: () => Promise<T>): Promise<T> {
+    this.#settings.store.checkOutside();
     if (this.#closed !== undefined)
-      throw new Error("hub: closed; make another one on the same store to go on");
+      throw new Error("hub: expected an open hub, got a closed one; make another one on the same store");
     this.#calls++;
-    const entry = this.#live.get(name) ?? { stream: this.#open(name), users: 0 };
-    this.#live.delete(name);
-    this.#live.set(name, entry); // now the most recently used
-    entry.users++;
     try {
-      return await act(await entry.stream);
-    } catch (error) {
-      await this.#dropIfEnded(name, entry);
-      throw error;
+      return await act();
     } finally {
-      entry.users--;
-      if (this.#live.size > this.#most) await this.#shrinkTo(this.#most);
       if (--this.#calls === 0) this.#whenIdle?.();
     }
   }
 
-  async #open(name: string): Promise<DurableStream> {
-    const leaving = this.#leaving.get(name);
-    this.#leaving.delete(name);
-    await leaving;
-    const { unsafeSeed } = this.#options;
-    const options = {
-      ...this.#options,
+  /** Before θ is chosen, the stream that holds values out stands for all others. */
+  #isHoldout(stream: DurableStream): boolean {
+    return this.#shared !== undefined && stream.name === HOLDOUT;
+  }
+
+  #progressOf(stream: DurableStream): HubProgress {
+    const { received, length, sequence } = this.#isHoldout(stream)
+      ? { received: 0, length: 0, sequence: 0 }
+      : stream;
+    const { received: held, of } = this.#shared ?? {
+      received: Math.min(received, this.#holdout),
+      of: this.#holdout,
+    };
+    return { received, length, sequence, holdout: { received: held, of } };
+  }
+
+  /** A shared θ was chosen by values of the hub: the statement says so. */
+  #complete(statement: Statement): Statement {
+    const [stage] = this.#shared?.statement?.stages ?? [];
+    return stage === undefined
+      ? statement
+      : { ...statement, stages: [stage, ...statement.stages], composition: SHARED_COMPOSITION };
+  }
+
+  #optionsOf(name: string) {
+    const { options, threshold } = this.#settings;
+    const { unsafeSeed, tuning } = options;
+    return {
+      ...options,
       ...(unsafeSeed === undefined ? {} : { unsafeSeed: `${unsafeSeed}/${name}` }), // noise of its own even then
+      ...(threshold === undefined || threshold === "shared" ? {} : { threshold }),
+      ...(threshold !== "shared"
+        ? {}
+        : name === HOLDOUT
+          ? { tuning: { ...tuning, warmStart: false } }
+          : { threshold: this.#shared!.theta!, holdout: 0 }),
       name,
     };
-    const atLeast = checkInteger("atLeast", this.#atLeast(name), 0, Number.MAX_SAFE_INTEGER);
-    return openIn(await this.#place, options, atLeast, undefined);
   }
 
-  /** A stream that could not be opened or stored is opened anew by the next call. */
-  async #dropIfEnded(name: string, entry: Live): Promise<void> {
-    const ended = await entry.stream.then(
-      (stream) => stream.ended,
-      () => true,
-    );
-    if (ended && this.#live.get(name) === entry) this.#live.delete(name);
+  async #open(name: string): Promise<DurableStream> {
+    const atLeast = checkInteger("atLeast", this.#settings.atLeast(name), 0, Number.MAX_SAFE_INTEGER);
+    return openIn(await this.#place, this.#optionsOf(name), atLeast, undefined);
   }
 
-  async #shrinkTo(most: number): Promise<void> {
-    const leaving: Promise<void>[] = [];
-    for (const [name, { stream, users }] of this.#live) {
-      if (this.#live.size <= most) break;
-      if (users > 0) continue;
-      this.#live.delete(name);
-      const closed = stream.then((open) => open.close());
-      this.#leaving.set(name, closed);
-      leaving.push(
-        closed.then(
-          () => void (this.#leaving.get(name) === closed && this.#leaving.delete(name)),
-          () => undefined, // said to whoever asks for that stream next, not to who pushed it out
-        ),
-      );
-    }
-    await Promise.all(leaving);
+  async #prepare(): Promise<Place> {
+    const { store, key, budget } = this.#settings;
+    const place = { store, committer: this.#committer, key: await snapshotKey(key) };
+    const release = HoldoutStream.begin(this.#optionsOf(HOLDOUT)).statement();
+    await budget?.odometer.register(budget.name, release, budget);
+    return place;
   }
 }
+
+const SHARED_COMPOSITION =
+  "The values that choose θ are the first ones of the hub. They are not published, each other value goes to one stream, and every forest of noise covers values of its own: parallel composition, ε in all.";
+
+const sayHoldout = ({ received, of }: HubProgress["holdout"]): string =>
+  `holding out: ${received.toLocaleString("en")} of ${of.toLocaleString("en")}`;

@@ -93,7 +93,7 @@ export class DurableStream {
   readonly #store: CheckedStore;
   readonly #committer: Committer;
   readonly #cipher: StreamCipher;
-  readonly #name: string;
+  readonly name: string;
   /** Values were received that no snapshot covers yet. */
   #changed = false;
   /** The snapshot being stored, and the one that will cover everything received until now. */
@@ -113,7 +113,7 @@ export class DurableStream {
     this.#store = store;
     this.#committer = committer;
     this.#cipher = cipher;
-    this.#name = name;
+    this.name = name;
     this.#sequence = stream.sequence;
   }
 
@@ -173,10 +173,10 @@ export class DurableStream {
     if (this.#ended !== undefined) return;
     const [changed, stored] = [this.#changed, this.#stored()];
     this.#ended = new Error(
-      `stream ${JSON.stringify(this.#name)}: expected an open stream, got a closed one; open it again`,
+      `stream ${JSON.stringify(this.name)}: expected an open stream, got a closed one; open it again`,
     );
     await stored;
-    if (!changed) await this.#store.giveBack(this.#name);
+    if (!changed) await this.#store.giveBack(this.name);
   }
 
   async #answer<T>(ask: (stream: HoldoutStream) => T, changes = false): Promise<T> {
@@ -206,7 +206,7 @@ export class DurableStream {
     this.#changed = false;
     const bytes = this.#stream.seal(this.#cipher);
     const { sequence } = this.#stream;
-    const name = this.#name;
+    const name = this.name;
     return bytes instanceof Uint8Array
       ? { name, sequence, bytes }
       : bytes.then((bytes) => ({ name, sequence, bytes }));
@@ -214,7 +214,7 @@ export class DurableStream {
 
   /** After a failure nobody knows what the store has: this object ends, and opening the stream again finds out. */
   #end(cause: unknown): never {
-    const message = `stream ${JSON.stringify(this.#name)}: its state could not be stored, so nothing more is published; open it again`;
+    const message = `stream ${JSON.stringify(this.name)}: its state could not be stored, so nothing more is published; open it again`;
     const code = cause instanceof StoreError ? cause.code : "unavailable";
     throw (this.#ended = new StoreError(code, message, { cause }));
   }

@@ -1,0 +1,118 @@
+/** The open streams of a hub. A bounded number is open; the least recently used ones are stored and closed. */
+import type { DurableStream } from "./openStream.js";
+import { StoreError } from "./stores/store.js";
+
+/** How often a call is made when other processes store the same stream at the same time. */
+const ATTEMPTS = 4;
+
+interface Live {
+  readonly stream: Promise<DurableStream>;
+  /** Calls that use it: it is not closed under them. */
+  users: number;
+}
+
+export class LiveStreams {
+  readonly #open: (name: string) => Promise<DurableStream>;
+  readonly #most: number;
+  /** Least recently used first. */
+  readonly #live = new Map<string, Live>();
+  /** Streams that are being closed, and those that could not be stored. */
+  readonly #closing = new Map<string, Promise<void>>();
+  #opened = 0;
+  #closed = 0;
+  #conflicts = 0;
+
+  constructor(open: (name: string) => Promise<DurableStream>, most: number) {
+    this.#open = open;
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  names(): Iterable<string> {
+    return this.#live.keys();
+  }
+
+  /** Public counters. */
+  get stats(): {
+    readonly live: number;
+    readonly opened: number;
+    readonly closed: number;
+    readonly conflicts: number;
+  } {
+    return { live: this.size, opened: this.#opened, closed: this.#closed, conflicts: this.#conflicts };
+  }
+
+  /**
+   * Calls `act` with the stream. After a conflict nothing of the call was stored or published: it is made again on the
+   * newest state.
+   */
+  async use<T>(name: string, act: (stream: DurableStream) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await this.#once(name, act);
+      } catch (error) {
+        if (!(error instanceof StoreError && error.code === "conflict")) throw error;
+        this.#conflicts++;
+        if (attempt === ATTEMPTS) throw error;
+      }
+  }
+
+  /** Stores and closes all streams. Rejects if one could not be stored, after all were tried. */
+  async close(): Promise<void> {
+    await this.#shrinkTo(0);
+    await Promise.all(this.#closing.values()); // those that could not be stored
+  }
+
+  async #once<T>(name: string, act: (stream: DurableStream) => Promise<T>): Promise<T> {
+    const entry = this.#live.get(name) ?? { stream: this.#openAfterClosing(name), users: 0 };
+    this.#live.delete(name);
+    this.#live.set(name, entry); // now the most recently used
+    entry.users++;
+    try {
+      return await act(await entry.stream);
+    } finally {
+      entry.users--;
+      await this.#dropIfEnded(name, entry);
+      if (this.#live.size > this.#most) await this.#shrinkTo(this.#most);
+    }
+  }
+
+  async #openAfterClosing(name: string): Promise<DurableStream> {
+    const closing = this.#closing.get(name);
+    this.#closing.delete(name);
+    await closing;
+    this.#opened++;
+    return this.#open(name);
+  }
+
+  /** A stream that could not be opened or stored is opened again by the next call. */
+  async #dropIfEnded(name: string, entry: Live): Promise<void> {
+    const ended = await entry.stream.then(
+      (stream) => stream.ended,
+      () => true,
+    );
+    if (ended && this.#live.get(name) === entry) this.#live.delete(name);
+  }
+
+  async #shrinkTo(most: number): Promise<void> {
+    const closing: Promise<void>[] = [];
+    for (const [name, { stream, users }] of this.#live) {
+      if (this.#live.size <= most) break;
+      if (users > 0) continue;
+      this.#live.delete(name);
+      const closed = stream.then((open) => open.close());
+      this.#closed++;
+      this.#closing.set(name, closed);
+      closing.push(
+        closed.then(
+          () => void (this.#closing.get(name) === closed && this.#closing.delete(name)),
+          () => undefined, // the next call for that stream rejects with it, not the call that closed it
+        ),
+      );
+    }
+    await Promise.all(closing);
+  }
+}
