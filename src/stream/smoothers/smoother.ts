@@ -14,6 +14,8 @@ export interface Smoother {
   next(estimate: number): number;
   /** How often a caller's own function failed and was stood in for. */
   readonly failures?: number;
+  /** What published sums hold back of all estimates so far, in grid units; left out where that is nothing. */
+  readonly heldBack?: number;
   /** Left out where a prediction is no weighted sum of estimates. Error bars need it: a prediction holds their noise. */
   readonly weights?: PastWeights;
   /** Everything it remembers, for a snapshot; of fixed length. */
