@@ -18,7 +18,7 @@ import type { Publisher } from "./publisher.js";
 import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { firstSpread } from "./weights.js";
-import { makeSmoother, type Smoother } from "./smoothers/index.js";
+import { Predictor } from "./predictor.js";
 
 /**
  * Bits after the binary point that leave sums over a forest exact in a double. Where positions are ticks with any
@@ -38,7 +38,7 @@ const toGrid = quantise;
 export class BlockPublisher implements Publisher {
   readonly #core: Core;
   readonly #perturber: Perturber;
-  readonly #smoother: Smoother;
+  readonly #predictor: Predictor;
   readonly #published: PublishedBlocks;
   readonly #ranges: RangeIndex;
   // Fields that every push touches hold a number of their kind from the start. Engines then keep doubles in place,
@@ -55,6 +55,8 @@ export class BlockPublisher implements Publisher {
   #left = 1;
   #sum = NaN;
   #perValue = NaN;
+  /** What published sums up to the running block hold back. */
+  #held = NaN;
   /** What all but the last position of the running block publish. */
   #steady = NaN;
 
@@ -81,13 +83,18 @@ export class BlockPublisher implements Publisher {
     const bits = fractionBits(settings, theta, cap);
     this.#fraction = 2 ** bits;
     this.#perturber = new Perturber(core, key, settings, theta, bits);
-    this.#smoother = makeSmoother(settings.smoother, settings.resolution / settings.blockLength);
-    this.#published = new PublishedBlocks(settings);
-    this.#ranges = new RangeIndex(this.#published, settings, (settings.levels * theta) / settings.epsilon, {
-      first: firstSpread(settings.warming, theta, settings.epsilon),
-      weights: this.#smoother.weights,
+    const scale = (settings.levels * theta) / settings.epsilon;
+    this.#predictor = new Predictor(settings, theta, firstMean, this.#fraction);
+    const { smoother } = this.#predictor;
+    this.#published = new PublishedBlocks({
+      ...settings,
+      holdsBack: smoother.heldBack !== undefined,
     });
-    this.#setPrediction(this.#round(firstMean));
+    this.#ranges = new RangeIndex(this.#published, settings, scale, {
+      first: firstSpread(settings.warming, theta, settings.epsilon),
+      weights: smoother.weights,
+    });
+    this.#setPrediction(this.#predictor.round(firstMean), 0);
   }
 
   /** Values published so far. */
@@ -113,13 +120,13 @@ export class BlockPublisher implements Publisher {
 
   /** For the account: how often a caller's own smoother failed. */
   get smootherTrouble(): string {
-    const failures = this.#smoother.failures ?? 0;
+    const failures = this.#predictor.smoother.failures ?? 0;
     return failures === 0 ? "" : `, which failed on ${failures} blocks`;
   }
 
   /** Bytes held besides the range index. */
   get bytes(): number {
-    return this.#perturber.bytes + this.#smoother.state.byteLength;
+    return this.#perturber.bytes + this.#predictor.smoother.state.byteLength;
   }
 
   /** @param value finite */
@@ -149,13 +156,16 @@ export class BlockPublisher implements Publisher {
   /** The last position of a block publishes what its estimate leaves. */
   #finishBlock(sum: number): number {
     const estimate = this.#perturber.estimate(this.#block, sum);
-    const last = this.#lastValue(estimate, this.#perValue);
-    this.#published.add(estimate, this.#perValue);
-    if (this.#blockLength > 1) this.#setPrediction(this.#predict(estimate));
+    const [perValue, held] = [this.#perValue, this.#held];
+    this.#published.add(estimate, perValue, this.#predictor.startOf(this.#block));
+    if (this.#blockLength > 1) {
+      this.#setPrediction(this.#predictor.next(estimate), this.#predictor.held);
+      this.#published.holdBack(this.#held);
+    }
     this.#block++;
     this.#left = this.#blockLength;
     this.#sum = 0;
-    return last;
+    return this.#lastValue(estimate, perValue, this.#held - held);
   }
 
   /** Publishes for a batch, the same bits as one by one; fails before anything changes if a value is not finite. */
@@ -173,13 +183,16 @@ export class BlockPublisher implements Publisher {
       estimates,
     );
     this.#perturber.estimateMany(this.#block, estimates);
-    const predictions = this.#predictMany(estimates);
+    const { perValue, held, starts } = this.#predictor.nextMany(estimates, this.#block, this.#perValue);
     const lasts = new Float64Array(complete);
-    for (let i = 0; i < complete; i++) lasts[i] = this.#lastValue(estimates[i]!, predictions[i]!);
-    const out = n === 1 ? lasts : this.#publish(predictions, lasts, values.length);
-    this.#published.addMany(estimates, predictions);
+    for (let i = 0; i < complete; i++) {
+      const before = i === 0 ? this.#held : held[i - 1]!;
+      lasts[i] = this.#lastValue(estimates[i]!, perValue[i]!, held[i]! - before);
+    }
+    const out = n === 1 ? lasts : this.#publish(perValue, lasts, values.length);
+    this.#published.addMany(estimates, perValue, held, starts);
     this.#block += complete;
-    this.#setPrediction(predictions[complete]!);
+    this.#setPrediction(perValue[complete]!, complete === 0 ? this.#held : held[complete - 1]!);
     this.#left = n - ((this.#filled + values.length) % n);
     this.#sum = sum;
     return out;
@@ -195,44 +208,31 @@ export class BlockPublisher implements Publisher {
     writer.count(this.#filled);
     writer.double(this.#sum); // 8 bytes, whatever it is: the length of a snapshot says nothing about values
     writer.double(this.#perValue);
-    this.#published.save(writer, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
-    writer.guessed(this.#smoother.state, (i) => this.#remembered(i));
+    writer.double(this.#held);
+    this.#published.save(writer, this.#fraction, this.#predictor.replay);
+    writer.guessed(this.#predictor.smoother.state, (i) => this.#remembered(i));
   }
 
   load(reader: Decoder): void {
     this.#block = reader.count();
     this.#left = this.#blockLength - reader.count();
     this.#sum = reader.double();
-    this.#setPrediction(reader.double());
-    this.#published.load(reader, this.#fraction, (estimate) => this.#round(estimate / this.#blockLength));
-    this.#smoother.state.set(reader.guessed((i) => this.#remembered(i)));
+    this.#setPrediction(reader.double(), reader.double());
+    this.#published.load(reader, this.#fraction, this.#predictor.replay);
+    this.#predictor.smoother.state.set(reader.guessed((i) => this.#remembered(i)));
   }
 
   /** What a smoother that keeps a ring of past estimates has at place i: snapshots need not hold it twice. */
   #remembered(i: number): number {
     if (i === 0) return this.#block;
-    const size = this.#smoother.state.length - 1;
+    const size = this.#predictor.smoother.state.length - 1;
     const newest = this.#block - 1 - ((((this.#block - i) % size) + size) % size);
     return (newest < 0 ? undefined : this.#published.estimate(newest)) ?? 0;
   }
 
-  /** What the last position of a block publishes, so that the block sums to its estimate. */
-  #lastValue(estimate: number, perValue: number): number {
-    return (estimate - (this.#blockLength - 1) * perValue) * this.resolution;
-  }
-
-  /** The next block's prediction per value. */
-  #predict(estimate: number): number {
-    return this.#round(this.#smoother.next(estimate) / this.#blockLength);
-  }
-
-  /** Predictions of the running block and of those after each estimate. */
-  #predictMany(estimates: Float64Array): Float64Array {
-    const predictions = new Float64Array(estimates.length + 1);
-    predictions[0] = this.#perValue;
-    if (this.#blockLength > 1)
-      for (let i = 0; i < estimates.length; i++) predictions[i + 1] = this.#predict(estimates[i]!);
-    return predictions;
+  /** What the last position of a block publishes, so that the block sums to its estimate, less what is held back. */
+  #lastValue(estimate: number, perValue: number, held: number): number {
+    return (estimate - held - (this.#blockLength - 1) * perValue) * this.resolution;
   }
 
   /** What the next `count` positions publish: a block's prediction at all but its last. */
@@ -244,13 +244,10 @@ export class BlockPublisher implements Publisher {
     return out;
   }
 
-  #setPrediction(perValue: number): void {
+  #setPrediction(perValue: number, held: number): void {
     this.#perValue = perValue;
+    this.#held = held;
     this.#steady = perValue * this.resolution;
     this.#published.prediction = perValue;
-  }
-
-  #round(perValue: number): number {
-    return Math.floor(perValue * this.#fraction + 0.5) / this.#fraction;
   }
 }

@@ -5,6 +5,8 @@
 import type { Decoder, Encoder } from "./codec.js";
 import type { Shrinkage } from "./shrink.js";
 
+const NONE = new Float64Array(0);
+
 /** How released values of one forest are remembered. */
 export interface Forest {
   /** Sum of all estimates before this forest. */
@@ -13,16 +15,29 @@ export interface Forest {
   prefix: Float64Array;
   /** perValue[k]: what every position of block k but its last published. */
   perValue: Float64Array;
+  /** held[k]: what sums up to the end of block k hold back of the estimates; empty if the smoother never does. */
+  held: Float64Array;
+  /** What the smoother remembered before the first block; `undefined` if its predictions cannot be made again. */
+  start: Float64Array | undefined;
   blocks: number;
   /** Made when an answer needs it. */
   shrinkage?: Shrinkage;
 }
+
+/** What a smoother makes of the estimates of a forest, once more. */
+export type Replay = (
+  start: Float64Array,
+  first: number,
+  estimates: Float64Array,
+) => { readonly perValue: Float64Array; readonly held: Float64Array };
 
 export interface BlocksShape {
   readonly blockLength: number;
   readonly blocksPerForest: number;
   /** Forests kept. */
   readonly history: number;
+  /** Whether published sums may differ from estimates at the end of a block. */
+  readonly holdsBack?: boolean;
 }
 
 export class PublishedBlocks {
@@ -38,23 +53,42 @@ export class PublishedBlocks {
     this.#shape = shape;
   }
 
-  /** Takes a finished block. */
-  add(estimate: number, perValue: number): void {
-    if (this.#running.blocks === this.#running.perValue.length) this.#makeRoom(1);
+  /**
+   * Takes a finished block.
+   * @param start what the smoother remembered before it, if it is the first of a forest
+   */
+  add(estimate: number, perValue: number, start?: Float64Array): void {
+    if (this.#running.blocks === this.#running.perValue.length) this.#makeRoom(1, () => start);
     const forest = this.#running;
     const k = forest.blocks++;
     forest.perValue[k] = perValue;
     forest.prefix[k + 1] = forest.prefix[k]! + estimate;
   }
 
-  /** Takes finished blocks in order; `perValues` may be longer. */
-  addMany(estimates: Float64Array, perValues: Float64Array): void {
+  /** What sums up to the end of the last block hold back. */
+  holdBack(held: number): void {
+    if (this.#shape.holdsBack) this.#running.held[this.#running.blocks - 1] = held;
+  }
+
+  /**
+   * Takes finished blocks in order; `perValues` may be longer.
+   * @param starts what the smoother remembered before each first block of a forest
+   */
+  addMany(
+    estimates: Float64Array,
+    perValues: Float64Array,
+    held: Float64Array = NONE,
+    starts: readonly Float64Array[] = [],
+  ): void {
+    const unused = starts.values();
     for (let done = 0; done < estimates.length;) {
-      if (this.#running.blocks === this.#running.perValue.length) this.#makeRoom(estimates.length - done);
+      if (this.#running.blocks === this.#running.perValue.length)
+        this.#makeRoom(estimates.length - done, () => unused.next().value);
       const forest = this.#running;
       const { prefix, perValue, blocks } = forest;
       const count = Math.min(estimates.length - done, perValue.length - blocks);
       perValue.set(perValues.subarray(done, done + count), blocks);
+      if (this.#shape.holdsBack) forest.held.set(held.subarray(done, done + count), blocks);
       let sum = prefix[blocks]!;
       for (let k = 0; k < count; k++) prefix[blocks + k + 1] = sum += estimates[done + k]!;
       forest.blocks += count;
@@ -63,22 +97,23 @@ export class PublishedBlocks {
   }
 
   /** Makes room for a block or more where there is none, `wanted` of them as far as the forest goes. */
-  #makeRoom(wanted: number): void {
-    const { blocksPerForest } = this.#shape;
-    if (this.#forests.length === 0 || this.#running.blocks === blocksPerForest) this.#beginForest();
+  #makeRoom(wanted: number, start: () => Float64Array | undefined): void {
+    const { blocksPerForest, holdsBack = false } = this.#shape;
+    if (this.#forests.length === 0 || this.#running.blocks === blocksPerForest) this.#beginForest(start());
     const { blocks, perValue } = this.#running;
     if (blocks === perValue.length)
-      grow(this.#running, Math.min(blocksPerForest, Math.max(16, 2 * blocks, blocks + wanted)));
+      grow(this.#running, Math.min(blocksPerForest, Math.max(16, 2 * blocks, blocks + wanted)), holdsBack);
   }
 
   /** A new forest, in the arrays of the one that is dropped for it, if there is one. */
-  #beginForest(): void {
+  #beginForest(start: Float64Array | undefined): void {
     const { before, prefix, blocks } = this.#running;
-    this.#running = emptyForest(before + prefix[blocks]!);
+    this.#running = { ...emptyForest(before + prefix[blocks]!), start };
     if (this.#forests.length === this.#shape.history) {
       const old = this.#forests.shift()!;
       this.#running.prefix = old.prefix;
       this.#running.perValue = old.perValue;
+      this.#running.held = old.held;
       this.#dropped++;
     }
     this.#forests.push(this.#running);
@@ -91,7 +126,8 @@ export class PublishedBlocks {
     if (forest === undefined) return this.prediction;
     const perValue = forest.perValue[k]!;
     if (position % blockLength !== blockLength - 1) return perValue;
-    return forest.prefix[k + 1]! - forest.prefix[k]! - (blockLength - 1) * perValue;
+    const held = (forest.held[k] ?? 0) - (k === 0 ? 0 : (forest.held[k - 1] ?? 0));
+    return forest.prefix[k + 1]! - forest.prefix[k]! - held - (blockLength - 1) * perValue;
   }
 
   /** û of a finished block; undefined when it is not, or no longer, here. */
@@ -102,35 +138,40 @@ export class PublishedBlocks {
 
   /**
    * @param fraction estimates are multiples of 1/fraction
-   * @param guess the likely prediction per value after an estimate: right for the default smoother
+   * @param replay makes predictions again, so that they need not be written
    */
-  save(writer: Encoder, fraction: number, guess: (estimate: number) => number): void {
+  save(writer: Encoder, fraction: number, replay: Replay): void {
     writer.count(this.#dropped);
     writer.count(this.#forests.length);
-    let last = NaN;
-    for (const { before, prefix, perValue, blocks } of this.#forests) {
+    for (const { before, prefix, perValue, held, start, blocks } of this.#forests) {
       const estimates = Float64Array.from({ length: blocks }, (_, k) => prefix[k + 1]! - prefix[k]!);
       writer.double(before);
       writer.multiples(estimates, fraction);
-      writer.guessed(perValue.subarray(0, blocks), guessAfter(estimates, last, guess));
-      last = estimates[blocks - 1]!;
+      writer.double(perValue[0]!);
+      writer.count(start === undefined ? 0 : 1);
+      if (start !== undefined) writer.guessed(start, () => 0);
+      const again = replayed(replay, start, perValue[0]!, estimates);
+      writer.guessed(perValue.subarray(0, blocks), (k) => again.perValue[k]!);
+      writer.guessed(held.subarray(0, blocks), (k) => again.held[k]!);
     }
   }
 
-  load(reader: Decoder, fraction: number, guess: (estimate: number) => number): void {
+  load(reader: Decoder, fraction: number, replay: Replay): void {
     this.#dropped = reader.count();
     this.#forests.length = 0;
-    let last = NaN;
     for (let left = reader.count(); left > 0; left--) {
       const before = reader.double();
       const estimates = reader.multiples(fraction);
-      const perValue = reader.guessed(guessAfter(estimates, last, guess));
+      const first = reader.double();
+      const start = reader.count() === 0 ? undefined : reader.guessed(() => 0);
+      const again = replayed(replay, start, first, estimates);
+      const perValue = reader.guessed((k) => again.perValue[k]!);
+      const held = reader.guessed((k) => again.held[k]!);
       const blocks = estimates.length;
       const prefix = new Float64Array(blocks + 1);
       for (let k = 0; k < blocks; k++) prefix[k + 1] = prefix[k]! + estimates[k]!;
-      this.#running = { before, prefix, perValue, blocks };
+      this.#running = { before, prefix, perValue, held, start, blocks };
       this.#forests.push(this.#running);
-      last = estimates[blocks - 1]!;
     }
   }
 
@@ -142,7 +183,7 @@ export class PublishedBlocks {
   /** Bytes held. */
   get bytes(): number {
     return this.#forests.reduce(
-      (sum, { prefix, perValue }) => sum + prefix.byteLength + perValue.byteLength,
+      (sum, { prefix, perValue, held }) => sum + prefix.byteLength + perValue.byteLength + held.byteLength,
       0,
     );
   }
@@ -161,6 +202,13 @@ export class PublishedBlocks {
     const forest = this.#forests[place];
     if (forest === undefined) return 0; // no block is finished yet
     return forest.before + forest.prefix[block - this.firstBlock(place)]!;
+  }
+
+  /** Sum of all that was published before a block that is finished, or running. */
+  publishedBefore(block: number): number {
+    const [forest, k] = block === 0 ? [undefined, 0] : this.locate(block - 1);
+    const ended = (k + 1) % this.#shape.blocksPerForest === 0; // nothing is held back from one forest to the next
+    return this.estimatesBefore(block) - (ended ? 0 : (forest?.held[k] ?? 0));
   }
 
   /** The place of the forest that a block is in, or of the last forest where that one has not begun. */
@@ -188,19 +236,29 @@ export class PublishedBlocks {
   }
 }
 
-/** The k-th block of a forest was predicted after the estimate before it. */
-function guessAfter(estimates: Float64Array, last: number, guess: (estimate: number) => number) {
-  return (k: number): number => guess(k === 0 ? last : estimates[k - 1]!);
+/** Where predictions cannot be made again, no guess is right. */
+function replayed(
+  replay: Replay,
+  start: Float64Array | undefined,
+  first: number,
+  estimates: Float64Array,
+): ReturnType<Replay> {
+  return start === undefined ? { perValue: NONE, held: NONE } : replay(start, first, estimates);
 }
 
 function emptyForest(before: number): Forest {
-  return { before, prefix: new Float64Array(1), perValue: new Float64Array(0), blocks: 0 };
+  return { before, prefix: new Float64Array(1), perValue: NONE, held: NONE, start: undefined, blocks: 0 };
 }
 
-function grow(forest: Forest, blocks: number): void {
-  const [prefix, perValue] = [new Float64Array(blocks + 1), new Float64Array(blocks)];
-  prefix.set(forest.prefix);
-  perValue.set(forest.perValue);
+function grow(forest: Forest, blocks: number, holdsBack: boolean): void {
+  const longer = (old: Float64Array, length: number): Float64Array => {
+    const array = new Float64Array(length);
+    array.set(old);
+    return array;
+  };
+  // All are made before any is put in place: if there is no memory for one, nothing has changed.
+  const [prefix, perValue] = [longer(forest.prefix, blocks + 1), longer(forest.perValue, blocks)];
+  if (holdsBack) forest.held = longer(forest.held, blocks);
   forest.prefix = prefix;
   forest.perValue = perValue;
 }

@@ -44,12 +44,10 @@ export class RangeIndex {
     const { blockLength } = this.#shape;
     const block = Math.floor(end / blockLength);
     const rest = end % blockLength;
-    if (rest === 0) return this.#blocks.estimatesBefore(block);
+    if (rest === 0) return this.#blocks.publishedBefore(block);
     const [forest, k] = this.#blocks.locate(block);
-    return (
-      this.#blocks.estimatesBefore(block) +
-      rest * (forest === undefined ? this.#blocks.prediction : forest.perValue[k]!)
-    );
+    const perValue = forest === undefined ? this.#blocks.prediction : forest.perValue[k]!;
+    return this.#blocks.publishedBefore(block) + rest * perValue;
   }
 
   /** The same with every finished block at its own estimate, part of a block in proportion. */

@@ -1,11 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { checkSmoother, makeSmoother, type SmootherChoice } from "../../src/stream/smoothers/index.js";
+import {
+  checkSmoother,
+  makeSmoother,
+  type SmootherChoice,
+  type SmootherContext,
+} from "../../src/stream/smoothers/index.js";
 import { MEDIAN_BLOCKS } from "../../src/stream/smoothers/median.js";
 import vectors from "../vectors/smoothers.json" with { type: "json" };
 
+const context = (unit: number): SmootherContext => ({
+  ...{ unit, fanout: 4, levels: 3, blocksPerForest: 64, blockLength: 4, nodeVariance: 100, first: 10 },
+});
+
 /** The release rule as printed, for whole blocks: p/g at all but the last position, the rest of û at the last. */
 function publish(choice: SmootherChoice, estimates: readonly number[], g: number, theta: number): number[] {
-  const smoother = makeSmoother(choice, 1 / g);
+  const smoother = makeSmoother(choice, context(1 / g));
   let p = (g * theta) / 2;
   return estimates.flatMap((estimate) => {
     const block = [...new Array<number>(g - 1).fill(p / g), estimate - ((g - 1) * p) / g];
@@ -31,12 +40,12 @@ describe.each(["full", "moving_w2"] as const)("vectors, %s", (name) => {
 });
 
 test("moving forgets what is older than its window", () => {
-  const smoother = makeSmoother({ moving: 2 }, 1);
+  const smoother = makeSmoother({ moving: 2 }, context(1));
   expect([10, 20, 40, 0].map((x) => smoother.next(x))).toEqual([10, 15, 30, 20]);
 });
 
 test("median equals a sorted window, also when the window is full and values repeat", () => {
-  const smoother = makeSmoother("median", 1);
+  const smoother = makeSmoother("median", context(1));
   const seen: number[] = [];
   for (let i = 0; i < 2 * MEDIAN_BLOCKS + 100; i++) {
     const value = ((i * 7919) % 1009) - 500 + (i % 3 === 0 ? 0.5 : 0);
@@ -52,13 +61,15 @@ test("median equals a sorted window, also when the window is full and values rep
 
 test("state is all there is: a copy of it goes on alike", () => {
   for (const choice of [
+    "shrunk",
+    { period: 12 },
     "recent",
     "mean",
     "median",
     { moving: 3 },
     { exponential: 0.3 },
   ] as SmootherChoice[]) {
-    const [a, b] = [makeSmoother(choice, 1), makeSmoother(choice, 1)];
+    const [a, b] = [makeSmoother(choice, context(1)), makeSmoother(choice, context(1))];
     for (let i = 0; i < 10; i++) a.next(Math.sin(i));
     b.state.set(a.state);
     for (let i = 10; i < 20; i++) expect(b.next(Math.sin(i))).toBe(a.next(Math.sin(i)));
@@ -77,10 +88,10 @@ describe("weights", () => {
   ] as [SmootherChoice, number][])(
     "%j: what a unit in each of %i blocks adds to the prediction",
     (choice, count) => {
-      const runs = makeSmoother(choice, 1).weights!(count);
+      const runs = makeSmoother(choice, context(1)).weights!(count);
       const flat = runs.flatMap(({ blocks, weight }) => new Array<number>(blocks).fill(weight));
       for (let back = 0; back < count; back++) {
-        const smoother = makeSmoother(choice, 1);
+        const smoother = makeSmoother(choice, context(1));
         let prediction = NaN;
         for (let block = 0; block < count; block++)
           prediction = smoother.next(block === count - 1 - back ? 1 : 0);
@@ -92,7 +103,7 @@ describe("weights", () => {
   test("slow exponential smoothing: few runs, and the sum of squared weights is right to 0.2 %", () => {
     for (const alpha of [0.5, 0.05, 1e-3, 1e-6])
       for (const blocks of [2, 1000, 1e6]) {
-        const runs = makeSmoother({ exponential: alpha }, 1).weights!(blocks);
+        const runs = makeSmoother({ exponential: alpha }, context(1)).weights!(blocks);
         expect(runs.length).toBeLessThan(80);
         const squares = runs.reduce((sum, run) => sum + run.blocks * run.weight ** 2, 0);
         // α² Σ ρ^(2i) over i < n − 1, and ρ^(2(n−1)) on the oldest, ρ = 1 − α
@@ -103,8 +114,8 @@ describe("weights", () => {
   });
 
   test("a median and a function of your own have none", () => {
-    expect(makeSmoother("median", 1).weights).toBeUndefined();
-    expect(makeSmoother(() => 1, 1).weights).toBeUndefined();
+    expect(makeSmoother("median", context(1)).weights).toBeUndefined();
+    expect(makeSmoother(() => 1, context(1)).weights).toBeUndefined();
   });
 });
 
@@ -114,7 +125,7 @@ describe("a function of your own", () => {
     const smoother = makeSmoother((means) => {
       shown.push([...means]);
       return means.at(-1)!;
-    }, 0.5);
+    }, context(0.5));
     for (let i = 1; i <= 300; i++) expect(smoother.next(i)).toBe(i);
     expect(shown[2]).toEqual([0.5, 1, 1.5]);
     expect(shown[299]).toHaveLength(256);
@@ -127,14 +138,14 @@ describe("a function of your own", () => {
     const smoother = makeSmoother((means) => {
       if (means.length === 5) throw new Error("no idea");
       return answers[means.length - 1]!;
-    }, 0.5);
+    }, context(0.5));
     expect([10, 20, 30, 40, 50].map((estimate) => smoother.next(estimate))).toEqual([10, 20, 30, 84, 50]);
     expect(smoother.failures).toBe(4);
   });
 });
 
 test("bad choices say what was wanted", () => {
-  expect(() => checkSmoother("newest")).toThrow('smoother: expected "recent", "mean"');
+  expect(() => checkSmoother("newest")).toThrow('smoother: expected "shrunk", "recent", "mean"');
   expect(() => checkSmoother({ moving: 0 })).toThrow(
     "smoother.moving: expected a whole number from 1 to 4096, got 0",
   );
@@ -142,7 +153,7 @@ test("bad choices say what was wanted", () => {
     "smoother.exponential: expected 0 < α ≤ 1, got 1.5",
   );
   for (const choice of [Symbol("x"), 5n, null, {}])
-    expect(() => checkSmoother(choice)).toThrow(/^smoother: expected "recent".* or a function, got /);
+    expect(() => checkSmoother(choice)).toThrow(/^smoother: expected "shrunk".* or a function, got /);
   for (const parameter of [Symbol("x"), 5n, "3", null])
     expect(() => checkSmoother({ moving: parameter })).toThrow(
       /^smoother.moving: expected a whole number, got /,

@@ -45,6 +45,8 @@ describe("a restored stream goes on bit for bit", () => {
   const options: Record<string, StreamOptions> = {
     defaults: small,
     "no skipped levels": { ...small, tuning: { skipLevels: 0 } },
+    shrunk: { ...small, tuning: { skipLevels: 1 }, smoother: "shrunk" },
+    "shrunk, with a period": { ...small, tuning: { skipLevels: 1 }, smoother: { period: 30 } },
     mean: { ...small, tuning: { skipLevels: 1 }, smoother: "mean" },
     median: { ...small, tuning: { skipLevels: 1 }, smoother: "median" },
     moving: { ...small, tuning: { skipLevels: 0 }, smoother: { moving: 5 } },

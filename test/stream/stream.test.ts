@@ -385,7 +385,7 @@ describe("bad parameters fail at construction, and say what was wanted and what 
     [{ variant: "printed" }, 'variant: expected "default", "paper", got "printed"'],
     [{ history: 5 }, "history: expected at least 512 values (two forests) or Infinity, got 5"],
     [{ core: "gpu" }, 'core: expected "auto", "wasm", "js", got "gpu"'],
-    [{ smoother: "newest" }, 'smoother: expected "recent"'],
+    [{ smoother: "newest" }, 'smoother: expected "shrunk", "recent"'],
     [{ unsafeSeed: 5 }, "unsafeSeed: expected a string, got a value of type number"],
     [{ epsilom: 5 }, 'options: unknown option "epsilom"'],
     [{ fanout: 4 }, 'options: unknown option "fanout"'],

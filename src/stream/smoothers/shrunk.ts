@@ -11,19 +11,7 @@
  * blocks, the running family, and the block one period ago.
  */
 import { deviationVariances } from "../shrink.js";
-import type { Smoother } from "./smoother.js";
-
-export interface SmootherContext {
-  readonly fanout: number;
-  readonly levels: number;
-  readonly blocksPerForest: number;
-  /** Values per block. */
-  readonly blockLength: number;
-  /** Of the noise on every node, in squared grid units. */
-  readonly nodeVariance: number;
-  /** The first prediction for the sum of a block. */
-  readonly first: number;
-}
+import type { Smoother, SmootherContext } from "./smoother.js";
 
 /** Weight of a family in the mean over past families, once there are eight. */
 const FORGET = 1 / 8;
@@ -32,7 +20,7 @@ const KEEP = 63 / 64;
 /** Nothing is moved by more standard deviations of the noise than this. */
 const REACH = 2;
 
-/** @param period in values; 0 for none */
+/** @param period of the data, in values; 0 for none */
 export function shrunk(context: SmootherContext, period: number): Smoother {
   const { fanout: b, levels, blocksPerForest, blockLength, nodeVariance, first } = context;
   const families = levels - 1;

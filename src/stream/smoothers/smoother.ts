@@ -1,3 +1,18 @@
+/** What a smoother may know besides the estimates: all of it is public. */
+export interface SmootherContext {
+  /** What turns a block sum in grid units into a mean in units of the stream. */
+  readonly unit: number;
+  readonly fanout: number;
+  readonly levels: number;
+  readonly blocksPerForest: number;
+  /** Values per block. */
+  readonly blockLength: number;
+  /** Of the noise on every node, in squared grid units. */
+  readonly nodeVariance: number;
+  /** The first prediction for the sum of a block, in grid units. */
+  readonly first: number;
+}
+
 /** A run of consecutive blocks that count alike in a prediction. */
 export interface PastRun {
   readonly blocks: number;

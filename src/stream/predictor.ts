@@ -1,0 +1,100 @@
+/**
+ * What is published before a block's estimate is known: the smoother's predictions, per value, in grid units. They are
+ * rounded to multiples of 1/fraction, so that sums of them are exact.
+ */
+import type { Replay } from "./blocks.js";
+import type { Settings } from "./options.js";
+import { makeSmoother, type Smoother } from "./smoothers/index.js";
+import { laplaceVariance } from "./variance.js";
+
+/** Smoothers that remember more than this write their predictions out in snapshots. */
+const MOST_REPLAYED = 256;
+
+/** What a batch of finished blocks leads to. */
+export interface Predictions {
+  /** Of the running block, and of those after each estimate. */
+  readonly perValue: Float64Array;
+  /** What published sums hold back at the end of each block. */
+  readonly held: Float64Array;
+  /** What the smoother remembered before each first block of a forest. */
+  readonly starts: readonly Float64Array[];
+}
+
+export class Predictor {
+  /** Another one that has seen no block. */
+  readonly #again: () => Predictor;
+  readonly #smoother: Smoother;
+  readonly #blockLength: number;
+  readonly #fraction: number;
+  /** Every so many blocks a forest begins, and what the smoother remembers is put down; Infinity: never. */
+  readonly #forest: number;
+
+  /**
+   * @param theta Θ in grid units
+   * @param firstMean prediction per value for the first block
+   */
+  constructor(settings: Settings, theta: number, firstMean: number, fraction: number) {
+    this.#again = () => new Predictor(settings, theta, firstMean, fraction);
+    const { smoother, blockLength, resolution, levels, epsilon } = settings;
+    this.#smoother = makeSmoother(smoother, {
+      ...settings,
+      unit: resolution / blockLength,
+      nodeVariance: laplaceVariance((levels * theta) / epsilon),
+      first: firstMean * blockLength,
+    });
+    this.#blockLength = blockLength;
+    this.#fraction = fraction;
+    const replays = typeof smoother !== "function" && this.#smoother.state.length <= MOST_REPLAYED;
+    this.#forest = replays ? settings.blocksPerForest : Infinity;
+  }
+
+  get smoother(): Smoother {
+    return this.#smoother;
+  }
+
+  /** What published sums hold back now. */
+  get held(): number {
+    return this.round(this.#smoother.heldBack ?? 0);
+  }
+
+  /** What is remembered before block `block`, if a forest begins with it and its predictions can be made again. */
+  startOf(block: number): Float64Array | undefined {
+    return block % this.#forest === 0 ? this.#smoother.state.slice() : undefined;
+  }
+
+  /** The next block's prediction. */
+  next(estimate: number): number {
+    return this.round(this.#smoother.next(estimate) / this.#blockLength);
+  }
+
+  /**
+   * The same for finished blocks in order.
+   * @param block the first of them
+   * @param current its prediction
+   */
+  nextMany(estimates: Float64Array, block: number, current: number): Predictions {
+    const perValue = new Float64Array(estimates.length + 1);
+    const held = new Float64Array(estimates.length);
+    const starts: Float64Array[] = [];
+    perValue[0] = current;
+    for (let i = 0; i < estimates.length; i++) {
+      const start = this.startOf(block + i);
+      if (start !== undefined) starts.push(start);
+      if (this.#blockLength === 1) continue; // nothing is left to prediction
+      perValue[i + 1] = this.next(estimates[i]!);
+      held[i] = this.held;
+    }
+    return { perValue, held, starts };
+  }
+
+  /** Predictions in a forest are a function of its estimates and of what the smoother knew before. */
+  readonly replay: Replay = (start, first, estimates) => {
+    const again = this.#again();
+    again.smoother.state.set(start);
+    return again.nextMany(estimates, 0, first);
+  };
+
+  round(perValue: number): number {
+    return Math.floor(perValue * this.#fraction + 0.5) / this.#fraction;
+  }
+}
