@@ -54,6 +54,7 @@ function wrongScale(core: Core, factor: number): Core {
   return {
     ...core,
     laplace: (random, scale, out) => core.laplace(random, wrong(scale), out),
+    geometric: (random, scale, out) => core.geometric(random, wrong(scale), out),
     growTree: (random, scale, fanout, levels) => core.growTree(random, wrong(scale), fanout, levels),
     // A value that counts for more is the same as less noise on every score.
     noisyMax: (random, bins, race) =>

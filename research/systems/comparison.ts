@@ -106,6 +106,9 @@ export class Comparison implements System {
       core: { name: this.#core.name, note: "" },
       published: this.length,
       notProtected: NOT_PROTECTED,
+      settled: true,
+      clampedShare: null,
+      warnings: [],
     };
   }
 

@@ -55,11 +55,14 @@ export function resolveComparison(asked: ComparisonOptions): ComparisonSettings 
   const settings = resolveSettings({
     ...(given(options, [...SHARED, "smoother"]) as SharedOptions),
     threshold: typeof fixed === "number" ? fixed : "noisy-max",
+    variant: "paper", // NM-E is the paper's rule
     tuning: {
       ...tuning,
       fanout: hierarchy.fanout,
       warmStart: false,
-      ...(hierarchy.skips ? {} : { skipLevels: 0 }),
+      skipLevels: hierarchy.skips
+        ? (tuning.skipLevels ?? (options.variant === "paper" ? "paper" : "auto"))
+        : 0,
     },
   });
   const rule = typeof fixed === "number" ? "fixed" : (threshold as ComparisonSettings["rule"]);

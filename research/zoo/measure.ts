@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { meanAndSd, median, tile } from "../metrics.js";
 import { type KeptOptions, runKept } from "../kept.js";
 import { share } from "../pool.js";
-import { RECORDED, type RecordedCell } from "./recorded.js";
+import { recordedCell, type RecordedCell } from "./recorded.js";
 import { type ValuesOf, type ZooJob, type ZooResult, zooRunner, type ZooSystem } from "./run.js";
 import { ZOO, type ZooGroup, zooMax, zooStream, ZOO_VERSION } from "./zoo.js";
 
@@ -112,7 +112,7 @@ export async function measureZoo(options: ZooOptions): Promise<ZooReport> {
   const usual = holdout === 65536 && maxRange === 2 ** 20;
   const cells = streams.flatMap((stream) =>
     epsilons.map((epsilon) => {
-      const recorded = usual ? RECORDED.cells[`${stream.name}, ${epsilon}`] : undefined;
+      const recorded = usual ? recordedCell(stream.name, epsilon) : undefined;
       const paper = systems.includes("paper") ? resultOf(jobOf(stream, "paper", epsilon)) : undefined;
       return cellOf(
         { stream: stream.name, epsilon },

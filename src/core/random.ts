@@ -11,6 +11,9 @@ export const Stage = {
   forest: 3,
   reports: 4,
   baseline: 5,
+  /** The default hold-out: its classes of values, and the probe. */
+  holdout: 6,
+  probe: 7,
   /** Events: the key that hashes ids of people, and the key of the counts of a mean. */
   people: 16,
   column: 17,

@@ -1,7 +1,8 @@
 /** Options of a release, checked, with every default filled in. Nothing here has seen a value. */
 import { checkChoice, checkInteger, checkPositive, checkText, ownOptions, shown } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
-import { levelCount, skippedLevels, type SkipRule } from "./levels.js";
+import { skippedLevels, type SkipRule } from "./levels.js";
+import { checkExactRange, shapeOf, withSkipped } from "./shape.js";
 import { checkSmoother, type SmootherChoice } from "./smoothers/index.js";
 
 export interface StreamOptions {
@@ -19,7 +20,7 @@ export interface StreamOptions {
   readonly smoother?: SmootherChoice;
   /** What few streams need to set. */
   readonly tuning?: Tuning;
-  /** "paper": Laplace noise in the max, Eq. 7, first prediction θ/2, no warm start. */
+  /** "paper": θ by Eq. 6 with Laplace noise, s by Eq. 7, first prediction θ/2, sums of what was published. */
   readonly variant?: "default" | "paper";
   /**
    * How many of the last published values `range` can look back on: a number ≥ 2·maxRange, or Infinity. Default: the
@@ -40,11 +41,14 @@ export interface Tuning {
   readonly resolution?: number;
   /** b, children per node: 2 to 64. Default 16. */
   readonly fanout?: number;
-  /** s, lowest levels left to prediction. Default "auto": least expected error; "paper": Eq. 7. */
+  /**
+   * s, lowest levels left to prediction. Default "auto": least expected error, and one level less where held-out values
+   * show that the stream is too rough for it; "paper": Eq. 7.
+   */
   readonly skipLevels?: SkipRule;
-  /** Spacing of the candidates for θ, a multiple of the resolution. Default: leaves at most 2¹⁶ candidates. */
+  /** With variant "paper": spacing of the candidates for θ, a multiple of the resolution. Default: leaves at most 2¹⁶. */
   readonly thresholdStep?: number;
-  /** Whether the last m/8 held-out values give a first prediction (at no cost: they take no part in choosing θ). Default true. */
+  /** Whether held-out values that take no part in choosing θ give the first prediction, at no cost. Default true. */
   readonly warmStart?: boolean;
 }
 
@@ -63,18 +67,20 @@ export const TUNING: readonly (keyof Tuning)[] = [
 export interface Settings {
   readonly epsilon: number;
   readonly max: number;
-  /** Values that choose θ. */
+  /** Values that choose θ and, by default, give the first prediction. */
   readonly choosing: number;
+  /** Values after them that decide whether one level less is skipped. */
+  readonly probing: number;
+  readonly warmStart: boolean;
   /** Values after them that give the first prediction. */
   readonly warming: number;
   /** Values after those that are held out and not used at all. */
   readonly idle: number;
   readonly resolution: number;
+  /** With variant "paper", candidates for θ: thresholdStep · 1 … candidates. Otherwise 0: choice.ts has them. */
   readonly thresholdStep: number;
-  /** Candidates for θ: thresholdStep · 1 … candidates. */
   readonly candidates: number;
   readonly threshold: "noisy-max" | number;
-  readonly selection: "exponential" | "laplace";
   readonly maxRange: number;
   readonly fanout: number;
   /** h − s, levels that carry noise. */
@@ -85,21 +91,19 @@ export interface Settings {
   readonly blocksPerForest: number;
   readonly smoother: SmootherChoice;
   readonly variant: "default" | "paper";
-  /** Forests whose blocks are kept for ranges. */
+  /** Forests whose blocks are kept for ranges, and the number of values asked for, if any. */
   readonly history: number;
+  readonly historyValues: number | undefined;
   readonly name: string;
   readonly core: CoreChoice;
   readonly unsafeSeed: string | undefined;
 }
 
-const CANDIDATES = 2 ** 16;
-/** Kernels take up to this many candidates when a caller sets a finer step. */
-const MOST_CANDIDATES = 2 ** 20;
-const MOST_SCALE = 2 ** 40;
-/** As many values as the kernel that chooses θ can stage. */
-const MOST_HOLDOUT = 2 ** 27;
-/** P(|noise| > 100 t) < 2⁻¹⁴⁴: far enough for sums to be called exact. */
-const MARGIN = 100;
+/** As many values as the kernel of the paper's choice can stage; counters have more room. */
+const MOST_STAGED = 2 ** 27;
+const MOST_HOLDOUT = 2 ** 32;
+/** One value for every purpose that the default has for held-out values (classes.ts). */
+const LEAST_HOLDOUT = 16;
 
 export function resolveSettings(asked: StreamOptions): Settings {
   const options = ownOptions("options", asked, STREAM_OPTIONS);
@@ -114,38 +118,40 @@ export function resolveSettings(asked: StreamOptions): Settings {
     throw new RangeError(`tuning.resolution: expected at most max = ${max}, got ${resolution}`);
   const rule = tuning.skipLevels ?? (variant === "paper" ? "paper" : "auto");
   if (typeof rule !== "number") checkChoice("tuning.skipLevels", rule, ["auto", "paper"]);
-  const skipped = skippedLevels(rule, epsilon, maxRange, fanout);
-  const levels = levelCount(maxRange, fanout) - skipped;
-  const blockLength = fanout ** skipped;
-  const blocksPerForest = Math.ceil(maxRange / blockLength);
-  if (fanout ** (levels - 1) > 2 ** 20)
-    throw new RangeError(
-      `maxRange: one tree of noise would have ${fanout ** (levels - 1)} leaves, at most 2^20 are supported; lower maxRange or raise tuning.skipLevels`,
-    );
   const threshold = checkThreshold(options.threshold ?? "noisy-max", max, resolution);
+  const shape = shapeOf(skippedLevels(rule, epsilon, maxRange, fanout), maxRange, fanout, options.history);
   const settings: Settings = {
     epsilon,
     max,
-    ...holdout(options.holdout, tuning.warmStart ?? variant !== "paper", threshold),
+    ...holdout(options.holdout, tuning.warmStart ?? variant !== "paper", threshold, variant),
     resolution,
-    ...thresholdGrid(tuning.thresholdStep, max, resolution),
+    ...thresholdGrid(tuning.thresholdStep, max, resolution, variant),
     threshold,
-    selection: variant === "paper" ? "laplace" : "exponential",
     maxRange,
     fanout,
-    levels,
-    skipped,
-    blockLength,
-    blocksPerForest,
+    ...shape,
     smoother: checkSmoother(options.smoother ?? "recent"),
     variant,
-    history: history(options.history, blocksPerForest * blockLength),
     name: checkText("name", options.name ?? ""),
     core: checkChoice("core", options.core ?? "auto", ["auto", "wasm", "js"]),
     unsafeSeed: options.unsafeSeed === undefined ? undefined : checkText("unsafeSeed", options.unsafeSeed),
   };
   checkExactRange(settings);
-  return settings;
+  return rule === "auto" ? withProbe(settings) : settings;
+}
+
+/** m: values that come before the first one published. */
+export const heldOut = ({ choosing, probing, warming, idle }: Settings): number =>
+  choosing + probing + warming + idle;
+
+/** Hold-outs of 16 probes and more spend their last values on one (probe.ts). */
+function withProbe(settings: Settings): Settings {
+  const { fanout, levels, skipped, choosing, threshold, variant } = settings;
+  const probing = fanout ** (levels + skipped - 2);
+  const room = choosing >= 16 * probing;
+  if (variant === "paper" || threshold !== "noisy-max" || skipped === 0 || !room) return settings;
+  checkExactRange(withSkipped(settings, skipped - 1));
+  return { ...settings, choosing: choosing - probing, probing };
 }
 
 /** 1, or below 256 the largest power of two with max/g ≥ 256: every default grid is dyadic, so that sums stay exact. */
@@ -166,28 +172,42 @@ function checkThreshold(threshold: unknown, max: number, resolution: number): "n
 
 function holdout(
   asked: number | undefined,
-  warmStart: unknown,
+  warmStart: boolean,
   threshold: "noisy-max" | number,
-): Pick<Settings, "choosing" | "warming" | "idle"> {
+  variant: Settings["variant"],
+): Pick<Settings, "choosing" | "probing" | "warmStart" | "warming" | "idle"> {
+  if (typeof warmStart !== "boolean")
+    throw new TypeError(`tuning.warmStart: expected true or false, got a value of type ${typeof warmStart}`);
   const fixed = threshold !== "noisy-max";
+  const paper = variant === "paper";
   const total = checkInteger(
     "holdout",
     asked ?? (fixed ? 0 : 65536),
-    fixed ? 0 : 1,
-    fixed ? 2 ** 32 : MOST_HOLDOUT,
+    fixed ? 0 : paper ? 1 : LEAST_HOLDOUT,
+    paper && !fixed ? MOST_STAGED : MOST_HOLDOUT,
   );
-  if (typeof warmStart !== "boolean")
-    throw new TypeError(`tuning.warmStart: expected true or false, got a value of type ${typeof warmStart}`);
-  if (fixed) return { choosing: 0, warming: warmStart ? total : 0, idle: warmStart ? 0 : total };
-  const warming = warmStart ? Math.floor(total / 8) : 0;
-  return { choosing: total - warming, warming, idle: 0 };
+  const none = { probing: 0, warmStart, idle: 0 };
+  if (fixed) return { ...none, choosing: 0, warming: warmStart ? total : 0, idle: warmStart ? 0 : total };
+  const warming = warmStart && paper ? Math.floor(total / 8) : 0;
+  return { ...none, choosing: total - warming, warming };
 }
+
+const CANDIDATES = 2 ** 16;
+/** The paper's kernel takes up to this many candidates when a caller sets a finer step. */
+const MOST_CANDIDATES = 2 ** 20;
 
 function thresholdGrid(
   asked: number | undefined,
   max: number,
   resolution: number,
+  variant: Settings["variant"],
 ): Pick<Settings, "thresholdStep" | "candidates"> {
+  if (variant !== "paper") {
+    if (asked === undefined) return { thresholdStep: 0, candidates: 0 };
+    throw new TypeError(
+      'tuning.thresholdStep: expected none; only variant "paper" has evenly spaced candidates',
+    );
+  }
   let step = asked === undefined ? resolution : checkPositive("tuning.thresholdStep", asked);
   if (asked === undefined) while (Math.floor(max / step) > CANDIDATES) step *= 2;
   if (!Number.isInteger(step / resolution))
@@ -202,33 +222,4 @@ function thresholdGrid(
       `tuning.thresholdStep: expected at most 2^20 candidates for θ, got ${candidates}; take a step of ${max / MOST_CANDIDATES} or more`,
     );
   return { thresholdStep: step, candidates };
-}
-
-function history(asked: number | undefined, forestLength: number): number {
-  if (asked === undefined) return 2;
-  if (typeof asked !== "number" || !(asked >= 2 * forestLength))
-    throw new RangeError(
-      `history: expected at least ${2 * forestLength} values (two forests) or Infinity, got ${shown(asked)}`,
-    );
-  return Math.ceil(asked / forestLength) + 1;
-}
-
-/** Sums and noise must stay exact integers in a double, for the largest θ there can be. */
-function checkExactRange(settings: Settings): void {
-  const { epsilon, max, resolution, levels, fanout, blocksPerForest, blockLength } = settings;
-  const largest = Math.ceil(max / resolution);
-  const scale = (levels * largest) / epsilon;
-  if (!(scale <= MOST_SCALE))
-    throw new RangeError(
-      `epsilon: noise of scale levels·(max/resolution)/ε = ${scale.toPrecision(3)} is above 2^40; raise epsilon (${epsilon}), lower max (${max}) or take a coarser tuning.resolution (${resolution})`,
-    );
-  if (!(epsilon <= 64 * levels))
-    throw new RangeError(
-      `epsilon: expected at most ${64 * levels}, got ${epsilon}; noise that small protects nothing`,
-    );
-  const most = largest * Math.max(blocksPerForest * blockLength, settings.warming);
-  if (!(most + MARGIN * scale * (fanout + 1) < 2 ** 52))
-    throw new RangeError(
-      `max: sums up to (max/resolution)·maxRange (or the warm start's share of holdout) = ${most.toPrecision(3)} do not stay exact in a double; lower max (${max}), maxRange (${settings.maxRange}) or holdout, or take a coarser tuning.resolution (${resolution})`,
-    );
 }

@@ -1,6 +1,7 @@
 /** What a release will cost in error and memory, before any data: everything follows from public parameters. */
+import { geometricCandidates } from "./choice.js";
 import { MEDIAN_BLOCKS } from "./smoothers/median.js";
-import { resolveSettings, type Settings, type StreamOptions } from "./options.js";
+import { heldOut, resolveSettings, type Settings, type StreamOptions } from "./options.js";
 import { forestSpread, meanVariance } from "./variance.js";
 
 export interface Plan {
@@ -50,7 +51,7 @@ export function plan(options: StreamOptions): Plan {
     levels,
     blockLength,
     forestLength,
-    holdout: settings.choosing + settings.warming + settings.idle,
+    holdout: heldOut(settings),
     noiseScalePerTheta: perTheta,
     errors: lengths(forestLength, fanout).map((length) => ({
       length,
@@ -102,8 +103,10 @@ function errorOfLength(settings: Settings, length: number): number {
   return Math.sqrt(sum / OFFSETS);
 }
 
-function holdoutBytes({ choosing, max, thresholdStep }: Settings): number {
-  return choosing * (max / thresholdStep <= 2 ** 16 ? 2 : 4);
+/** A few counters per candidate; the paper's rule keeps the values. */
+function holdoutBytes({ choosing, max, thresholdStep, resolution, variant }: Settings): number {
+  if (variant === "paper") return choosing * (max / thresholdStep <= 2 ** 16 ? 2 : 4);
+  return choosing === 0 ? 0 : 48 * (geometricCandidates(Math.floor(max / resolution)).length + 1);
 }
 
 /** One tree of leaf noise with its corrections, and the smoother. */

@@ -1,12 +1,23 @@
 /** What a release says about itself: for machines (`statement`) and for people (`explain`). */
 
 export interface StageStatement {
-  readonly stage: "threshold" | "warm start" | "release";
+  readonly stage: "threshold" | "warm start" | "clamped share" | "probe" | "release";
   readonly mechanism: string;
   readonly epsilon: number;
   readonly delta: number;
   /** Positions in the input that this stage reads, half-open; `null` means "from there on". */
   readonly values: readonly [from: number, to: number | null];
+  /** Which of them, where it is not all: no two stages read the same value. */
+  readonly which?: string;
+}
+
+/** How many of the held-out values were above θ, from a count with noise, and a 95 % interval for it; in values. */
+export interface ClampedShare {
+  readonly count: number;
+  readonly low: number;
+  readonly high: number;
+  /** How many held-out values were looked at. */
+  readonly of: number;
 }
 
 export interface Statement {
@@ -37,6 +48,12 @@ export interface Statement {
   readonly core: { readonly name: "wasm" | "js"; readonly note: string };
   readonly published: number;
   readonly notProtected: readonly string[];
+  /** False while the hold-out may still lower `skipLevels` by one. */
+  readonly settled: boolean;
+  /** What clamping to θ hides, where it was counted; null before θ is chosen. */
+  readonly clampedShare: ClampedShare | null;
+  /** What is likely to be wrong with the settings. */
+  readonly warnings: readonly string[];
 }
 
 export const NOT_PROTECTED: readonly string[] = [
@@ -73,6 +90,16 @@ function treatment(statement: Statement): string[] {
   ];
 }
 
+/** What clamping hides, as far as the hold-out can tell. */
+function hidden({ clampedShare }: Statement): string[] {
+  if (clampedShare === null) return [];
+  const { count, low, high, of } = clampedShare;
+  const percent = (x: number) => `${number((100 * x) / of)} %`;
+  return [
+    `Of the held-out values, about ${percent(Math.max(0, count))} were above θ (95 % interval ${percent(low)} to ${percent(high)}); error bars do not cover what clamping took from them.`,
+  ];
+}
+
 /** The statement as a short text that a person can read. */
 export function explainStatement(statement: Statement): string {
   const lines = [
@@ -81,11 +108,13 @@ export function explainStatement(statement: Statement): string {
       : `This stream is NOT PRIVATE (${statement.randomness === RANDOMNESS.unsafe ? "it was made from a seed" : statement.noise}).`,
     ...(statement.private ? [protection(statement)] : []),
     ...statement.stages.map(
-      ({ stage, mechanism, epsilon, delta, values: [from, to] }) =>
-        `  ${stage}: ${mechanism}, ε = ${epsilon}${delta === 0 ? "" : `, δ = ${delta}`}, on values ${from} to ${to === null ? "the end" : to - 1}`,
+      ({ stage, mechanism, epsilon, delta, values: [from, to], which }) =>
+        `  ${stage}: ${mechanism}, ε = ${epsilon}${delta === 0 ? "" : `, δ = ${delta}`}, on values ${from} to ${to === null ? "the end" : to - 1}${which === undefined ? "" : `, ${which}`}`,
     ),
     statement.composition,
     ...treatment(statement),
+    ...hidden(statement),
+    ...statement.warnings.map((warning) => `Warning: ${warning}.`),
     `Randomness: ${statement.randomness}. Core: ${statement.core.name}${statement.core.note === "" ? "" : ` (${statement.core.note})`}.`,
     "Not protected:",
     ...statement.notProtected.map((line) => `  - ${line}`),

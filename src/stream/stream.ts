@@ -9,21 +9,14 @@
 import { checkValues, refuseValue } from "../core/checks.js";
 import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
-import { quantise } from "../core/quantise.js";
 import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
-import {
-  type Statement,
-  explainStatement,
-  NOT_PROTECTED,
-  RANDOMNESS,
-  type StageStatement,
-} from "./statement.js";
+import { type Statement, explainStatement, NOT_PROTECTED, RANDOMNESS } from "./statement.js";
 import type { RangeAnswer } from "./answer.js";
 import type { RangeOptions, PrivateStream } from "./system.js";
 import { BlockPublisher } from "./blockPublisher.js";
 import { answerRange, checkPublished } from "./publisher.js";
-import { resolveSettings, type Settings, type StreamOptions } from "./options.js";
+import { heldOut, resolveSettings, type Settings, type StreamOptions } from "./options.js";
 import { smootherName } from "./smoothers/index.js";
 import { checkSnapshotKey, SALT_LENGTH, type SnapshotKey, StreamCipher } from "./sealing.js";
 import {
@@ -35,8 +28,9 @@ import {
   sealSnapshot,
 } from "./snapshot.js";
 import type { Decoder, Encoder } from "./codec.js";
-import { NoisyMax } from "./threshold.js";
-import { WarmStart } from "./warmStart.js";
+import { type Beginning, type Holdout, makeHoldout } from "./holdout.js";
+import { clampedShare, stagesOf, warningsOf } from "./holdoutStatement.js";
+import { withSkipped } from "./shape.js";
 
 /** Makes a stream: `push` a value, get its private number. This is ToPS. */
 export function privateStream(options: StreamOptions): PrivateStream {
@@ -55,13 +49,11 @@ export class HoldoutStream implements PrivateStream {
   readonly #settings: Settings;
   readonly #core: Core;
   readonly #key: Uint32Array;
-  #chooser: NoisyMax | undefined;
-  #warmStart: WarmStart | undefined;
-  /** Θ in grid units, once known. */
-  #theta: number | undefined;
+  /** Until its last value is in. */
+  #holdout: Holdout | undefined;
+  /** What the hold-out decided. */
+  #beginning: Beginning | undefined;
   #release: BlockPublisher | undefined;
-  /** Held-out values seen. */
-  #held = 0;
   #sequence = 0;
   /** The salt of the key that encrypts this stream's snapshots. */
   #salt = crypto.getRandomValues(new Uint8Array(SALT_LENGTH));
@@ -73,10 +65,8 @@ export class HoldoutStream implements PrivateStream {
     this.#settings = settings;
     this.#core = core;
     this.#key = key;
-    if (settings.warming > 0) this.#warmStart = new WarmStart();
-    if (settings.threshold === "noisy-max") this.#chooser = new NoisyMax(core, key, settings);
-    else this.#theta = Math.floor(settings.threshold / settings.resolution + 0.5);
-    if (settings.choosing + settings.warming + settings.idle === 0) this.#begin();
+    this.#holdout = makeHoldout(core, key, settings);
+    if (this.#holdout.done) this.#begin();
   }
 
   static begin(options: StreamOptions): HoldoutStream {
@@ -97,7 +87,7 @@ export class HoldoutStream implements PrivateStream {
   }
 
   get received(): number {
-    return this.#held + this.length;
+    return (this.#holdout?.held ?? heldOut(this.#settings)) + this.length;
   }
 
   get sequence(): number {
@@ -164,8 +154,10 @@ export class HoldoutStream implements PrivateStream {
   }
 
   statement(): Statement {
-    const { epsilon, max, resolution, fanout, levels, skipped, blockLength, maxRange } = this.#settings;
-    const theta = this.#theta === undefined ? null : this.#theta * resolution;
+    const settings = this.#settled;
+    const { epsilon, max, resolution, fanout, levels, skipped, blockLength, maxRange } = settings;
+    const units = this.#beginning?.theta ?? this.#holdout?.theta;
+    const theta = units === undefined ? null : units * resolution;
     return {
       system: this.#settings.variant === "paper" ? "ToPS, as in the paper" : "ToPS",
       definition: "event-level differential privacy",
@@ -176,7 +168,7 @@ export class HoldoutStream implements PrivateStream {
       private: this.#settings.unsafeSeed === undefined,
       composition:
         "The stages read disjoint values and every forest of noise covers values of its own: parallel composition, ε in all.",
-      stages: this.#stages(),
+      stages: stagesOf(settings),
       threshold: theta,
       max,
       resolution,
@@ -198,6 +190,9 @@ export class HoldoutStream implements PrivateStream {
       },
       published: this.length,
       notProtected: NOT_PROTECTED,
+      settled: this.#beginning !== undefined || settings.probing === 0,
+      clampedShare: clampedShare(this.#beginning?.above, epsilon),
+      warnings: warningsOf(settings, units),
     };
   }
 
@@ -207,89 +202,45 @@ export class HoldoutStream implements PrivateStream {
 
   /** Bytes of state held besides the range index. */
   get bytes(): number {
-    return (this.#chooser?.bytes ?? 0) + (this.#release?.bytes ?? 0);
+    return (this.#holdout?.bytes ?? 0) + (this.#release?.bytes ?? 0);
+  }
+
+  /** The settings, with the levels that the hold-out decided on once it has. */
+  get #settled(): Settings {
+    return withSkipped(this.#settings, this.#beginning?.skipped ?? this.#settings.skipped);
   }
 
   #save(writer: Encoder): void {
     writer.words(this.#key);
-    writer.count(this.#held);
-    if (this.#theta === undefined) this.#saveChooser(writer);
-    else writer.count(this.#theta);
-    if (this.#release === undefined) this.#warmStart?.save(writer);
-    else this.#release.save(writer);
-  }
-
-  #saveChooser(writer: Encoder): void {
-    if (this.#chooser?.save === undefined)
-      throw new TypeError(
-        "seal: this way of choosing θ cannot be sealed before it has chosen; seal after the hold-out",
-      );
-    this.#chooser.save(writer);
+    writer.double(Number(this.#release !== undefined));
+    if (this.#release === undefined) return this.#holdout!.save(writer);
+    const { theta, skipped, mean, above } = this.#beginning!;
+    for (const x of [theta, skipped, mean, above?.count ?? 0, above?.values ?? 0]) writer.double(x);
+    this.#release.save(writer);
   }
 
   #continue(reader: Decoder): void {
-    const { choosing, warming, idle } = this.#settings;
-    this.#held = reader.count();
-    if (this.#held < choosing) this.#chooser?.load?.(reader);
-    else {
-      this.#chooser = undefined;
-      this.#theta = reader.count();
-    }
-    if (this.#held < choosing + warming + idle) return this.#warmStart?.load(reader);
-    this.#warmStart = undefined;
-    this.#release = new BlockPublisher(this.#core, this.#key, this.#settings, this.#theta!, 0);
-    this.#release.load(reader);
+    if (reader.double() === 0) return this.#holdout!.load(reader);
+    const [theta, skipped, mean] = [reader.double(), reader.double(), reader.double()];
+    const above = { count: reader.double(), values: reader.double() };
+    this.#publishFrom({ theta, skipped, mean, ...(above.values === 0 ? {} : { above }) });
+    this.#release!.load(reader);
   }
 
-  #stages(): StageStatement[] {
-    const { epsilon, choosing, warming, idle, selection } = this.#settings;
-    const stages: StageStatement[] = [];
-    const end = choosing + warming;
-    if (choosing > 0)
-      stages.push({
-        stage: "threshold",
-        mechanism: `noisy max, ${selection} noise`,
-        epsilon,
-        delta: 0,
-        values: [0, choosing],
-      });
-    if (warming > 0)
-      stages.push({
-        stage: "warm start",
-        mechanism: "one noisy sum",
-        epsilon,
-        delta: 0,
-        values: [choosing, end],
-      });
-    stages.push({
-      stage: "release",
-      mechanism: "noisy hierarchy, made consistent",
-      epsilon,
-      delta: 0,
-      values: [end + idle, null],
-    });
-    return stages;
-  }
-
-  /** Takes a held-out value: first those that choose θ, then those that warm up, then those that are not used. */
   #hold(value: number): void {
-    const { choosing, warming, idle, max, resolution } = this.#settings;
-    if (this.#held < choosing) this.#chooser!.add(value > 0 ? Math.min(value, max) : 0);
-    else if (this.#held < choosing + warming)
-      this.#warmStart!.add(quantise(value, this.#theta! * resolution, resolution));
-    if (this.#held + 1 === choosing && this.#chooser !== undefined) {
-      this.#theta = Math.floor(this.#chooser.choose() / resolution + 0.5);
-      this.#chooser = undefined;
-    }
-    this.#held++;
-    if (this.#held === choosing + warming + idle) this.#begin();
+    this.#holdout!.add(value);
+    if (this.#holdout!.done) this.#begin();
   }
 
   #begin(): void {
-    const theta = this.#theta!;
-    const { epsilon } = this.#settings;
-    const first = this.#warmStart?.mean(this.#core, this.#key, theta, epsilon) ?? theta / 2;
-    this.#warmStart = undefined;
-    this.#release = new BlockPublisher(this.#core, this.#key, this.#settings, theta, first);
+    this.#publishFrom(this.#holdout!.begin());
+  }
+
+  #publishFrom(beginning: Beginning): void {
+    const { theta, skipped, mean } = beginning;
+    const settings = withSkipped(this.#settings, skipped);
+    this.#release = new BlockPublisher(this.#core, this.#key, settings, theta, mean);
+    this.#beginning = beginning;
+    this.#holdout = undefined;
   }
 }

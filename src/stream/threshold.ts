@@ -1,14 +1,14 @@
 /**
- * Chooses θ from held-out values (Section 3.3): noisy max over the candidates step, 2·step, …, of
+ * The paper's choice of θ (Section 3.3): noisy max with Laplace noise over the candidates step, 2·step, …, of
  *
- *     q(θ) = −#{i : v_i > θ} − (3 m θ / (60 r ε))·√(2(b−1)·l³),   l = log_b r as printed, log_b r + 1 by default
+ *     q(θ) = −#{i : v_i > θ} − (3 m θ / (60 r ε))·√(2(b−1)·(log_b r)³)
  *
  * One replaced value moves all counts between its old and new place by one, in the same direction, so noise of
  * scale 1/ε is enough. Counts values *above* θ: with Eq. 5 as printed, Eq. 6 is highest at the smallest θ.
  */
 import type { Core } from "../core/core.js";
 import { Stage, subStream } from "../core/random.js";
-import { logarithm, makeSelection, type Selection } from "../core/tables/selection.js";
+import { makeSelection, type Selection } from "../core/tables/selection.js";
 import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
 
@@ -19,9 +19,6 @@ export interface ThresholdChooser {
   choose(): number;
   /** Bytes held. */
   readonly bytes: number;
-  /** Writes down the values so far, for a snapshot; a way without it cannot be sealed while it is choosing. */
-  save?(writer: Encoder): void;
-  load?(reader: Decoder): void;
 }
 
 export class NoisyMax implements ThresholdChooser {
@@ -50,13 +47,15 @@ export class NoisyMax implements ThresholdChooser {
     this.#bins[this.#count++] = binOf(value, this.#settings.thresholdStep);
   }
 
-  /** In ascending order, which the choice does not depend on: a byte a value, mostly. */
+  /** Four bytes a value, whatever the values are. */
   save(writer: Encoder): void {
-    writer.ascending(this.#bins.slice(0, this.#count).sort());
+    writer.double(this.#count);
+    writer.words(Uint32Array.from(this.#bins.subarray(0, this.#count)));
   }
 
   load(reader: Decoder): void {
-    this.#count = reader.ascending(this.#bins);
+    this.#count = reader.double();
+    this.#bins.set(reader.words(this.#count));
   }
 
   choose(): number {
@@ -77,7 +76,7 @@ function selectionOf(settings: Settings): Selection {
 }
 
 function settingsSelection(settings: Settings): Selection {
-  const { candidates, thresholdStep, choosing, epsilon, maxRange, fanout, selection, variant } = settings;
+  const { candidates, thresholdStep, choosing, epsilon, maxRange, fanout } = settings;
   return makeSelection({
     candidates,
     step: thresholdStep,
@@ -86,9 +85,7 @@ function settingsSelection(settings: Settings): Selection {
     releaseEpsilon: epsilon,
     maxRange,
     fanout,
-    // Eq. 6 has log_b r levels. The authors' code counts one more, which leans to a smaller θ and pays off: departures.md.
-    penaltyLevels: logarithm(maxRange, fanout) + (variant === "paper" ? 0 : 1),
-    noise: selection,
+    noise: "laplace",
   });
 }
 

@@ -15,28 +15,29 @@ const ODDS = 1e-6;
 const EPSILON = 1;
 const RUNS = 170_000;
 
-/** As small as it gets with every stage in it: 7 values choose θ ∈ {1, 2}, one warms up, three blocks of two are released. */
+/** As small as it gets with every stage in it: 16 values are held out and choose θ ∈ {1, 2}, three blocks of 16 are released. */
 const tiny = {
   max: 2,
-  holdout: 8,
-  maxRange: 4,
-  tuning: { resolution: 1, fanout: 2, skipLevels: 1 },
+  holdout: 16,
+  maxRange: 256,
+  tuning: { resolution: 1, fanout: 16, skipLevels: 1 },
 } as const;
 const settingsAt = (epsilon: number, change = {}) =>
   resolveSettings({ ...tiny, ...change, epsilon, unsafeSeed: "privacy loss" });
 
-/** One value above θ = 1, so that both counts around it lie on the same, exponential side of the noise. */
-const BASE = [2, 0, 0, 0, 0, 0, 0, /* warm start */ 0, /* blocks */ 0, 0, 0, 0, 0, 0];
+const [HELD, BLOCK] = [16, 16];
+/** One value above θ = 1 in the class that chooses: as many as the hinge of 1/ε forgives, so that one more counts in full. */
+const BASE = Array.from({ length: HELD + 3 * BLOCK }, (_, i) => (i === 0 ? 2 : 0));
 const replaced = (position: number) => BASE.map((value, i) => (i === position ? 2 : value));
 const POSITIONS = {
-  "the choice of θ": 3,
-  "the warm start": 7,
-  "the first block": 8,
-  "a middle block": 11,
-  "the last block": 13,
+  "the choice of θ": 2,
+  "the warm start": 15,
+  "the first block": HELD,
+  "a middle block": HELD + BLOCK + 7,
+  "the last block": HELD + 3 * BLOCK - 1,
 };
 
-/** Everything a run gives out, one column per number: θ, what is published, and the sums of blocks. */
+/** Everything a run gives out, one column per number: θ, what the ends of blocks publish, and the sums of blocks. */
 class Outputs {
   readonly columns: Float64Array[];
 
@@ -50,9 +51,12 @@ class Outputs {
       const published = publisher.pushMany(values);
       const { columns } = this;
       columns[0]![run] = publisher.statement().threshold!;
-      for (let i = 0; i < 6; i++) columns[1 + i]![run] = published[i]!;
-      for (let block = 0; block < 3; block++)
-        columns[7 + block]![run] = published[2 * block]! + published[2 * block + 1]!;
+      for (let block = 0; block < 3; block++) {
+        const [first, last] = [published[block * BLOCK]!, published[(block + 1) * BLOCK - 1]!];
+        columns[1 + 2 * block]![run] = first;
+        columns[2 + 2 * block]![run] = last;
+        columns[7 + block]![run] = (BLOCK - 1) * first + last;
+      }
     }
   }
 
@@ -140,9 +144,9 @@ describe("noise that is 20 % too small is seen in", () => {
 
 test("two levels, made consistent: never more than ε", () => {
   // Consistency mixes the noise of levels, and no event of these shows all of ε; so there is no mutant to catch here.
-  const settings = settingsAt(EPSILON, { maxRange: 8 });
+  const settings = settingsAt(EPSILON, { maxRange: 257 });
   const base = new Outputs(settings, BASE, 40_000, "two levels");
-  const other = new Outputs(settings, replaced(11), 40_000, "two levels, middle");
+  const other = new Outputs(settings, replaced(HELD + BLOCK + 7), 40_000, "two levels, middle");
   expect(privacyLoss(base, other)).toBeLessThanOrEqual(EPSILON);
   expect(privacyLoss(other, base)).toBeLessThanOrEqual(EPSILON);
 });

@@ -219,27 +219,34 @@ describe("a smoother of your own", () => {
 });
 
 describe("threshold", () => {
-  test("depends on nothing but the hold-out that chooses it", () => {
-    const values = longTailedStream(2000, 100, "theta");
-    const theta = (change: (i: number) => boolean) => {
-      const stream = privateStream({ ...small, holdout: 512 });
-      stream.pushMany(values.map((value, i) => (change(i) ? 100 - value : value)));
-      return stream.statement().threshold;
-    };
-    const chosen = theta(() => false);
-    expect(theta((i) => i >= 448)).toBe(chosen); // 448 choose, 64 warm up, the rest is released
-    expect(theta((i) => i < 448)).not.toBe(chosen);
+  const values = longTailedStream(2000, 100, "theta");
+  /** θ and the first published number, when some values are replaced by others. */
+  const outcome = (change: (i: number) => boolean, options: Partial<StreamOptions> = {}) => {
+    const tuning = { fanout: 4, skipLevels: 2 };
+    const stream = privateStream({ ...small, holdout: 512, tuning, ...options });
+    const published = stream.pushMany(values.map((value, i) => (change(i) ? 100 - value : value)));
+    return { theta: stream.statement().threshold, first: published[0] };
+  };
+
+  test("depends on nothing but the positions of the hold-out that choose it", () => {
+    const usual = outcome(() => false);
+    expect(outcome((i) => i >= 512)).toEqual(usual);
+    expect(outcome((i) => i % 16 === 15).theta).toBe(usual.theta);
+    expect(outcome((i) => i < 512 && i % 16 !== 15).theta).not.toBe(usual.theta);
   });
 
-  test("the warm start takes no part in it, and no other value takes part in the warm start", () => {
-    const values = longTailedStream(600, 100, "warm");
-    const first = (change: (i: number) => boolean) =>
-      privateStream({ ...small, holdout: 512, tuning: { ...small.tuning, skipLevels: 2 } }).pushMany(
-        values.map((v, i) => (change(i) ? 100 - v : v)),
-      )[0];
-    const usual = first(() => false);
-    expect(first((i) => i >= 512)).toBe(usual);
-    expect(first((i) => i >= 448 && i < 512)).not.toBe(usual);
+  test("the warm start reads positions of its own", () => {
+    const usual = outcome(() => false);
+    expect(outcome((i) => i % 32 === 31 || i >= 512)).toEqual(usual);
+    expect(outcome((i) => i < 512 && i % 32 === 15).first).not.toBe(usual.first);
+  });
+
+  test("in the paper's variant the first values choose it", () => {
+    const paper = { variant: "paper", tuning: { fanout: 4, skipLevels: 2, warmStart: true } } as const;
+    const usual = outcome(() => false, paper);
+    expect(outcome((i) => i >= 448, paper).theta).toBe(usual.theta); // 448 choose, 64 warm up
+    expect(outcome((i) => i < 448, paper).theta).not.toBe(usual.theta);
+    expect(outcome((i) => i >= 448 && i < 512, paper).first).not.toBe(usual.first);
   });
 
   test("a public number is taken as it is, and needs no hold-out", () => {
@@ -353,10 +360,17 @@ describe("bad parameters fail at construction, and say what was wanted and what 
       { tuning: { ...small.tuning, fanout: 65 } },
       "tuning.fanout: expected a whole number from 2 to 64, got 65",
     ],
-    [{ holdout: 0 }, "holdout: expected a whole number from 1"],
-    [{ holdout: 2 ** 27 + 1 }, "holdout: expected a whole number from 1 to 134217728"],
+    [{ holdout: 15 }, "holdout: expected a whole number from 16 to 4294967296, got 15"],
+    [{ variant: "paper", holdout: 0 }, "holdout: expected a whole number from 1 to 134217728, got 0"],
     [
-      { epsilon: 0.01, max: 1e15, tuning: { resolution: 1e12 }, holdout: 4096, maxRange: 16 },
+      {
+        variant: "paper",
+        epsilon: 0.01,
+        max: 1e15,
+        tuning: { resolution: 1e12 },
+        holdout: 4096,
+        maxRange: 16,
+      },
       "expected scores below 2⁵¹",
     ],
     [{ threshold: 2 ** 36, max: 2 ** 36, holdout: 2 ** 24, maxRange: 16 }, "do not stay exact in a double"],
@@ -370,12 +384,13 @@ describe("bad parameters fail at construction, and say what was wanted and what 
     ],
     [{ threshold: 101 }, "threshold: expected resolution"],
     [{ threshold: "max" }, 'threshold: expected "noisy-max" or a number, got "max"'],
+    [{ tuning: { thresholdStep: 1 } }, 'tuning.thresholdStep: expected none; only variant "paper"'],
     [
-      { tuning: { ...small.tuning, thresholdStep: 0.3 } },
+      { variant: "paper", tuning: { thresholdStep: 0.3 } },
       "tuning.thresholdStep: expected a multiple of resolution",
     ],
     [
-      { tuning: { ...small.tuning, thresholdStep: 1000 } },
+      { variant: "paper", tuning: { thresholdStep: 1000 } },
       "tuning.thresholdStep: expected at most max = 100, got 1000",
     ],
     [
@@ -408,10 +423,19 @@ describe("the account", () => {
     });
     stream.pushMany(longTailedStream(100, 100, "account"));
     const account = stream.statement();
-    expect(account.stages.map(({ stage, epsilon, values }) => [stage, epsilon, values])).toEqual([
-      ["threshold", 0.5, [0, 56]],
-      ["warm start", 0.5, [56, 64]],
-      ["release", 0.5, [64, null]],
+    expect(
+      account.stages.map(({ stage, epsilon, values, which }) => [stage, epsilon, values, which]),
+    ).toEqual([
+      ["threshold", 0.5, [0, 64], "positions 3 mod 16"],
+      ["threshold", 0.5, [0, 64], "positions 7 mod 16"],
+      ["threshold", 0.5, [0, 64], "positions other than 3, 7, 15 mod 16"],
+      ["warm start", 0.5, [0, 64], "positions 15 mod 32"],
+      ["clamped share", 0.5, [0, 64], "positions 31 mod 32"],
+      ["release", 0.5, [64, null], undefined],
+    ]);
+    expect(account.clampedShare).toMatchObject({ low: 0, of: 2 });
+    expect(account.warnings).toEqual([
+      expect.stringMatching(/^the hold-out of 64 values at ε = 0.5 is too small/),
     ]);
     expect(account.noiseScale).toBe((account.levels * account.threshold!) / 0.5);
     expect(account.published).toBe(36);
@@ -440,7 +464,8 @@ test("θ can be any of 2¹⁸ candidates, more than 16 bits can number", () => {
   const stream = privateStream({
     epsilon: 8,
     max: 2 ** 18,
-    tuning: { thresholdStep: 1, warmStart: false },
+    variant: "paper",
+    tuning: { thresholdStep: 1 },
     holdout: 64,
     unsafeSeed: "many candidates",
   });

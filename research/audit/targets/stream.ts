@@ -1,6 +1,6 @@
 /**
- * ToPS end to end, through the code that publishes. A replaced value is read by one stage only, so there are three
- * attacks: on a value that chooses θ, on one that warms up, and on one that is published.
+ * ToPS end to end, through the code that publishes. A replaced value is read by one stage only, so there is an
+ * attack for each: on a value that chooses θ, one that is counted, one of the probe, one that warms up, one that is published.
  */
 import { resolveSettings, type StreamOptions } from "../../../src/stream/options.js";
 import { HoldoutStream } from "../../../src/stream/stream.js";
@@ -10,20 +10,60 @@ import { type MakeTargets, type Target, THETA, type World } from "../target.js";
 
 export const tops: MakeTargets = (epsilon, core) => [
   choosing(epsilon, core),
+  counting(epsilon, core),
+  probing(epsilon, core),
   warming(epsilon, core),
   published(epsilon, core),
 ];
 
-/** Eight values choose between two thresholds; one of them is 0 or max. */
+/** Sixteen values choose between two thresholds; one of them, of the class that chooses, is 0 or max. */
 function choosing(epsilon: number, core: Core): Target {
-  const options = { epsilon, max: THETA, holdout: 8, tuning: { thresholdStep: THETA / 2, warmStart: false } };
+  const options = { epsilon, max: 2, holdout: 16, maxRange: 256, tuning: { resolution: 1 } };
+  // The count of values above θ = 1 passes the hinge of ⌊1/ε⌋ with either value, as far as the class has room.
+  const large = Math.min(12, 1 + Math.floor(1 / epsilon));
+  const others = [1, 2, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14];
   return {
     name: "a value that chooses the threshold, 0 or max",
     features: ["threshold"],
     effort: 1 / 4,
     observe: observing(core, options, 1, (stream, world, row) => {
-      stream.pushMany([world * THETA, 0, 0, 0, 0, 0, 0, 0]);
+      const values = new Float64Array(16);
+      values[0] = 2 * world;
+      for (const position of others.slice(0, large)) values[position] = 2;
+      stream.pushMany(values);
       row[0] = stream.statement().threshold!;
+    }),
+  };
+}
+
+/** The value at position 31 is all that the count of values above θ reads. */
+function counting(epsilon: number, core: Core): Target {
+  const options = { epsilon, max: THETA, holdout: 32, maxRange: 512 };
+  return {
+    name: "a value that is counted if it is above the threshold, 0 or max",
+    features: ["values above the threshold"],
+    effort: 1 / 4,
+    observe: observing(core, options, 1, (stream, world, row) => {
+      const values = new Float64Array(32);
+      values[31] = world * THETA;
+      stream.pushMany(values);
+      row[0] = stream.statement().clampedShare!.count;
+    }),
+  };
+}
+
+/** Two values probe whether one level is skipped or none; the last one is 0 or max. */
+function probing(epsilon: number, core: Core): Target {
+  const options = { epsilon, max: THETA, holdout: 32, maxRange: 8, tuning: { fanout: 2 } };
+  return {
+    name: "a value of the probe, 0 or max",
+    features: ["levels skipped"],
+    effort: 1 / 4,
+    observe: observing(core, options, 1, (stream, world, row) => {
+      const values = new Float64Array(32).fill(THETA);
+      values[31] = world * THETA;
+      stream.pushMany(values);
+      row[0] = stream.statement().skipLevels;
     }),
   };
 }

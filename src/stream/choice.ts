@@ -1,0 +1,121 @@
+/**
+ * The default choice of θ, from counts of held-out values. With c(θ) = #{x > θ} in a class of values,
+ *
+ *     score(θ) = −max(c(θ) − hinge, 0) − (β/ε)·(ln θ + min(ln θ, ln 2θ_w)),   hinge = ⌊f/ε⌋
+ *
+ * and the winner of score + noise is θ. Range errors are least where about 1.3/ε values of a hold-out of r/16 lie above
+ * θ, whatever the unit of the data (docs/accuracy.md): that is the hinge, and why the penalty grows with ln θ. The rough
+ * θ_w comes from another class; below 2θ_w the slope is 2β, so that light tails are not overshot, above it β.
+ * f = 16m/r within [1, 256] carries this to longer hold-outs.
+ *
+ * Privacy: one replaced value moves all counts between its old and new place by one, in the same direction. The hinge is
+ * monotone and moves no further, and penalties are fixed by outputs of other classes. So one-sided noise of scale 1/ε is
+ * enough (docs/noisy-max.md).
+ */
+import type { Core } from "../core/core.js";
+import type { Random } from "../core/random.js";
+import { exactRational } from "../core/tables/fixedPoint.js";
+import { makeScale, type Scale } from "../core/tables/scale.js";
+
+/** 2^(k/4) for k = 0 … 3; the other powers are these times powers of two, exactly. */
+const ROOTS = [1, 1.189207115002721, Math.SQRT2, 1.681792830507429] as const;
+
+/** The candidates for Θ, in grid units: round(2^(k/4)), each once, and `largest` as the last one. Ascending. */
+export function geometricCandidates(largest: number): Float64Array {
+  const list: number[] = [];
+  for (let k = 0; ; k++) {
+    const candidate = Math.round(ROOTS[k % 4]! * 2 ** Math.floor(k / 4));
+    if (candidate >= largest) return Float64Array.from([...list, largest]);
+    if (candidate !== list.at(-1)) list.push(candidate);
+  }
+}
+
+/** What is public about the choice: made before any value is seen. */
+export interface Choice {
+  readonly candidates: Float64Array;
+  readonly epsilon: number;
+  readonly hinge: number;
+  /** f. */
+  readonly factor: number;
+  /** 2^F: what one value costs on the grid of the scores, on which the noise lives too. */
+  readonly countWeight: number;
+  /** t = 2^F/ε. */
+  readonly scale: Scale;
+  /** t = 1/ε, of noisy counts. */
+  readonly countScale: Scale;
+}
+
+/** F, where sums of scores and noise stay exact. */
+const FRACTION_BITS = 10;
+const MOST_FACTOR = 256;
+const MOST_BETA = 5;
+const LEAST_BETA = 2;
+
+/** @param holdout m, `maxRange` r, `largest` ⌊max/g⌋ */
+export function makeChoice(epsilon: number, holdout: number, maxRange: number, largest: number): Choice {
+  const factor = Math.min(MOST_FACTOR, Math.max(1, (16 * holdout) / maxRange));
+  const worst = (2 * MOST_BETA * factor * Math.log(2 * largest)) / epsilon + holdout;
+  let bits = FRACTION_BITS;
+  while (bits > 0 && !(worst * 2 ** bits < 2 ** 51 && 2 ** bits / epsilon < 2 ** 40)) bits--;
+  const { numerator, denominator } = exactRational(epsilon);
+  return {
+    candidates: geometricCandidates(largest),
+    epsilon,
+    hinge: Math.floor(factor / epsilon),
+    factor,
+    countWeight: 2 ** bits,
+    scale: makeScale(denominator << BigInt(bits), numerator),
+    countScale: makeScale(denominator, numerator),
+  };
+}
+
+/**
+ * β, from 2 to 5f: steep where many values are not zero, gentle where few are, so that the penalty of the largest θ does
+ * not outweigh all of them together.
+ * @param above the noisy number of values above the smallest candidate in a class of 1/13 of those that choose θ
+ */
+export function steepness({ epsilon, candidates, factor }: Choice, above: number): number {
+  const beta = (13 * epsilon * above) / (2 * Math.log(Math.max(2, candidates.at(-1)!)));
+  return Math.min(factor * MOST_BETA, Math.max(LEAST_BETA, beta));
+}
+
+/**
+ * The index of the winner: permute-and-flip by one-sided geometric noise, ties to the smaller θ.
+ * @param above per candidate, how many values are above it
+ * @param knee 2θ_w: the slope is β/ε above it and twice that below; 0 for one slope
+ */
+export function chooseCandidate(
+  core: Core,
+  random: Random,
+  choice: Choice,
+  above: Float64Array,
+  beta: number,
+  knee: number,
+): number {
+  const noise = new Float64Array(above.length);
+  core.geometric(random, choice.scale, noise);
+  let [winner, best] = [0, -Infinity];
+  for (let k = 0; k < above.length; k++) {
+    const score = noise[k]! - cost(choice, above[k]!, choice.candidates[k]!, beta, knee);
+    if (score > best) [winner, best] = [k, score];
+  }
+  return winner;
+}
+
+/** Minus the score, a whole number on the grid. */
+export function cost(choice: Choice, above: number, theta: number, beta: number, knee: number): number {
+  const { hinge, countWeight, epsilon } = choice;
+  const logs = Math.log(theta) + (knee === 0 ? 0 : Math.log(Math.min(theta, knee)));
+  return countWeight * Math.max(above - hinge, 0) + Math.round((countWeight * beta * logs) / epsilon);
+}
+
+/** How many candidates lie below x: x > Θ_k exactly when its bin is above k. */
+export function binOf(candidates: Float64Array, x: number): number {
+  let [low, high] = [0, candidates.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (candidates[middle]! < x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

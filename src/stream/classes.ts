@@ -1,0 +1,129 @@
+/**
+ * The held-out values that choose θ, dealt by position into classes, so that every value serves one purpose:
+ *
+ *     position mod 32      purpose                                                        noise
+ *     3, 19                sparsity: how many values are above the smallest candidate     Lap(1/ε)
+ *     7, 23                a rough θ_w                                                    permute-and-flip, scale 1/ε
+ *     15                   the mean of values clamped to θ: the first prediction          Lap(Θ/ε)
+ *     31                   how many values are above θ: what clamping hides               Lap(1/ε)
+ *     the 26 others        θ                                                              permute-and-flip, scale 1/ε
+ *
+ * Each purpose is ε-private given the outputs of those before it, and a value is in one of them: adaptive parallel
+ * composition, ε in all (docs/privacy.md). Only counters are kept: values per candidate, and their sums for the mean.
+ */
+import type { Core } from "../core/core.js";
+import { Stage, subStream } from "../core/random.js";
+import { binOf, type Choice, chooseCandidate, steepness } from "./choice.js";
+import type { Decoder, Encoder } from "./codec.js";
+import { noiseScale } from "./noise.js";
+import type { Scale } from "../core/tables/scale.js";
+
+/** Purposes, as numbers of their sub-streams and of their counters. */
+const SPARSITY = 0;
+const ROUGH = 1;
+const FINE = 2;
+const MEAN = 3;
+const ABOVE = 4;
+const PURPOSES = 5;
+
+/** A value's purpose by its position mod 32. */
+const CLASSES = Uint8Array.from({ length: 32 }, (_, i) =>
+  i % 16 === 3 ? SPARSITY : i % 16 === 7 ? ROUGH : i === 15 ? MEAN : i === 31 ? ABOVE : FINE,
+);
+
+/** How many held-out values, of `values` that were looked at, are above θ: with noise, so it may be negative. */
+export interface AboveCount {
+  readonly count: number;
+  readonly values: number;
+}
+
+/** What the classes give. */
+export interface Chosen {
+  /** Θ in grid units. */
+  readonly theta: number;
+  /** Noisy mean of clamped values, in grid units. */
+  readonly mean: number;
+  readonly above: AboveCount;
+}
+
+export class Classes {
+  readonly #choice: Choice;
+  /** Per purpose, values by how many candidates lie below them. */
+  readonly #counts: Float64Array[];
+  /** Of the mean's class, the sums of values in each bin. */
+  readonly #sums: Float64Array;
+  #held = 0;
+
+  constructor(choice: Choice) {
+    this.#choice = choice;
+    const bins = this.#choice.candidates.length + 1;
+    this.#counts = Array.from({ length: PURPOSES }, () => new Float64Array(bins));
+    this.#sums = new Float64Array(bins);
+  }
+
+  get bytes(): number {
+    return (PURPOSES + 1) * this.#sums.byteLength;
+  }
+
+  /** @param x a value in grid units, from 0 to max/g */
+  add(x: number): void {
+    const purpose = CLASSES[this.#held++ % 32]!;
+    const bin = binOf(this.#choice.candidates, x);
+    this.#counts[purpose]![bin]!++;
+    if (purpose === MEAN) this.#sums[bin]! += x;
+  }
+
+  choose(core: Core, key: Uint32Array): Chosen {
+    const choice = this.#choice;
+    const random = (purpose: number) => subStream(key, Stage.holdout, purpose, 0);
+    const laplace = (purpose: number, scale: Scale): number => {
+      const noise = new Float64Array(1);
+      core.laplace(random(purpose), scale, noise);
+      return noise[0]!;
+    };
+    const pick = (purpose: number, knee: number): number =>
+      chooseCandidate(core, random(purpose), choice, this.#above(purpose), beta, knee);
+
+    const beta = steepness(choice, this.#above(SPARSITY)[0]! + laplace(SPARSITY, choice.countScale));
+    const rough = choice.candidates[pick(ROUGH, 0)]!;
+    const winner = pick(FINE, 2 * rough);
+    const theta = choice.candidates[winner]!;
+    return {
+      theta,
+      mean:
+        (this.#clampedSum(winner) + laplace(MEAN, noiseScale(1, theta, choice.epsilon))) /
+        total(this.#counts[MEAN]!),
+      above: {
+        count: this.#above(ABOVE)[winner]! + laplace(ABOVE, choice.countScale),
+        values: total(this.#counts[ABOVE]!),
+      },
+    };
+  }
+
+  /** Per candidate, the values of a class that are above it. */
+  #above(purpose: number): Float64Array {
+    const counts = this.#counts[purpose]!;
+    const above = new Float64Array(counts.length - 1);
+    for (let k = above.length - 1, sum = 0; k >= 0; k--) above[k] = sum += counts[k + 1]!;
+    return above;
+  }
+
+  /** Σ min(x, Θ) over the mean's class: bins up to the winner's hold values of at most Θ. */
+  #clampedSum(winner: number): number {
+    const theta = this.#choice.candidates[winner]!;
+    return total(this.#sums.subarray(0, winner + 1)) + theta * this.#above(MEAN)[winner]!;
+  }
+
+  save(writer: Encoder): void {
+    writer.double(this.#held);
+    for (const counters of [...this.#counts, this.#sums]) for (const x of counters) writer.double(x);
+  }
+
+  load(reader: Decoder): void {
+    this.#held = reader.double();
+    for (const counters of [...this.#counts, this.#sums])
+      for (let i = 0; i < counters.length; i++) counters[i] = reader.double();
+  }
+}
+
+const total = (numbers: Float64Array): number => numbers.reduce((sum, x) => sum + x, 0);

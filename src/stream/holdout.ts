@@ -1,0 +1,214 @@
+/**
+ * What happens before the first number is published: values are held out to choose θ, a first prediction and how many
+ * levels to skip. Two ways: `ClassedHoldout`, the default, and `PlainHoldout` for the paper's rule or a public θ.
+ */
+import type { Core } from "../core/core.js";
+import { quantise } from "../core/quantise.js";
+import { type Choice, makeChoice } from "./choice.js";
+import { type AboveCount, type Chosen, Classes } from "./classes.js";
+import type { Decoder, Encoder } from "./codec.js";
+import { heldOut, type Settings } from "./options.js";
+import { Probe } from "./probe.js";
+import { NoisyMax } from "./threshold.js";
+import { WarmStart } from "./warmStart.js";
+
+/** What a release begins with. */
+export interface Beginning {
+  /** Θ in grid units. */
+  readonly theta: number;
+  /** s. */
+  readonly skipped: number;
+  /** The first prediction per value, in grid units. */
+  readonly mean: number;
+  /** How many held-out values are above θ, where that was counted. */
+  readonly above?: AboveCount;
+}
+
+export interface Holdout {
+  /** Values seen. */
+  readonly held: number;
+  readonly done: boolean;
+  /** Θ in grid units, once known. */
+  readonly theta: number | undefined;
+  /** Bytes of state. */
+  readonly bytes: number;
+  /** @param value finite */
+  add(value: number): void;
+  /** After the last value. */
+  begin(): Beginning;
+  /** The state so far: its length depends on the settings and `held` alone. */
+  save(writer: Encoder): void;
+  load(reader: Decoder): void;
+}
+
+export function makeHoldout(core: Core, key: Uint32Array, settings: Settings): Holdout {
+  const classed = settings.variant === "default" && settings.threshold === "noisy-max";
+  return new (classed ? ClassedHoldout : PlainHoldout)(core, key, settings);
+}
+
+/** The first values are dealt into classes and choose θ; the last ones, where there are enough, probe for s. */
+class ClassedHoldout implements Holdout {
+  readonly #core: Core;
+  readonly #key: Uint32Array;
+  readonly #settings: Settings;
+  /** Until θ is chosen: true counts stay in memory no longer than they are needed. */
+  #classes: Classes | undefined;
+  #chosen: Chosen | undefined;
+  #probe: Probe | undefined;
+  #held = 0;
+
+  constructor(core: Core, key: Uint32Array, settings: Settings) {
+    this.#core = core;
+    this.#key = key;
+    this.#settings = settings;
+    this.#classes = new Classes(choiceOf(settings));
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  get done(): boolean {
+    return this.#held === this.#settings.choosing + this.#settings.probing;
+  }
+
+  get theta(): number | undefined {
+    return this.#chosen?.theta;
+  }
+
+  get bytes(): number {
+    return this.#classes?.bytes ?? 0;
+  }
+
+  add(value: number): void {
+    const { choosing, max, resolution } = this.#settings;
+    if (this.#classes === undefined)
+      this.#probe!.add(quantise(value, this.#chosen!.theta * resolution, resolution));
+    else this.#classes.add(quantise(value, max, resolution));
+    this.#held++;
+    if (this.#held === choosing) this.#set(this.#classes!.choose(this.#core, this.#key));
+  }
+
+  #set(chosen: Chosen): void {
+    this.#chosen = chosen;
+    this.#classes = undefined;
+    if (this.#settings.probing > 0) this.#probe = new Probe(this.#settings, chosen.theta);
+  }
+
+  begin(): Beginning {
+    const { theta, mean, above } = this.#chosen!;
+    return {
+      theta,
+      skipped: this.#probe?.decide(this.#core, this.#key) ?? this.#settings.skipped,
+      mean: this.#settings.warmStart ? mean : theta / 2,
+      above,
+    };
+  }
+
+  save(writer: Encoder): void {
+    writer.double(this.#held);
+    this.#classes?.save(writer);
+    if (this.#chosen !== undefined) {
+      const { theta, mean, above } = this.#chosen;
+      for (const x of [theta, mean, above.count, above.values]) writer.double(x);
+    }
+    this.#probe?.save(writer);
+  }
+
+  load(reader: Decoder): void {
+    this.#held = reader.double();
+    if (this.#held < this.#settings.choosing) return this.#classes!.load(reader);
+    const [theta, mean] = [reader.double(), reader.double()];
+    this.#set({ theta, mean, above: { count: reader.double(), values: reader.double() } });
+    this.#probe?.load(reader);
+  }
+}
+
+/** Public, and the same for every stream with these settings. */
+const choices = new WeakMap<Settings, Choice>();
+
+function choiceOf(settings: Settings): Choice {
+  let choice = choices.get(settings);
+  if (choice === undefined) {
+    const { epsilon, maxRange, max, resolution } = settings;
+    choice = makeChoice(epsilon, heldOut(settings), maxRange, Math.floor(max / resolution));
+    choices.set(settings, choice);
+  }
+  return choice;
+}
+
+/** First the values that choose θ by the paper's rule, then those of the warm start, then those that nothing reads. */
+class PlainHoldout implements Holdout {
+  readonly #core: Core;
+  readonly #key: Uint32Array;
+  readonly #settings: Settings;
+  #chooser: NoisyMax | undefined;
+  readonly #warmStart: WarmStart | undefined;
+  #theta: number | undefined;
+  #held = 0;
+
+  constructor(core: Core, key: Uint32Array, settings: Settings) {
+    this.#core = core;
+    this.#key = key;
+    this.#settings = settings;
+    if (settings.warming > 0) this.#warmStart = new WarmStart();
+    if (settings.threshold === "noisy-max") this.#chooser = new NoisyMax(core, key, settings);
+    else this.#theta = Math.floor(settings.threshold / settings.resolution + 0.5);
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  get done(): boolean {
+    const { choosing, warming, idle } = this.#settings;
+    return this.#held === choosing + warming + idle;
+  }
+
+  get theta(): number | undefined {
+    return this.#theta;
+  }
+
+  get bytes(): number {
+    return this.#chooser?.bytes ?? 0;
+  }
+
+  add(value: number): void {
+    const { choosing, warming, max, resolution } = this.#settings;
+    if (this.#held < choosing) this.#chooser!.add(value > 0 ? Math.min(value, max) : 0);
+    else if (this.#held < choosing + warming)
+      this.#warmStart!.add(quantise(value, this.#theta! * resolution, resolution));
+    if (this.#held + 1 === choosing && this.#chooser !== undefined) {
+      this.#theta = Math.floor(this.#chooser.choose() / resolution + 0.5);
+      this.#chooser = undefined;
+    }
+    this.#held++;
+  }
+
+  begin(): Beginning {
+    const { epsilon, skipped } = this.#settings;
+    const theta = this.#theta!;
+    return {
+      theta,
+      skipped,
+      mean: this.#warmStart?.mean(this.#core, this.#key, theta, epsilon) ?? theta / 2,
+    };
+  }
+
+  save(writer: Encoder): void {
+    writer.double(this.#held);
+    if (this.#theta === undefined) this.#chooser!.save(writer);
+    else writer.double(this.#theta);
+    this.#warmStart?.save(writer);
+  }
+
+  load(reader: Decoder): void {
+    this.#held = reader.double();
+    if (this.#held < this.#settings.choosing) this.#chooser!.load(reader);
+    else {
+      this.#chooser = undefined;
+      this.#theta = reader.double();
+    }
+    this.#warmStart?.load(reader);
+  }
+}

@@ -1,0 +1,69 @@
+/** What the statement says about the hold-out: who reads which values, what clamping hides, and what may be wrong. */
+import type { AboveCount } from "./classes.js";
+import { heldOut, type Settings } from "./options.js";
+import type { ClampedShare, StageStatement } from "./statement.js";
+
+export function stagesOf(settings: Settings): StageStatement[] {
+  const { epsilon, choosing, probing, warming, variant, threshold, warmStart } = settings;
+  const stage = (
+    name: StageStatement["stage"],
+    mechanism: string,
+    values: StageStatement["values"],
+    which?: string,
+  ): StageStatement => ({
+    ...{ stage: name, mechanism, epsilon, delta: 0, values },
+    ...(which === undefined ? {} : { which }),
+  });
+  const stages: StageStatement[] = [];
+  const end = choosing + warming;
+  if (variant === "default" && threshold === "noisy-max") {
+    const read = [0, choosing] as const;
+    stages.push(
+      stage("threshold", "a count for sparsity, discrete Laplace noise", read, "positions 3 mod 16"),
+      stage("threshold", "a rough θ by permute-and-flip", read, "positions 7 mod 16"),
+      stage("threshold", "θ by permute-and-flip", read, "positions other than 3, 7, 15 mod 16"),
+    );
+    if (warmStart) stages.push(stage("warm start", "one noisy sum", read, "positions 15 mod 32"));
+    stages.push(stage("clamped share", "one noisy count of values above θ", read, "positions 31 mod 32"));
+  } else if (choosing > 0) stages.push(stage("threshold", "noisy max, laplace noise", [0, choosing]));
+  if (probing > 0)
+    stages.push(
+      stage("probe", "noisy sums that decide whether one level less is skipped", [end, end + probing]),
+    );
+  if (warming > 0) stages.push(stage("warm start", "one noisy sum", [choosing, end]));
+  stages.push(stage("release", "noisy hierarchy, made consistent", [heldOut(settings), null]));
+  return stages;
+}
+
+/** The count with its noise, and where it lies with 95 % probability: P(|noise| > k) < exp(−kε). */
+export function clampedShare(above: AboveCount | undefined, epsilon: number): ClampedShare | null {
+  if (above === undefined || above.values === 0) return null;
+  const reach = Math.log(20) / epsilon;
+  const within = (x: number) => Math.min(above.values, Math.max(0, x));
+  return {
+    count: above.count,
+    low: within(above.count - reach),
+    high: within(above.count + reach),
+    of: above.values,
+  };
+}
+
+/** Noise of the choice moves θ by some 3/ε values; a hold-out of less than ten times that cannot show a tail. */
+const BLUR = 3;
+
+/** @param theta Θ in grid units, once known */
+export function warningsOf(settings: Settings, theta: number | undefined): string[] {
+  const { epsilon, choosing, max, resolution, variant, threshold } = settings;
+  const warnings: string[] = [];
+  if (variant !== "default" || threshold !== "noisy-max") return warnings;
+  const blurred = (BLUR / epsilon) * (16 / (13 * choosing));
+  if (blurred > 0.1)
+    warnings.push(
+      `the hold-out of ${heldOut(settings)} values at ε = ${epsilon} is too small to see beyond the ${blurred < 1 ? `largest ${Math.round(100 * blurred)} % of values` : "noise"}: θ may be far too small; hold out more values or give a threshold`,
+    );
+  if (theta === Math.floor(max / resolution))
+    warnings.push(
+      `θ is the largest candidate, max = ${max}: values above it are clamped whatever they are; raise max if values can be larger`,
+    );
+  return warnings;
+}

@@ -1,0 +1,77 @@
+/** The forest that s makes: blocks, levels, how much is kept, and whether all sums in it stay exact. */
+import { shown } from "../core/checks.js";
+import { levelCount } from "./levels.js";
+import type { Settings } from "./options.js";
+
+type Shape = Pick<
+  Settings,
+  "levels" | "skipped" | "blockLength" | "blocksPerForest" | "history" | "historyValues"
+>;
+
+/** Leaves of one tree of noise. */
+const MOST_LEAVES = 2 ** 20;
+
+/** @param history values that `range` can look back on, as asked for */
+export function shapeOf(
+  skipped: number,
+  maxRange: number,
+  fanout: number,
+  history: number | undefined,
+): Shape {
+  const levels = levelCount(maxRange, fanout) - skipped;
+  const blockLength = fanout ** skipped;
+  const blocksPerForest = Math.ceil(maxRange / blockLength);
+  if (fanout ** (levels - 1) > MOST_LEAVES)
+    throw new RangeError(
+      `maxRange: one tree of noise would have ${fanout ** (levels - 1)} leaves, at most 2^20 are supported; lower maxRange or raise tuning.skipLevels`,
+    );
+  return {
+    levels,
+    skipped,
+    blockLength,
+    blocksPerForest,
+    history: forestsKept(history, blocksPerForest * blockLength),
+    historyValues: history,
+  };
+}
+
+/** The same settings with other levels skipped, as the hold-out may decide. */
+export function withSkipped(settings: Settings, skipped: number): Settings {
+  if (skipped === settings.skipped) return settings;
+  const { maxRange, fanout, historyValues } = settings;
+  return { ...settings, ...shapeOf(skipped, maxRange, fanout, historyValues) };
+}
+
+function forestsKept(asked: number | undefined, forestLength: number): number {
+  if (asked === undefined) return 2;
+  if (typeof asked !== "number" || !(asked >= 2 * forestLength))
+    throw new RangeError(
+      `history: expected at least ${2 * forestLength} values (two forests) or Infinity, got ${shown(asked)}`,
+    );
+  return Math.ceil(asked / forestLength) + 1;
+}
+
+const MOST_SCALE = 2 ** 40;
+/** P(|noise| > 100 t) < 2⁻¹⁴⁴: far enough for sums to be called exact. */
+const MARGIN = 100;
+
+/** Sums and noise must stay exact integers in a double, for the largest θ there can be. */
+export function checkExactRange(settings: Settings): void {
+  const { epsilon, max, resolution, levels, fanout, blocksPerForest, blockLength } = settings;
+  const largest = Math.ceil(max / resolution);
+  const scale = (levels * largest) / epsilon;
+  if (!(scale <= MOST_SCALE))
+    throw new RangeError(
+      `epsilon: noise of scale levels·(max/resolution)/ε = ${scale.toPrecision(3)} is above 2^40; raise epsilon (${epsilon}), lower max (${max}) or take a coarser tuning.resolution (${resolution})`,
+    );
+  if (!(epsilon <= 64 * levels))
+    throw new RangeError(
+      `epsilon: expected at most ${64 * levels}, got ${epsilon}; noise that small protects nothing`,
+    );
+  const held = Math.max(settings.warming, Math.ceil(settings.choosing / 32)); // values in the first prediction
+  const most = largest * Math.max(blocksPerForest * blockLength, held);
+  if (!(most + MARGIN * scale * (fanout + 1) < 2 ** 52))
+    throw new RangeError(
+      `max: sums up to (max/resolution)·maxRange (or the warm start's share of holdout) = ${most.toPrecision(3)} do not stay exact in a double; lower max (${max}), maxRange (${settings.maxRange}) or holdout, or take a coarser tuning.resolution (${resolution})`,
+    );
+}

@@ -1,0 +1,333 @@
+import { describe, expect, test } from "vitest";
+import { chooseCore } from "../../src/core/choose.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
+import { laplaceVariance } from "../../src/stream/variance.js";
+import {
+  binOf,
+  type Choice,
+  chooseCandidate,
+  cost,
+  geometricCandidates,
+  makeChoice,
+  steepness,
+} from "../../src/stream/choice.js";
+import { Classes } from "../../src/stream/classes.js";
+import { Decoder, Encoder } from "../../src/stream/codec.js";
+import { Probe, roughness } from "../../src/stream/probe.js";
+import { againstExact, ODDS } from "../support/chiSquare.js";
+import { winnerDistribution } from "../support/noisyMax.js";
+
+const cores = { js: chooseCore("js"), wasm: chooseCore("wasm") };
+
+describe("candidates", () => {
+  test("quarters of powers of two, each once, and the largest value", () => {
+    expect([...geometricCandidates(20)]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 16, 19, 20]);
+    expect([...geometricCandidates(1)]).toEqual([1]);
+    expect(geometricCandidates(1e5)).toHaveLength(63);
+    expect(geometricCandidates(2 ** 40).at(-2)).toBe(Math.round(2 ** 39.75));
+  });
+
+  test("a value is above exactly the candidates below its bin", () => {
+    const candidates = geometricCandidates(50);
+    for (let x = 0; x <= 51; x++)
+      expect(binOf(candidates, x)).toBe(candidates.filter((candidate) => x > candidate).length);
+  });
+});
+
+describe("the rule", () => {
+  test("forgives 1/ε values above θ, sixteen times m/r as many for longer hold-outs", () => {
+    expect(makeChoice(0.1, 65536, 2 ** 20, 1e5).hinge).toBe(10);
+    expect(makeChoice(0.1, 4096, 2 ** 20, 1e5).hinge).toBe(10);
+    expect(makeChoice(0.1, 65536, 2 ** 18, 1e5).hinge).toBe(40);
+    expect(makeChoice(0.1, 2 ** 27, 16, 1e5).hinge).toBe(2560);
+    expect(makeChoice(3, 65536, 2 ** 20, 1e5).hinge).toBe(0);
+  });
+
+  test("the slope doubles below the knee, and the penalty has no step there", () => {
+    const choice = makeChoice(1, 65536, 2 ** 20, 1e5);
+    const penalty = (theta: number) => cost(choice, 0, theta, 2, 64) / choice.countWeight;
+    expect(penalty(32) - penalty(16)).toBeCloseTo(4 * Math.LN2, 2);
+    expect(penalty(64) - penalty(32)).toBeCloseTo(4 * Math.LN2, 2);
+    expect(penalty(128) - penalty(64)).toBeCloseTo(2 * Math.LN2, 2);
+  });
+
+  test("is gentle on sparse streams and steep on full ones", () => {
+    const choice = makeChoice(0.1, 65536, 2 ** 20, 1e5);
+    expect(steepness(choice, -30)).toBe(2);
+    expect(steepness(choice, 60)).toBeCloseTo((1.3 * 60) / (2 * Math.log(1e5)), 12);
+    expect(steepness(choice, 3840)).toBe(5);
+  });
+
+  test.each([2 ** -32, 1e-6, 1, 64])("scores stay exact at ε = %d", (epsilon) => {
+    const choice = makeChoice(epsilon, 2 ** 32, 16, 2 ** 40);
+    const worst = cost(choice, 2 ** 32, 2 ** 40, 5 * choice.factor, 2 ** 41);
+    expect(Number.isSafeInteger(worst)).toBe(true);
+    expect(Number(choice.scale.numerator) / Number(choice.scale.denominator)).toBeLessThan(2 ** 40);
+  });
+});
+
+/** #{x > Θ} per candidate. */
+const above = (candidates: Float64Array, values: readonly number[]) =>
+  candidates.map((theta) => values.filter((x) => x > theta).length);
+
+/** Every way to choose `count` of 0 … most, in ascending order: the order of values makes no difference. */
+function* multisets(count: number, most: number, least = 0): Generator<number[], void, undefined> {
+  if (count === 0) yield [];
+  else
+    for (let x = least; x <= most; x++) for (const rest of multisets(count - 1, most, x)) yield [x, ...rest];
+}
+
+/** The choice on a coarser grid: the law has the same form, and its sums are 32 times shorter. */
+const coarse = (choice: Choice): Choice => ({ ...choice, countWeight: 32 });
+
+/** P(each candidate wins), exactly: costs on the grid, noise of scale `t`. */
+const law = (choice: Choice, values: readonly number[], beta: number, knee: number, t: number): number[] =>
+  winnerDistribution(
+    [...above(choice.candidates, values)].map((count, k) =>
+      cost(choice, count, choice.candidates[k]!, beta, knee),
+    ),
+    t,
+    "exponential",
+  );
+
+/**
+ * The largest |ln P/P′| over all tiny hold-outs of one class, all replacements of one value in it and all winners.
+ * @param weaken 1, or the factor by which the noise is too small
+ */
+function worstLoss(epsilon: number, values: number, largest: number, weaken = 1): number {
+  const choice = coarse(makeChoice(epsilon, 16, 256, largest));
+  const t = (choice.countWeight / epsilon) * weaken;
+  let worst = 0;
+  for (const [beta, knee] of [
+    [2, 0],
+    [3.3, 2],
+    [5, 2 * largest],
+  ] as const) {
+    const laws = new Map<string, number[]>();
+    const lawOf = (list: readonly number[]) => {
+      const key = list.join();
+      if (!laws.has(key)) laws.set(key, law(choice, list, beta, knee, t));
+      return laws.get(key)!;
+    };
+    for (const list of multisets(values, largest))
+      for (let replaced = 0; replaced < values; replaced++)
+        for (let other = 0; other <= largest; other++) {
+          const neighbour = list.map((x, i) => (i === replaced ? other : x)).sort((a, b) => a - b);
+          const [p, q] = [lawOf(list), lawOf(neighbour)];
+          for (let k = 0; k < p.length; k++) worst = Math.max(worst, Math.log(p[k]! / q[k]!));
+        }
+  }
+  return worst;
+}
+
+describe("replacing one value of a class changes no winner's probability by more than e^ε, on every tiny hold-out", () => {
+  // Probabilities are sums of some thousand doubles: exact to 10⁻⁹ or so.
+  test.each([
+    [0.5, 4, 3],
+    [1, 3, 4],
+    [2, 3, 3],
+  ])("ε = %d, %d values from 0 to %d", (epsilon, values, largest) => {
+    const loss = worstLoss(epsilon, values, largest);
+    expect(loss).toBeLessThanOrEqual(epsilon + 1e-9);
+    expect(loss).toBeGreaterThan(0.999 * epsilon); // and the bound is reached
+  });
+
+  test("noise that is a tenth too small is seen", () => {
+    expect(worstLoss(1, 3, 3, 0.9)).toBeGreaterThan(1.1);
+  });
+});
+
+describe("the whole hold-out of 16 values, classes and all", () => {
+  const EPSILON = 1;
+  const choice = coarse(makeChoice(EPSILON, 16, 256, 3));
+  const t = choice.countWeight / EPSILON;
+  const laplace = (n: number) => Math.tanh(EPSILON / 2) * Math.exp(-EPSILON * Math.abs(n));
+
+  /**
+   * P(noisy sparsity count is n, rough winner is j, winner is k), all three taken as seen; the mean and the count of
+   * values above θ add noise of their own, on values of their own.
+   */
+  function jointLaw(values: readonly number[], dealt: (i: number) => "sparse" | "rough" | "fine" | "other") {
+    const of = (name: string) => values.filter((_, i) => dealt(i) === name);
+    const count = of("sparse").filter((x) => x > 1).length;
+    const outcomes = new Map<string, number>();
+    for (const n of [-1, 0, 1, 2, 4]) {
+      const p = laplace(n - count);
+      const beta = steepness(choice, n);
+      const rough = law(choice, of("rough"), beta, 0, t);
+      for (const [j, roughly] of rough.entries()) {
+        const knee = 2 * choice.candidates[j]!;
+        for (const [k, finally_] of law(choice, of("fine"), beta, knee, t).entries())
+          outcomes.set(`${n} ${j} ${k}`, p * roughly * finally_);
+      }
+    }
+    return outcomes;
+  }
+  const dealt = (i: number) =>
+    i % 16 === 3 ? "sparse" : i % 16 === 7 ? "rough" : i % 16 === 15 ? "other" : "fine";
+
+  /** The largest |ln P/P′| over replacements of the value at each position, in a few hold-outs. */
+  function worst(classes: typeof dealt): number {
+    let most = 0;
+    for (const base of [0, 1, 3])
+      for (const large of [0, 2]) {
+        const values = Array.from({ length: 16 }, (_, i) => (i < large ? 3 : base));
+        const p = jointLaw(values, classes);
+        for (const position of [0, 3, 7, 12, 15])
+          for (const other of [0, 2, 3]) {
+            const q = jointLaw(
+              values.map((x, i) => (i === position ? other : x)),
+              classes,
+            );
+            for (const [outcome, probability] of p)
+              most = Math.max(most, Math.abs(Math.log(probability / q.get(outcome)!)));
+          }
+      }
+    return most;
+  }
+
+  test("no output's probability changes by more than e^ε", () => {
+    expect(worst(dealt)).toBeLessThanOrEqual(EPSILON + 1e-9);
+  });
+
+  test("a value that served two purposes would be seen", () => {
+    // The rough θ reads position 3 as well, which the sparsity count reads already.
+    const shared = (values: readonly number[]) => {
+      const outcomes = new Map<string, number>();
+      const count = Number(values[3]! > 1);
+      for (let n = -3; n <= 6; n++) {
+        const rough = law(choice, [values[3]!, values[7]!, 3], steepness(choice, n), 0, t);
+        for (const [j, p] of rough.entries()) outcomes.set(`${n} ${j}`, laplace(n - count) * p);
+      }
+      return outcomes;
+    };
+    const base = new Array<number>(16).fill(3);
+    const [p, q] = [shared(base), shared(base.map((x, i) => (i === 3 ? 0 : x)))];
+    const losses = [...p].map(([outcome, x]) => Math.abs(Math.log(x / q.get(outcome)!)));
+    expect(Math.max(...losses)).toBeGreaterThan(1.2 * EPSILON);
+  });
+});
+
+describe("what the code draws", () => {
+  const choice = makeChoice(0.7, 64, 1024, 6);
+  const counts = above(choice.candidates, [0, 1, 1, 2, 3, 3, 5, 6, 6, 6]);
+  const winners = (core: keyof typeof cores, runs: number) => {
+    const seen = new Float64Array(choice.candidates.length);
+    const random = subStream(unsafeKey("winners"), Stage.holdout, 0, 0);
+    for (let run = 0; run < runs; run++) seen[chooseCandidate(cores[core], random, choice, counts, 2, 6)]!++;
+    return seen;
+  };
+  const exact = law(choice, [0, 1, 1, 2, 3, 3, 5, 6, 6, 6], 2, 6, choice.countWeight / 0.7);
+
+  test("has the exact law", () => {
+    expect(againstExact(winners("js", 40_000), exact, 10)).toBeGreaterThan(ODDS);
+  });
+
+  test("noise that is a tenth too small is seen", () => {
+    const wrong = law(choice, [0, 1, 1, 2, 3, 3, 5, 6, 6, 6], 2, 6, (0.9 * choice.countWeight) / 0.7);
+    expect(againstExact(winners("js", 40_000), wrong, 10)).toBeLessThan(ODDS);
+  });
+
+  test("both cores draw the same", () => {
+    expect(winners("wasm", 500)).toEqual(winners("js", 500));
+  });
+});
+
+describe("classes", () => {
+  const key = unsafeKey("classes");
+  const choice = makeChoice(1, 320, 5120, 1000);
+  const values = Array.from({ length: 320 }, (_, i) => (i % 11 === 0 ? 900 : (i * 7919) % 20));
+  const chosen = (list: readonly number[], core = cores.js) => {
+    const classes = new Classes(choice);
+    for (const x of list) classes.add(x);
+    return classes.choose(core, key);
+  };
+
+  test("every position serves one purpose: the others' outputs do not move", () => {
+    const usual = chosen(values);
+    const change = (mod: number, of: number) => chosen(values.map((x, i) => (i % of === mod ? 999 : x)));
+    expect(change(15, 32)).toEqual({ ...usual, mean: expect.any(Number) as number });
+    expect(change(15, 32).mean).not.toBe(usual.mean);
+    expect(change(31, 32)).toEqual({ ...usual, above: { count: expect.any(Number) as number, values: 10 } });
+    expect(change(31, 32).above.count).not.toBe(usual.above.count);
+  });
+
+  test("the mean is of values clamped to θ, and has noise of scale Θ/ε", () => {
+    const usual = chosen(values);
+    const mean15 = values.filter((_, i) => i % 32 === 15).map((x) => Math.min(x, usual.theta));
+    const sum = mean15.reduce((a, b) => a + b, 0);
+    const noise = new Float64Array(1);
+    const { theta } = usual;
+    const others = chosen(values.map((x, i) => (i % 32 === 15 ? 0 : x)));
+    noise[0] = others.mean * mean15.length; // nothing but noise is left of zeros
+    expect(others.theta).toBe(theta);
+    expect(usual.mean * mean15.length).toBeCloseTo(sum + noise[0], 6);
+  });
+
+  test("both cores choose the same", () => {
+    expect(chosen(values, cores.wasm)).toEqual(chosen(values, cores.js));
+  });
+
+  test("are saved in a length that says nothing about values, at any moment", () => {
+    for (const held of [0, 1, 100, 320]) {
+      const lengths = [0, 1000].map((x) => {
+        const classes = new Classes(choice);
+        for (let i = 0; i < held; i++) classes.add(x);
+        const writer = new Encoder();
+        classes.save(writer);
+        const loaded = new Classes(choice);
+        loaded.load(new Decoder(writer.bytes));
+        for (let i = held; i < 320; i++) [classes, loaded].forEach((each) => each.add(i));
+        expect(loaded.choose(cores.js, key)).toEqual(classes.choose(cores.js, key));
+        return writer.bytes.length;
+      });
+      expect(lengths[0]).toBe(lengths[1]);
+    }
+  });
+});
+
+describe("the probe", () => {
+  const shape = { epsilon: 4, fanout: 4, levels: 2, skipped: 2, maxRange: 256, probing: 64 };
+  const decide = (values: readonly number[], theta: number, seed = "probe") => {
+    const probe = new Probe(shape, theta);
+    for (const x of values) probe.add(x);
+    return probe.decide(cores.js, unsafeKey(seed));
+  };
+
+  test("running deviations from a group's mean, by hand", () => {
+    // 1, 3 | 5, 5: means 2 and 5; running deviations −1, 0 | 0, 0.
+    expect(roughness(Float64Array.of(1, 3, 5, 5), 2)).toBe(0.5);
+  });
+
+  test("noise alone has the expected roughness", () => {
+    // S of G groups: mean v(b² − 1)/6. 2000 groups of heavy-tailed squares: within 20 % in all but one of 10⁷ seeds.
+    const noise = new Float64Array(8000);
+    cores.js.laplace(subStream(unsafeKey("rough"), Stage.probe, 0, 0), choiceScale(50), noise);
+    expect(roughness(noise, 4) / ((laplaceVariance(50) * 15) / 6)).toBeCloseTo(1, 0);
+  });
+
+  test("a flat stream keeps the level, a rough one loses it", () => {
+    const flat = new Array<number>(64).fill(100);
+    const rough = flat.map((_, i) => (Math.floor(i / 8) % 2 === 0 ? 0 : 5000));
+    expect(decide(flat, 100)).toBe(2);
+    expect(decide(rough, 5000)).toBe(1);
+  });
+
+  test("is saved and loaded at any moment", () => {
+    const values = Array.from({ length: 64 }, (_, i) => (i < 32 ? 0 : 900));
+    for (const at of [0, 1, 33, 64]) {
+      const [probe, loaded] = [new Probe(shape, 900), new Probe(shape, 900)];
+      for (const x of values.slice(0, at)) probe.add(x);
+      const writer = new Encoder();
+      probe.save(writer);
+      loaded.load(new Decoder(writer.bytes));
+      for (const x of values.slice(at)) loaded.add(x);
+      expect(loaded.decide(cores.js, unsafeKey("probe"))).toBe(decide(values, 900));
+    }
+  });
+});
+
+function choiceScale(t: number) {
+  return makeChoice(1 / t, 16, 256, 2).countScale;
+}
