@@ -16,6 +16,7 @@ const benches: Record<string, () => Promise<BenchFile>> = {
   "em-run": () => import("./estimate.bench.js"),
   reports: () => import("./reports.bench.js"),
   hub: () => import("./hub.bench.js"),
+  "hub-durable": () => import("./hubDurable.bench.js"),
 };
 
 const HELP = `npm run bench [-- options]

@@ -7,8 +7,10 @@ const ATTEMPTS = 4;
 
 interface Live {
   readonly stream: Promise<DurableStream>;
-  /** Calls that use it: it is not closed under them. */
-  users: number;
+  /** The same, once it is open. */
+  open: DurableStream | undefined;
+  /** Calls that wait for it to open: it is not closed before they have acted. */
+  waiting: number;
 }
 
 export class LiveStreams {
@@ -45,6 +47,22 @@ export class LiveStreams {
     return { live: this.size, opened: this.#opened, closed: this.#closed, conflicts: this.#conflicts };
   }
 
+  /** A stream that is open, for a call that acts at once: it may be closed as soon as others run. */
+  ready(name: string): DurableStream | undefined {
+    const entry = this.#live.get(name);
+    if (entry?.open === undefined || entry.open.ended || entry.waiting > 0) return undefined;
+    this.#live.delete(name);
+    this.#live.set(name, entry);
+    return entry.open;
+  }
+
+  /** Whether a call that a stream refused is made again: nothing of it was stored or published. */
+  countConflict(error: unknown): boolean {
+    const isConflict = error instanceof StoreError && error.code === "conflict";
+    if (isConflict) this.#conflicts++;
+    return isConflict;
+  }
+
   /**
    * Calls `act` with the stream. After a conflict nothing of the call was stored or published: it is made again on the
    * newest state.
@@ -54,9 +72,7 @@ export class LiveStreams {
       try {
         return await this.#once(name, act);
       } catch (error) {
-        if (!(error instanceof StoreError && error.code === "conflict")) throw error;
-        this.#conflicts++;
-        if (attempt === ATTEMPTS) throw error;
+        if (!this.countConflict(error) || attempt === ATTEMPTS) throw error;
       }
   }
 
@@ -67,17 +83,36 @@ export class LiveStreams {
   }
 
   async #once<T>(name: string, act: (stream: DurableStream) => Promise<T>): Promise<T> {
-    const entry = this.#live.get(name) ?? { stream: this.#openAfterClosing(name), users: 0 };
+    const entry = this.#live.get(name) ?? this.#begin(name);
     this.#live.delete(name);
     this.#live.set(name, entry); // now the most recently used
-    entry.users++;
     try {
-      return await act(await entry.stream);
+      return await this.#act(entry, act);
     } finally {
-      entry.users--;
       await this.#dropIfEnded(name, entry);
       if (this.#live.size > this.#most) await this.#shrinkTo(this.#most);
     }
+  }
+
+  /** A call acts as soon as the stream is open; what it waits for afterwards is the store. */
+  async #act<T>(entry: Live, act: (stream: DurableStream) => Promise<T>): Promise<T> {
+    let call: Promise<T>;
+    entry.waiting++;
+    try {
+      call = act(await entry.stream);
+    } finally {
+      entry.waiting--;
+    }
+    return call;
+  }
+
+  #begin(name: string): Live {
+    const entry: Live = { stream: this.#openAfterClosing(name), open: undefined, waiting: 0 };
+    entry.stream.then(
+      (stream) => (entry.open = stream),
+      () => undefined,
+    );
+    return entry;
   }
 
   async #openAfterClosing(name: string): Promise<DurableStream> {
@@ -99,9 +134,9 @@ export class LiveStreams {
 
   async #shrinkTo(most: number): Promise<void> {
     const closing: Promise<void>[] = [];
-    for (const [name, { stream, users }] of this.#live) {
+    for (const [name, { stream, waiting }] of this.#live) {
       if (this.#live.size <= most) break;
-      if (users > 0) continue;
+      if (waiting > 0) continue;
       this.#live.delete(name);
       const closed = stream.then((open) => open.close());
       this.#closed++;

@@ -179,13 +179,17 @@ export class DurableStream {
     if (!changed) await this.#store.giveBack(this.name);
   }
 
-  async #answer<T>(ask: (stream: HoldoutStream) => T, changes = false): Promise<T> {
-    this.#store.checkOutside();
-    if (this.#ended !== undefined) throw this.#ended;
-    this.#changed ||= changes; // before it acts: a smoother of the caller's may throw halfway
-    const answer = ask(this.#stream);
-    if (this.#store.durable) await this.#stored();
-    return answer;
+  /** One promise for the caller: hubs make many thousand calls a second. */
+  #answer<T>(ask: (stream: HoldoutStream) => T, changes = false): Promise<T> {
+    try {
+      this.#store.checkOutside();
+      if (this.#ended !== undefined) throw this.#ended;
+      this.#changed ||= changes; // before it acts: a smoother of the caller's may throw halfway
+      const answer = ask(this.#stream);
+      return this.#store.durable ? this.#stored().then(() => answer) : Promise.resolve(answer);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
   }
 
   /** Resolves when everything received until now is in the store. */

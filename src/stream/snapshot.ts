@@ -52,8 +52,21 @@ export function sealSnapshot(
   header[MAGIC.length] = VERSION;
   new DataView(header.buffer).setFloat64(SEQUENCE_AT, sequence, true);
   header.set(cipher.salt, SALT_AT);
-  crypto.getRandomValues(header.subarray(BODY_AT - IV_LENGTH));
+  header.set(freshIv(), BODY_AT - IV_LENGTH);
   return cipher.encrypt(header, plain);
+}
+
+/** Random bytes that no snapshot has used yet: one large request costs less than many small ones. */
+const random = new Uint8Array(4096);
+let used = random.length;
+
+function freshIv(): Uint8Array {
+  if (used + IV_LENGTH > random.length) {
+    crypto.getRandomValues(random);
+    used = 0;
+  }
+  used += IV_LENGTH;
+  return random.subarray(used - IV_LENGTH, used);
 }
 
 /** Opens a snapshot that was made with this key and these parameters; refuses any other. */

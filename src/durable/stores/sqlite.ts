@@ -1,5 +1,5 @@
 /** Snapshots in one table of an SQLite database; `putMany` is one transaction. */
-import { conflict, type Store } from "./store.js";
+import { conflict, type NamedSnapshot, type Store } from "./store.js";
 
 /** What is asked of a database: `DatabaseSync` of node:sqlite has it, and so have better-sqlite3 and libsql. */
 export interface SqliteDatabase {
@@ -11,6 +11,20 @@ export interface SqliteStatement {
   get(...values: (string | number | Uint8Array)[]): unknown;
   all(...values: (string | number | Uint8Array)[]): unknown;
   run(...values: (string | number | Uint8Array)[]): { readonly changes: number | bigint };
+}
+
+/** Rows of one statement: a call of the database costs more than a row. */
+const CHUNKS = [64, 8, 1];
+
+/** A row is new with sequence 1, or it follows the one that is there. */
+function putStatement(rows: number): string {
+  return `
+    INSERT INTO brume_snapshots (sequence, bytes, name)
+    SELECT column1, column2, column3 FROM (VALUES ${Array(rows).fill("(?, ?, ?)").join(", ")})
+    WHERE column1 = 1 OR EXISTS (SELECT 1 FROM brume_snapshots WHERE name = column3)
+    ON CONFLICT (name) DO UPDATE SET sequence = excluded.sequence, bytes = excluded.bytes
+    WHERE brume_snapshots.sequence = excluded.sequence - 1
+    RETURNING name`;
 }
 
 /**
@@ -25,19 +39,22 @@ export async function sqliteStore(database: string | SqliteDatabase): Promise<St
     CREATE TABLE IF NOT EXISTS brume_snapshots (name TEXT PRIMARY KEY, sequence INTEGER NOT NULL, bytes BLOB NOT NULL);
   `);
   const select = opened.prepare("SELECT sequence, bytes FROM brume_snapshots WHERE name = ?");
-  const insert = opened.prepare(
-    "INSERT OR IGNORE INTO brume_snapshots (sequence, bytes, name) VALUES (?, ?, ?)",
-  );
-  const update = opened.prepare(
-    "UPDATE brume_snapshots SET sequence = ?, bytes = ? WHERE name = ? AND sequence = ? - 1",
-  );
+  const puts = CHUNKS.map((rows) => ({ rows, statement: opened.prepare(putStatement(rows)) }));
+  /** The names of those that follow the newest snapshot of their stream, and are stored now. */
+  const put = (snapshots: readonly NamedSnapshot[]): Set<string> => {
+    const stored = new Set<string>();
+    let at = 0;
+    for (const { rows, statement } of puts)
+      for (; at + rows <= snapshots.length; at += rows) {
+        const values = snapshots
+          .slice(at, at + rows)
+          .flatMap(({ name, sequence, bytes }) => [sequence, bytes, name]);
+        for (const { name } of statement.all(...values) as { name: string }[]) stored.add(name);
+      }
+    return stored;
+  };
   const remove = opened.prepare("DELETE FROM brume_snapshots WHERE name = ? AND sequence = ?");
   const list = opened.prepare("SELECT name FROM brume_snapshots");
-  const put = (name: string, sequence: number, bytes: Uint8Array): boolean => {
-    const { changes } =
-      sequence === 1 ? insert.run(sequence, bytes, name) : update.run(sequence, bytes, name, sequence);
-    return Number(changes) === 1;
-  };
   // What the database throws becomes a rejection.
   /* eslint-disable @typescript-eslint/require-await */
   return {
@@ -47,14 +64,14 @@ export async function sqliteStore(database: string | SqliteDatabase): Promise<St
       return row ? { sequence: row.sequence, bytes: row.bytes } : undefined;
     },
     async put(name, sequence, bytes) {
-      if (!put(name, sequence, bytes)) throw conflict(name, sequence);
+      if (!put([{ name, sequence, bytes }]).has(name)) throw conflict(name, sequence);
     },
     async putMany(snapshots) {
       opened.exec("BEGIN IMMEDIATE");
       try {
-        const stored = snapshots.map(({ name, sequence, bytes }) => put(name, sequence, bytes));
+        const stored = put(snapshots);
         opened.exec("COMMIT");
-        return stored;
+        return snapshots.map(({ name }) => stored.has(name));
       } catch (error) {
         opened.exec("ROLLBACK");
         throw error;
