@@ -1,0 +1,143 @@
+/** What `brume kafka ACTION FILE` does. */
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+
+import { errorCode } from "./kafka/connections.js";
+import { kafkaPort } from "./kafka/port.js";
+import { Refusal } from "./keys.js";
+import type { Port } from "./port.js";
+import { PublishedTwice, readPublishedFrom } from "./readPublished.js";
+import { rekey } from "./rekey.js";
+import { runClock } from "./ticks.js";
+import { topicPlan, topicProblems } from "./topics.js";
+import { type KafkaWorkerOptions, makeWorker } from "./worker.js";
+
+/** The file: a worker's options, with the keys in files of their own (32 bytes, or 64 hexadecimal digits). */
+export interface ClusterFile extends Omit<KafkaWorkerOptions, "key" | "values" | "onError" | "sasl"> {
+  readonly values?: "json" | "float64" | "float32";
+  readonly partitions?: number;
+  readonly keys: Readonly<Record<string, string>>;
+  /** Name of the key that seals; default: the last one. */
+  readonly currentKey?: string;
+  /** SASL, with the password in a file. */
+  readonly sasl?: {
+    readonly mechanism: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512";
+    username: string;
+    passwordFile: string;
+  };
+}
+
+type Action = (
+  port: Port,
+  options: KafkaWorkerOptions,
+  file: ClusterFile,
+  signal: AbortSignal,
+) => Promise<void>;
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  topics: async (port, options, { partitions = 12 }) => {
+    await port.create(topicPlan(options, partitions, options));
+    console.log(`made ${options.in}, ${options.state} and ${options.out} with ${partitions} partitions each`);
+  },
+  check: async (port, options) => {
+    const names = [
+      options.in,
+      options.state,
+      options.out,
+      ...(options.deadLetters ? [options.deadLetters] : []),
+    ];
+    const problems = topicProblems(await port.describe(names), options, options);
+    if (problems.length > 0) throw new Refusal(`topics: not safe\n  ${problems.join("\n  ")}`);
+    console.log("the topics are safe");
+  },
+  run: async (port, options, _, signal) => {
+    const worker = makeWorker(port, {
+      ...options,
+      onError: (error, partition) => console.error(`partition ${partition}: ${shown(error) ?? error.name}`),
+    });
+    await worker.start();
+    const report = setInterval(() => console.log(JSON.stringify(worker.stats())), 10_000);
+    await aborted(signal);
+    clearInterval(report);
+    await worker.stop();
+    console.log(JSON.stringify(worker.stats()));
+  },
+  clock: async (port, options, _, signal) => {
+    if (options.ticks === undefined)
+      throw new Refusal("ticks: expected the length of a tick in the file, got none");
+    await runClock(port, options.in, options.ticks.every, signal);
+  },
+  read: async (port, { out, format = "json" }, _, signal) => {
+    for await (const published of readPublishedFrom(port, { topic: out, format, signal }))
+      console.log(JSON.stringify(published));
+  },
+  rekey: async (port, options) => {
+    console.log(`${await rekey(port, options)} streams were sealed under the current key`);
+  },
+};
+
+/** @throws Refusal, RangeError or TypeError with a message that may be shown */
+export async function runCommand(action: string, path: string): Promise<void> {
+  if (!Object.hasOwn(ACTIONS, action))
+    throw new RangeError(
+      `action: expected ${Object.keys(ACTIONS).join(", ")}, got ${JSON.stringify(action)}`,
+    );
+  const { options, file } = await readClusterFile(path);
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  const port = kafkaPort(options);
+  try {
+    await ACTIONS[action]!(port, options, file, stop.signal);
+  } finally {
+    await port.close();
+  }
+}
+
+/** Errors about the cluster hold names of topics and offsets, and nothing of the data. */
+export function shown(reason: unknown): string | undefined {
+  if (reason instanceof Refusal || reason instanceof PublishedTwice) return reason.message;
+  const code = errorCode(reason);
+  if (code !== undefined) return `the broker answered ${code}`;
+  return (reason as { code?: string }).code === "PLT_KFK_NETWORK" ? (reason as Error).message : undefined;
+}
+
+export async function readClusterFile(
+  path: string,
+): Promise<{ options: KafkaWorkerOptions; file: ClusterFile }> {
+  const file = parse(await readFile(path, "utf8"), path);
+  const inFolder = (name: string) => readFile(resolve(dirname(path), name));
+  const entries = Object.entries(file.keys ?? {});
+  const keys = Object.fromEntries(
+    await Promise.all(
+      entries.map(async ([id, name]): Promise<[string, Buffer]> => [id, keyBytes(await inFolder(name))]),
+    ),
+  );
+  const current = file.currentKey ?? entries.at(-1)?.[0];
+  if (current === undefined) throw new TypeError(`${path}: expected "keys" with at least one file, got none`);
+  const { keys: _, currentKey: __, partitions: ___, sasl, ...rest } = file;
+  const login = sasl && {
+    sasl: {
+      ...{ mechanism: sasl.mechanism, username: sasl.username },
+      password: (await inFolder(sasl.passwordFile)).toString().trim(),
+    },
+  };
+  return { options: { ...rest, ...login, key: { current, keys } }, file };
+}
+
+function parse(text: string, path: string): ClusterFile {
+  try {
+    return JSON.parse(text) as ClusterFile;
+  } catch {
+    throw new TypeError(`${path}: expected JSON`);
+  }
+}
+
+function keyBytes(bytes: Buffer): Buffer {
+  const text = bytes.toString("latin1").trim();
+  return /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, "hex") : bytes;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((done) => signal.addEventListener("abort", () => done(), { once: true }));
+}

@@ -1,0 +1,42 @@
+/** Streams on a Kafka cluster: the work is done by the package brume-kafka, which is installed beside this one. */
+import { type Command, DataError, UsageError } from "./command.js";
+
+/** What the package gives the command line. Errors that a person can act on come as texts without private data. */
+interface KafkaCommands {
+  runCommand(action: string, file: string): Promise<void>;
+  /** The message, if the error is one that may be shown. */
+  shown(reason: unknown): string | undefined;
+}
+
+const PACKAGE = "brume-kafka/cli"; // a name, not an import: it may be missing
+
+export const kafka: Command = {
+  name: "kafka",
+  operands: "ACTION FILE",
+  summary: `streams on a Kafka cluster (needs the package brume-kafka)
+ACTION is one of: topics (makes the topics), check (says what is unsafe), run (a worker), clock (heartbeats for
+ticks), read (prints what is published), rekey (seals all state under the current key).
+FILE is JSON with the worker's options; docs/cluster.md has an example. Keys are read from the files it names.`,
+  options: {},
+  example: "brume kafka run cluster.json",
+  async run({ operands: [action, file] }) {
+    if (action === undefined || file === undefined) throw new UsageError("expected ACTION and FILE");
+    const commands = await load();
+    try {
+      await commands.runCommand(action, file);
+    } catch (reason) {
+      const message = commands.shown(reason);
+      if (message === undefined) throw reason;
+      throw new DataError(message);
+    }
+  },
+};
+
+async function load(): Promise<KafkaCommands> {
+  try {
+    return (await import(PACKAGE)) as KafkaCommands;
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    throw new UsageError("expected the package brume-kafka, got none; run: npm install brume-kafka");
+  }
+}
