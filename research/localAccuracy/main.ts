@@ -166,7 +166,7 @@ async function table(stream: Stream, runs: number, releases: number): Promise<vo
   console.log("|---|---|---|---|---|---|---|---|---|");
   for (const { epsilon, method, thetas, measured } of lines) {
     const sorted = thetas.toSorted((a, b) => a - b);
-    const [low, middle, high] = [sorted[0]!, sorted[runs >> 1]!, sorted.at(-1)].map((t) => t.toFixed(1));
+    const [low, middle, high] = [sorted[0]!, sorted[runs >> 1]!, sorted[sorted.length - 1]!].map((t) => t.toFixed(1));
     const mse = (of: readonly number[], mechanism: Mechanism) =>
       mean(of.map((theta) => expected(theta, mechanism)));
     const own = lines.find((line) => line.epsilon === epsilon && line.method === "default")!;

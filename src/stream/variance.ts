@@ -100,7 +100,7 @@ export function forestSpread(
 /** x ↦ the weight of all that lies before x. */
 function integral(pieces: readonly Piece[]): (x: number) => number {
   const before = [0];
-  for (const { from, to, weight } of pieces) before.push(before.at(-1) + (to - from) * weight);
+  for (const { from, to, weight } of pieces) before.push(before[before.length - 1]! + (to - from) * weight);
   return (x) => {
     let [low, high] = [0, pieces.length]; // the pieces that begin before x
     while (low < high) {

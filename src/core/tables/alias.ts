@@ -20,7 +20,7 @@ export function aliasTable(weights: readonly bigint[], columns: number, bits: bi
   const table = left.map((_, i): Column => ({ own: i, alias: i, threshold: full }));
   // The weights left always sum to the capacity of the columns left, so while one is small another is large.
   for (let own = small.pop(); own !== undefined; own = small.pop()) {
-    const alias = large.at(-1);
+    const alias = large[large.length - 1]!;
     // A column of one outcome is marked by a threshold that no number reaches: it never ties.
     table[own] =
       left[own] === 0n ? { own: alias, alias, threshold: full } : { own, alias, threshold: left[own]! };
@@ -59,6 +59,6 @@ function differences(powers: readonly bigint[], total: bigint, bits: bigint): bi
 /** 2^bits·ρ^k for k = 0 … count, each cut to an integer: off by less than 2k where ρ is off by less than 1. */
 export function powersOf(rho: bigint, count: number, bits: number): bigint[] {
   const powers = [1n << BigInt(bits)];
-  while (powers.length <= count) powers.push((powers.at(-1) * rho) >> BigInt(bits));
+  while (powers.length <= count) powers.push((powers[powers.length - 1]! * rho) >> BigInt(bits));
   return powers;
 }
