@@ -8,6 +8,7 @@ import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { attack, type Finding, type Observations } from "./attack.js";
 import { type Break, brokenCore } from "./breaks.js";
 import type { MakeTargets, Target, World } from "./target.js";
+import { counter, events, histogram, perPerson } from "./targets/events.js";
 import { forest } from "./targets/forest.js";
 import { laplace } from "./targets/laplace.js";
 import { hm, pm, sr, sw } from "./targets/local.js";
@@ -38,6 +39,10 @@ const SUBJECTS = {
   "noisy-max": { makeTargets: noisyMax, samples: 100_000, breaks: ["scale"] },
   forest: { makeTargets: forest, samples: 100_000, breaks: ["scale", "float", "skip-node"] },
   tops: { makeTargets: tops, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
+  counter: { makeTargets: counter, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
+  events: { makeTargets: events, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
+  "per-person": { makeTargets: perPerson, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
+  histogram: { makeTargets: histogram, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   sr: local(sr),
   pm: local(pm),
   hm: local(hm),

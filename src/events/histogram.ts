@@ -61,7 +61,10 @@ export class TickedHistogram implements Histogram, Snapshotted {
     const columns = columnCount(this.#buckets, group);
     const people =
       limit === undefined ? undefined : new People(derivedKey(core, key, Stage.people, 4), limit);
-    this.snapshots = new Snapshots(histogramParameters(settings), (writer) => this.#save(writer));
+    this.snapshots = new Snapshots(
+      () => histogramParameters(settings),
+      (writer) => this.#save(writer),
+    );
     this.#intake = new Intake(schedule, people);
     this.#open = new OpenTicks(columns);
     this.#index = new BucketIndex(stream, columns, settings.noiseScale);

@@ -105,33 +105,40 @@ const SMALLEST = 16;
 
 /** Hash → count, exact. 18 bytes an entry, tables at most ¾ full. */
 class Counters {
-  readonly #parts = Array.from({ length: PARTS }, () => new Part());
+  readonly #parts: (Part | undefined)[] = Array.from({ length: PARTS }, () => undefined);
+
+  #partOf(hash: Uint32Array): Part {
+    const place = hash[3]! >>> 24;
+    return (this.#parts[place] ??= new Part());
+  }
 
   /** Adds one to a person's counter unless it is at `most`; false if it is. */
   add(hash: Uint32Array, most: number): boolean {
-    return this.#parts[hash[3]! >>> 24]!.add(hash, most);
+    return this.#partOf(hash).add(hash, most);
   }
 
   get bytes(): number {
-    return this.#parts.reduce((sum, part) => sum + part.bytes, 0);
+    return this.#parts.reduce((sum, part) => sum + (part?.bytes ?? 0), 0);
   }
 
   /** Padded to a power of two, so that the length of a snapshot does not tell how many people there were. */
   save(writer: Encoder): void {
-    const people = this.#parts.reduce((sum, part) => sum + part.people, 0);
+    const people = this.#parts.reduce((sum, part) => sum + (part?.people ?? 0), 0);
     let room = SMALLEST;
     while (room < people) room *= 2;
     const words = new Uint32Array(5 * room);
     let at = 0;
-    for (const part of this.#parts) at = part.write(words, at);
+    for (const part of this.#parts) at = part?.write(words, at) ?? at;
     writer.count(room);
     writer.words(words);
   }
 
   load(reader: Decoder): void {
     const words = reader.words(5 * reader.count());
-    for (let at = 0; at < words.length && words[at + 4] !== 0; at += 5)
-      this.#parts[words[at + 3]! >>> 24]!.put(words.subarray(at, at + 4), words[at + 4]!);
+    for (let at = 0; at < words.length && words[at + 4] !== 0; at += 5) {
+      const hash = words.subarray(at, at + 4);
+      this.#partOf(hash).put(hash, words[at + 4]!);
+    }
   }
 }
 

@@ -19,15 +19,18 @@ export interface Snapshotted {
 }
 
 export class Snapshots {
-  readonly #parameters: Uint8Array;
+  readonly #parameters: () => Parameters;
   readonly #save: (writer: Encoder) => void;
   #sequence = 0;
   /** The salt of the key that encrypts this stream's snapshots. */
-  #salt = crypto.getRandomValues(new Uint8Array(SALT_LENGTH));
+  #salt: Uint8Array<ArrayBuffer> | undefined;
 
-  /** @param save writes the state: key and origin first */
-  constructor(parameters: Parameters, save: (writer: Encoder) => void) {
-    this.#parameters = encodeParameters(parameters);
+  /**
+   * @param parameters what they are bound to, asked for when there is one
+   * @param save writes the state: key and origin first
+   */
+  constructor(parameters: () => Parameters, save: (writer: Encoder) => void) {
+    this.#parameters = parameters;
     this.#save = save;
   }
 
@@ -38,20 +41,25 @@ export class Snapshots {
 
   async take(key: SnapshotKey): Promise<Uint8Array> {
     checkSnapshotKey(key);
-    const plain = encodeState(this.#parameters, this.#save); // before anything is awaited: a snapshot of this moment
+    const plain = this.#encode(); // before anything is awaited: a snapshot of this moment
     const sequence = ++this.#sequence;
     return sealSnapshot(await this.cipher(key), sequence, plain);
   }
 
   /** What encrypts them: made once by callers who take many. */
   cipher(key: SnapshotKey): Promise<StreamCipher> {
+    this.#salt ??= crypto.getRandomValues(new Uint8Array(SALT_LENGTH));
     return StreamCipher.make(key, this.#salt);
   }
 
   /** A snapshot, at once where the platform's cipher allows. */
   seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
-    const plain = encodeState(this.#parameters, this.#save);
+    const plain = this.#encode();
     return sealSnapshot(cipher, ++this.#sequence, plain);
+  }
+
+  #encode(): Uint8Array<ArrayBuffer> {
+    return encodeState(encodeParameters(this.#parameters()), this.#save);
   }
 
   resume(sequence: number, salt: Uint8Array<ArrayBuffer>): void {

@@ -63,7 +63,10 @@ export class TickedStream implements TickStream, Snapshotted {
     const { columns, threshold, choosing, warming, schedule, limit } = settings;
     const people =
       limit === undefined ? undefined : new People(derivedKey(core, key, Stage.people, 4), limit);
-    this.snapshots = new Snapshots(streamParameters(settings), (writer) => this.#save(writer));
+    this.snapshots = new Snapshots(
+      () => streamParameters(settings),
+      (writer) => this.#save(writer),
+    );
     this.#intake = new Intake(schedule, people);
     this.#open = new OpenTicks(columns.length);
     this.#resolution = columns[0]!.stream.resolution;

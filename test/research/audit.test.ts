@@ -87,6 +87,10 @@ const samples: Record<MechanismName, number> = {
   "noisy-max": 30_000,
   forest: 30_000,
   tops: 30_000,
+  counter: 10_000,
+  events: 10_000,
+  "per-person": 10_000,
+  histogram: 10_000,
   sr: 200_000,
   pm: 200_000,
   hm: 200_000,
@@ -113,6 +117,10 @@ describe("our mechanisms keep their promise, and the attack comes near it", () =
     ["noisy-max", 1, 0.76], // 0.87 ± 0.02
     ["forest", 1, 0.66], // 0.80 ± 0.02
     ["tops", 1, 0.77], // 0.87 ± 0.02
+    ["counter", 1, 0.25], // 0.45 ± 0.03
+    ["events", 1, 0.25],
+    ["per-person", 1, 0.25],
+    ["histogram", 1, 0.25],
     ["sr", 1, 0.9],
     ["sr", 4, 0.8],
     ["pm", 1, 0.9],
@@ -146,6 +154,11 @@ describe("every break is caught", () => {
     ["tops", "scale=0.75"],
     ["tops", "float"],
     ["tops", "skip-node"],
+    ["counter", "scale=0.4"],
+    ["counter", "float"],
+    ["events", "scale=0.4"],
+    ["per-person", "scale=0.4"],
+    ["histogram", "scale=0.4"],
     ["sr", "scale=0.8"],
     ["pm", "scale=0.8"],
     ["hm", "scale=0.8"],
