@@ -35,8 +35,8 @@ export interface Choice {
   readonly candidates: Float64Array;
   readonly epsilon: number;
   readonly hinge: number;
-  /** f. */
-  readonly factor: number;
+  /** The largest β there can be. */
+  readonly steepest: number;
   /** 2^F: what one value costs on the grid of the scores, on which the noise lives too. */
   readonly countWeight: number;
   /** t = 2^F/ε. */
@@ -48,13 +48,21 @@ export interface Choice {
 /** F, where sums of scores and noise stay exact. */
 const FRACTION_BITS = 10;
 const MOST_FACTOR = 256;
+/**
+ * Found on the tuning streams of the zoo. A steep slope protects against a θ that is far too large, a gentle one against
+ * a θ near 0 on sparse streams. Below 1.5 a `max` that is far too large costs accuracy.
+ */
 const MOST_BETA = 5;
-const LEAST_BETA = 2;
+const LEAST_BETA = 1.5;
+/** Short hold-outs hold fewer values above the best θ than the noise can tell: there the steepest slope is gentler. */
+const SHORT = 0.6;
 
 /** @param holdout m, `maxRange` r, `largest` ⌊max/g⌋ */
 export function makeChoice(epsilon: number, holdout: number, maxRange: number, largest: number): Choice {
-  const factor = Math.min(MOST_FACTOR, Math.max(1, (16 * holdout) / maxRange));
-  const worst = (2 * MOST_BETA * factor * Math.log(2 * largest)) / epsilon + holdout;
+  const ratio = (16 * holdout) / maxRange;
+  const factor = Math.min(MOST_FACTOR, Math.max(1, ratio));
+  const steepest = MOST_BETA * (ratio < 1 ? Math.max(SHORT, Math.sqrt(ratio)) : factor);
+  const worst = (2 * steepest * Math.log(2 * largest)) / epsilon + holdout;
   let bits = FRACTION_BITS;
   while (bits > 0 && !(worst * 2 ** bits < 2 ** 51 && 2 ** bits / epsilon < 2 ** 40)) bits--;
   const { numerator, denominator } = exactRational(epsilon);
@@ -62,7 +70,7 @@ export function makeChoice(epsilon: number, holdout: number, maxRange: number, l
     candidates: geometricCandidates(largest),
     epsilon,
     hinge: Math.floor(factor / epsilon),
-    factor,
+    steepest,
     countWeight: 2 ** bits,
     scale: makeScale(denominator << BigInt(bits), numerator),
     countScale: makeScale(denominator, numerator),
@@ -70,13 +78,13 @@ export function makeChoice(epsilon: number, holdout: number, maxRange: number, l
 }
 
 /**
- * β, from 2 to 5f: steep where many values are not zero, gentle where few are, so that the penalty of the largest θ does
+ * β, from 1.5 to `steepest`: steep where many values are not zero, gentle where few are, so that the penalty of the largest θ does
  * not outweigh all of them together.
  * @param above the noisy number of values above the smallest candidate in a class of 1/13 of those that choose θ
  */
-export function steepness({ epsilon, candidates, factor }: Choice, above: number): number {
+export function steepness({ epsilon, candidates, steepest }: Choice, above: number): number {
   const beta = (13 * epsilon * above) / (2 * Math.log(Math.max(2, candidates.at(-1)!)));
-  return Math.min(factor * MOST_BETA, Math.max(LEAST_BETA, beta));
+  return Math.min(steepest, Math.max(LEAST_BETA, beta));
 }
 
 /**

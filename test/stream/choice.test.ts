@@ -54,14 +54,16 @@ describe("the rule", () => {
 
   test("is gentle on sparse streams and steep on full ones", () => {
     const choice = makeChoice(0.1, 65536, 2 ** 20, 1e5);
-    expect(steepness(choice, -30)).toBe(2);
+    expect(steepness(choice, -30)).toBe(1.5);
     expect(steepness(choice, 60)).toBeCloseTo((1.3 * 60) / (2 * Math.log(1e5)), 12);
     expect(steepness(choice, 3840)).toBe(5);
+    expect(steepness(makeChoice(0.1, 4096, 2 ** 20, 1e5), 3840)).toBe(3); // short hold-outs
+    expect(steepness(makeChoice(0.1, 65536, 2 ** 18, 1e5), 3840)).toBe(20); // long ones: 5f
   });
 
   test.each([2 ** -32, 1e-6, 1, 64])("scores stay exact at ε = %d", (epsilon) => {
     const choice = makeChoice(epsilon, 2 ** 32, 16, 2 ** 40);
-    const worst = cost(choice, 2 ** 32, 2 ** 40, 5 * choice.factor, 2 ** 41);
+    const worst = cost(choice, 2 ** 32, 2 ** 40, choice.steepest, 2 ** 41);
     expect(Number.isSafeInteger(worst)).toBe(true);
     expect(Number(choice.scale.numerator) / Number(choice.scale.denominator)).toBeLessThan(2 ** 40);
   });
