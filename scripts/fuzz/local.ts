@@ -48,7 +48,7 @@ function randomSetting(dice: Dice, holdout: number): Setting {
     maxRange: Math.ceil(dice.scaled(1, 2 ** 20)),
     tuning: {
       estimator: dice.pick(["em", "ems"]),
-      tail: dice.pick(["noise", "paper", "whole"]),
+      tail: dice.pick(["models", "paper", "whole"]),
       objective: dice.pick(["exact", "paper"]),
     },
     history: 1 + dice.below(2000),

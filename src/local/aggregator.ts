@@ -11,21 +11,15 @@ import { chooseCore, type CoreChoice } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { makeTransition } from "../core/tables/transition.js";
 import { type LocalAnswer, makeLocalAnswer } from "./answer.js";
-import { type Channel, checkMax, makeChannel, nearestThreshold } from "./channel.js";
-import { type Estimate, estimate, type RunOptions } from "./em.js";
+import { type Channel, checkMax, makeChannel, nearestThreshold, thresholdShares } from "./channel.js";
+import { type Estimate, estimate, likelihoods, pauses, type RunOptions } from "./em.js";
 import { type Intake, noRejections, readReports, type RejectedCounts, type ReportBatch } from "./intake.js";
-import { BINS, checkLocalEpsilon } from "./mechanisms.js";
+import { BINS, checkLocalEpsilon, hybrid } from "./mechanisms.js";
 import { cellProbabilities, estimator, worstVariance } from "./moments.js";
 import { explainLocal, type LocalStatement, localStatement } from "./statement.js";
 import { RecentSums } from "./sums.js";
-import {
-  bestThreshold,
-  excessAt,
-  noisePruning,
-  type Objective,
-  PAPER_PRUNING,
-  prunedTail,
-} from "./threshold.js";
+import { averageTails, type Evidence, resolutionOf } from "./tails.js";
+import { bestThreshold, costOf, excessAt, type Objective, PAPER_PRUNING, prunedTail } from "./threshold.js";
 
 export interface AggregatorOptions {
   /** ε of every report. */
@@ -49,10 +43,10 @@ export interface AggregatorTuning {
   /** "em": as it is. "ems": smoothed after every update. Default "em". */
   readonly estimator?: "em" | "ems";
   /**
-   * Where the tail of the estimate is cut off: "noise" by what the reports can tell, "paper" at 5 shares below 0.01 %,
-   * "whole" nowhere. Default "noise".
+   * What the estimate says of the tail: "models" averages over models of it (tails.ts), "paper" cuts it at 5 shares below
+   * 0.01 %, "whole" leaves it. Default "models".
    */
-  readonly tail?: "noise" | "paper" | "whole";
+  readonly tail?: "models" | "paper" | "whole";
   /** "exact" averages over random ranges; "paper" is Eq. 8 as printed. Default "exact". */
   readonly objective?: Objective;
 }
@@ -131,37 +125,60 @@ export class Aggregator {
 
   /** The distribution of the values, from the learn-reports so far. Lets other work run while it computes. */
   async distribution(run: RunOptions = {}): Promise<Distribution> {
-    if (this.#learned === 0) throw new RangeError("distribution: expected learn-reports, got none so far");
-    const { estimator, tail, max } = this.#settings;
-    const { mechanism } = this.#learning;
-    const { inside, outside } = cellProbabilities(mechanism);
-    const transition = makeTransition(BINS, BINS, mechanism.width / BINS, inside, outside);
-    const counts = this.#counts.slice();
-    const reports = this.#learned;
-    const found = await estimate(
-      (estimates, predicted) =>
-        this.#core.emSteps(transition, counts, estimator === "ems", estimates, predicted),
-      counts,
-      run,
-    );
-    const pruning = tail === "paper" ? PAPER_PRUNING : noisePruning(mechanism.epsilon, reports);
-    const shares = tail === "whole" ? found.shares : prunedTail(found.shares, pruning);
-    return { ...found, shares, binWidth: max / BINS };
+    const { estimate, shares } = await this.#estimate(run);
+    return { ...estimate, shares, binWidth: this.#settings.max / BINS };
   }
 
   /** θ, to be sent to the devices. Chosen once, when `holdout` learn-reports are in; later calls return the same. */
   async threshold(run: RunOptions = {}): Promise<number> {
     if (this.#chosen) return this.#chosen.theta;
-    const { holdout, epsilon, max, maxRange, objective } = this.#settings;
+    const { holdout, epsilon, max } = this.#settings;
     if (this.#learned < holdout)
       throw new RangeError(`threshold: expected ${holdout} learn-reports, got ${this.#learned} so far`);
-    const { shares, binWidth } = await this.distribution(run);
-    const { mechanism } = makeChannel("release", epsilon, max);
-    const bin = bestThreshold(shares, mechanism, maxRange, objective);
-    const theta = nearestThreshold(bin * binWidth, max);
-    const excess = excessAt(shares, theta / binWidth) * binWidth;
-    this.#chosen ??= { theta, excess, channel: makeChannel("release", epsilon, theta) };
+    const { share, excess } = await this.#estimate(run);
+    const theta = nearestThreshold(share * max, max);
+    this.#chosen ??= {
+      theta,
+      excess: (excess * max) / BINS,
+      channel: makeChannel("release", epsilon, theta),
+    };
     return this.#chosen.theta;
+  }
+
+  /** EM's estimate; the distribution that `tail` makes of it; the best θ as a share of `max`; what it hides, in bins. */
+  async #estimate(run: RunOptions) {
+    if (this.#learned === 0) throw new RangeError("distribution: expected learn-reports, got none so far");
+    const { epsilon, maxRange, objective, estimator, tail } = this.#settings;
+    const { mechanism } = this.#learning;
+    const { inside, outside } = cellProbabilities(mechanism);
+    const transition = makeTransition(BINS, BINS, mechanism.width / BINS, inside, outside);
+    const counts = this.#counts.slice();
+    const resolution = resolutionOf(mechanism.epsilon, this.#learned);
+    const steps = (estimates: Float64Array, predicted: Float64Array) =>
+      this.#core.emSteps(transition, counts, estimator === "ems", estimates, predicted);
+    const found = await estimate(steps, counts, run);
+    const release = hybrid(epsilon);
+    if (tail === "models") {
+      const evidence: Evidence = {
+        shares: found.shares,
+        resolution,
+        logLikelihood: likelihoods(steps, counts),
+      };
+      const thresholds = thresholdShares();
+      const cost = costOf(release, maxRange, objective);
+      const pause = pauses(run);
+      const averaged = await averageTails(
+        evidence,
+        thresholds.map((share) => share * BINS),
+        cost,
+        () => pause(),
+      );
+      const { shares, best, excess } = averaged;
+      return { estimate: found, shares, share: thresholds[best]!, excess };
+    }
+    const shares = tail === "paper" ? prunedTail(found.shares, PAPER_PRUNING) : found.shares;
+    const share = bestThreshold(shares, release, maxRange, objective) / BINS;
+    return { estimate: found, shares, share, excess: excessAt(shares, nearestThreshold(share, 1) * BINS) };
   }
 
   /**
@@ -236,7 +253,7 @@ function settingsOf(options: AggregatorOptions): LocalSettings {
     holdout: checkInteger("holdout", options.holdout ?? 65_536, 1, 2 ** 40),
     maxRange,
     estimator: checkChoice("estimator", tuning.estimator ?? "em", ["em", "ems"]),
-    tail: checkChoice("tail", tuning.tail ?? "noise", ["noise", "paper", "whole"]),
+    tail: checkChoice("tail", tuning.tail ?? "models", ["models", "paper", "whole"]),
     objective: checkChoice("objective", tuning.objective ?? "exact", ["exact", "paper"]),
     history: checkInteger("history", options.history ?? Math.min(maxRange, 2 ** 27), 1, 2 ** 27),
   };

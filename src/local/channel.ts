@@ -51,6 +51,13 @@ export function nearestThreshold(theta: number, max: number): number {
   return max * (unit * Math.max(STEPS / 2, Math.round(share * STEPS)));
 }
 
+/** All of them as shares of `max`, rising. */
+export const thresholdShares = (): Float64Array =>
+  Float64Array.from({ length: THRESHOLD_COUNT }, (_, i) => {
+    const half = STEPS / 2;
+    return ((half + (i % half)) / STEPS) * 2 ** (Math.floor(i / half) - HALVINGS);
+  });
+
 /** A θ that the server sent: one of the public thresholds, or the device does not report. */
 export function checkThreshold(theta: unknown, max: number): number {
   const checked = checkNumber("threshold", theta, max * 2 ** -20, max);

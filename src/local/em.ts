@@ -46,6 +46,17 @@ export function logLikelihood(counts: Float64Array, predicted: Float64Array): nu
   return sum;
 }
 
+/** The log-likelihood of any distribution over the bins: one step predicts the reports, and its update is not used. */
+export function likelihoods(steps: Steps, counts: Float64Array): (shares: Float64Array) => number {
+  const estimates = new Float64Array(2 * counts.length);
+  const predicted = new Float64Array(counts.length);
+  return (shares) => {
+    estimates.set(shares);
+    steps(estimates, predicted);
+    return logLikelihood(counts, predicted);
+  };
+}
+
 /**
  * Log-likelihood gained by an update, or a lower bound on it where that is enough to go on: ln x ≥ 1 − 1/x, so it is at
  * least Σ counts·(1 − before/now). The bound is close, and logarithms are needed for the last updates only.
@@ -116,7 +127,7 @@ function progress(
 }
 
 /** Reports progress and lets other work run, at most once per {@link TURN}; throws what the signal says. */
-function pauses(run: RunOptions): (now: () => Progress) => Promise<void> {
+export function pauses(run: RunOptions): (now?: () => Progress) => Promise<void> {
   const { onProgress, signal } = ownOptions("run", run, ["onProgress", "signal"]);
   if (onProgress !== undefined && typeof onProgress !== "function")
     throw new TypeError(`onProgress: expected a function, got ${shown(onProgress)}`);
@@ -126,7 +137,7 @@ function pauses(run: RunOptions): (now: () => Progress) => Promise<void> {
   let last = performance.now();
   return async (now) => {
     if (performance.now() - last < TURN) return;
-    onProgress?.(now());
+    if (now) onProgress?.(now());
     await new Promise((resume) => setTimeout(resume));
     signal?.throwIfAborted();
     last = performance.now();

@@ -34,7 +34,7 @@ export interface LocalStatement {
   readonly max: number;
   readonly maxRange: number;
   readonly estimator: "em" | "ems";
-  readonly tail: "noise" | "paper" | "whole";
+  readonly tail: "models" | "paper" | "whole";
   readonly objective: "exact" | "paper";
   readonly core: "wasm" | "js";
   readonly rejected: Readonly<RejectedCounts>;

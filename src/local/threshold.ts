@@ -18,16 +18,6 @@ export interface Pruning {
 export const PAPER_PRUNING: Pruning = { most: 0.5, run: 5, small: 1e-4 };
 
 /**
- * Ours: 3 bins that together hold less than one standard error, with less than ten above them. m reports of randomised response
- * with ε tell a share from 0 by e^(ε/2)/((e^ε − 1)·√m); EM scatters crumbs of that size over the whole domain.
- */
-export function noisePruning(epsilon: number, reports: number): Pruning {
-  const run = 3;
-  const standardError = Math.exp(epsilon / 2) / (Math.expm1(epsilon) * Math.sqrt(reports));
-  return { most: Math.min(0.5, 10 * standardError), run, small: standardError / run };
-}
-
-/**
  * The tail cut off where `pruning` says, and the rest brought to a sum of 1 again. Searching in the tail alone, not from
  * bin 0, keeps data that do not begin near 0.
  */
@@ -73,28 +63,24 @@ export function excessAt(shares: Float64Array, theta: number): number {
   return excess[bin]! + part * slope + (part * part * shares[bin]!) / 2;
 }
 
-/**
- * The exact objective's θ is raised by half of what it has over the smallest values. A cut estimate knows nothing of the rarest
- * ones, and the two errors are not alike: noise shows in every error bar, what clamping hides shows in none. From the smallest
- * values on, not from 0: where all values lie far from 0, their tail is no longer for it.
- */
-const MARGIN = 1 / 2;
-/** The share of values that counts as the smallest. */
-const LEAST = 0.01;
+/** What θ costs, in squared bins: its mean squared error over random ranges, from what it hides of a value on average. */
+export type Cost = (theta: number, excess: number) => number;
 
-function raised(theta: number, shares: Float64Array): number {
-  let low = 0;
-  for (let below = shares[0]!; below < LEAST; below += shares[low]!) low++;
-  return Math.min(shares.length, Math.ceil(theta + MARGIN * Math.max(0, theta - low)));
+/**
+ *     exact:  (r/3)·(θ²/4)·V + (r²/6)·excess²      V: worst variance of the release mechanism on [−1, 1]
+ *     paper:  (r/3)·θ²·V + (r²/24)·excess²         Eq. 8
+ *
+ * The mean of j² over random ranges is r²/6, and a value on [0, θ] has θ²/4 times the variance on [−1, 1].
+ */
+export function costOf(mechanism: Mechanism, r: number, objective: Objective): Cost {
+  const variance = worstVariance(mechanism) * (objective === "exact" ? 1 : 4); // of a value on [0, 1]
+  const k = objective === "exact" ? 6 : 24;
+  return (theta, excess) => (r / 3) * theta * theta * variance + ((r * r) / k) * excess * excess;
 }
 
 /**
- * The index i of θ = i·max/n that minimises the mean squared error over random ranges within r values:
- *
- *     exact:  (r/3)·(θ²/4)·V + (r²/6)·E(v − θ)₊²     V: worst variance of the release mechanism on [−1, 1]
- *     paper:  (r/3)·θ²·V + (r²/24)·(Σ_{t>θ} f(t)(t − θ))²   over t = i·max/(n − 1)   (Eq. 8, as measured)
- *
- * The mean of j² over random ranges is r²/6, and a value on [0, θ] has θ²/4 times the variance on [−1, 1].
+ * The bin edge i that costs least, as θ. With the paper's objective the excess is a sum over grid points t = i·n/(n − 1), as its
+ * evaluation takes them.
  */
 export function bestThreshold(
   shares: Float64Array,
@@ -102,31 +88,24 @@ export function bestThreshold(
   maxRange: number,
   objective: Objective,
 ): number {
-  const costs = objective === "exact" ? exactCosts : paperCosts;
-  const cost = costs(shares, 4 * worstVariance(mechanism), maxRange);
+  const costs = thresholdCosts(shares, costOf(mechanism, maxRange, objective), objective);
   let best = 1; // θ = 0 would publish nothing
-  for (let i = best; i < cost.length; i++) if (cost[i]! < cost[best]!) best = i;
-  return objective === "exact" ? raised(best, shares) : best;
+  for (let i = best; i < costs.length; i++) if (costs[i]! < costs[best]!) best = i;
+  return best;
 }
 
-/** Cost of θ = i bins, i = 0 … n, in squared bins. */
-export function exactCosts(shares: Float64Array, variance: number, r: number): Float64Array {
-  return expectedExcess(shares).map(
-    (excess, i) => (r / 3) * (i * i * (variance / 4)) + ((r * r) / 6) * excess * excess,
-  );
-}
-
-/** Cost of the n grid points t_i = i·n/(n − 1) bins, as the paper's evaluation takes them. */
-export function paperCosts(shares: Float64Array, variance: number, r: number): Float64Array {
+/** Cost of every θ: i bins, i = 0 … n, or the paper's n grid points. */
+export function thresholdCosts(shares: Float64Array, cost: Cost, objective: Objective): Float64Array {
+  if (objective === "exact") return expectedExcess(shares).map((excess, i) => cost(i, excess));
   const n = shares.length;
   const step = n / (n - 1);
-  const cost = new Float64Array(n);
+  const costs = new Float64Array(n);
   let above = 0;
   let excess = 0;
   for (let i = n - 1; i >= 0; i--) {
     excess += above * step;
     above += shares[i]!;
-    cost[i] = (r / 3) * variance * (i * step) ** 2 + ((r * r) / 24) * excess * excess;
+    costs[i] = cost(i * step, excess);
   }
-  return cost;
+  return costs;
 }

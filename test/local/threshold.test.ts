@@ -3,12 +3,13 @@ import { hybrid } from "../../src/local/mechanisms.js";
 import { worstVariance } from "../../src/local/moments.js";
 import {
   bestThreshold,
-  exactCosts,
+  type Cost,
+  costOf,
+  excessAt,
   expectedExcess,
-  noisePruning,
   PAPER_PRUNING,
-  paperCosts,
   prunedTail,
+  thresholdCosts,
 } from "../../src/local/threshold.js";
 import vectors from "../vectors/ldp_threshold.json" with { type: "json" };
 
@@ -24,8 +25,17 @@ describe.each(Object.entries(vectors))("%s", (_, vector) => {
     for (const { histogram_used, objective, argmin_index, theta } of [vector.unpruned, vector.pruned]) {
       if (histogram_used.every((share) => share === 0)) continue; // what the code behind the vectors threw away
       const shares = Float64Array.from(histogram_used);
-      const costs = paperCosts(shares, vector.worst_case_variance_unit, vector.stream_length);
+      const cost: Cost = (theta, excess) =>
+        (vector.stream_length / 3) * theta ** 2 * vector.worst_case_variance_unit +
+        (vector.stream_length ** 2 / 24) * excess ** 2;
+      const costs = thresholdCosts(shares, cost, "paper");
       objective.forEach((want, i) => expect((costs[i]! * unit * unit) / want).toBeCloseTo(1, 10));
+      const ours = thresholdCosts(
+        shares,
+        costOf(hybrid(vector.range_epsilon), vector.stream_length, "paper"),
+        "paper",
+      );
+      ours.forEach((have, i) => expect(have / costs[i]!).toBeCloseTo(1, 4));
       const index = bestThreshold(shares, hybrid(vector.range_epsilon), vector.stream_length, "paper");
       expect(index).toBe(argmin_index);
       expect(index * unit).toBe(theta);
@@ -88,21 +98,9 @@ describe("pruning", () => {
     expect(bestThreshold(kept, hybrid(2), 65_536, "paper")).toBeGreaterThan(8);
   });
 
-  test("a distribution without a tail is left alone, but for what the reports cannot tell from nothing", () => {
+  test("a distribution without a tail is left alone", () => {
     const shares = new Float64Array(1024).fill(1 / 1024);
     expect(prunedTail(shares, PAPER_PRUNING)).toEqual(shares);
-    expect(prunedTail(shares, noisePruning(2, 65_536))).toEqual(shares);
-    const kept = prunedTail(shares, noisePruning(0.2, 65_536)).findLastIndex((share) => share > 0);
-    expect(kept / 1024).toBeGreaterThan(0.8);
-  });
-
-  test("what counts as noise: one standard error of randomised response over the run, ten above it", () => {
-    const { most, run, small } = noisePruning(Math.log(3), 10_000);
-    // ε = ln 3: truth with ¾. A share's standard error is √(¾·¼/10⁴)/(¾ − ¼).
-    const standardError = Math.sqrt(3 / 16 / 1e4) / 0.5;
-    expect(run * small).toBeCloseTo(standardError, 14);
-    expect(most).toBeCloseTo(10 * standardError, 14);
-    expect(noisePruning(0.01, 100).most).toBe(0.5);
   });
 });
 
@@ -125,32 +123,27 @@ describe("the exact objective", () => {
   test("is the mean squared error over random ranges", () => {
     const shares = normalised([5, 9, 4, 2, 1, 1, 0, 1]);
     const r = 2000; // r/3 and r²/6 are the leading terms: off by 2/r and 3/r
-    const costs = exactCosts(shares, 4.3, r);
-    for (let i = 0; i <= 8; i++) expect(costs[i]! / averageError(shares, i, 4.3, r)).toBeCloseTo(1, 2);
+    const costs = thresholdCosts(shares, costOf(hybrid(1), r, "exact"), "exact");
+    const variance = 4 * worstVariance(hybrid(1));
+    for (let i = 0; i <= 8; i++) expect(costs[i]! / averageError(shares, i, variance, r)).toBeCloseTo(1, 2);
   });
 
   test("expected excess: all mass in the last bin", () => {
     expect([...expectedExcess(Float64Array.of(0, 0, 1))]).toEqual([2.5, 1.5, 0.5, 0]);
   });
 
-  test("is raised by half of what it has over the smallest values, wherever these lie", () => {
-    const theta = (first: number) => {
-      const shares = new Float64Array(1024).fill(1 / 8, first, first + 8);
-      return bestThreshold(shares, hybrid(1), 2 ** 30, "exact"); // so long a range that nothing is worth hiding
-    };
-    expect(theta(0)).toBe(12);
-    expect(theta(500)).toBe(512);
-    expect(theta(1016)).toBe(1024); // not above the bound
-    // Fewer than one value in a hundred are not the smallest.
-    const shares = Float64Array.from(new Float64Array(1024).fill(0.995 / 8, 500, 508));
-    shares[0] = 0.005;
-    expect(bestThreshold(shares, hybrid(1), 2 ** 30, "exact")).toBe(512);
+  test("between two bins the excess is a parabola: halves of a bin by hand", () => {
+    // All values in bin 1, spread evenly over [1, 2): above θ = 1.5 lies half of them, by ¼ on average.
+    const shares = Float64Array.of(0, 1, 0);
+    expect([0, 0.5, 1, 1.5, 2, 2.5, 3].map((theta) => excessAt(shares, theta))).toEqual([
+      1.5, 1, 0.5, 0.125, 0, 0, 0,
+    ]);
   });
 
   test("never chooses θ = 0, and takes more than the paper's, which counts noise fourfold and bias a quarter", () => {
     const zeros = new Float64Array(64);
     zeros[0] = 1;
-    expect(bestThreshold(zeros, hybrid(1), 2 ** 20, "exact")).toBe(2); // 1, and the margin
+    expect(bestThreshold(zeros, hybrid(1), 2 ** 20, "exact")).toBe(1);
     const shares = normalised(vectors.case_eps1.histogram_in);
     const [exact, paper] = (["exact", "paper"] as const).map((name) =>
       bestThreshold(shares, hybrid(1), 4096, name),

@@ -1,0 +1,166 @@
+/**
+ * θ where the reports cannot show the tail. The best θ has 0.2 to 0.4 % of the values above it, but m reports of ε tell a
+ * share from 0 only above s = e^(ε/2)/((e^ε − 1)·√m), 0.17 to 2 %. So θ is an extrapolation: many models of the tail are
+ * weighed by how well they explain the reports, and θ has the least expected regret over all of them.
+ *
+ * Model (j, shape, β): below u, EM's (1 − 2⁻ʲ)-quantile, values are distributed as EM says. Mass 2⁻ʲ lies above u, with mean
+ * excess β: survival e^(−y/β), or (1 + y/(3β))⁻⁴ for a heavy tail; what would lie above `max` is at `max`. Each level j
+ * trusts EM one halving deeper and pays for one parameter: weight ∝ exp(ℓ − c·j), c = max(ln 2, −ln s), which is BIC with the
+ * effective sample size 1/s². All in units of a bin. Post-processing of ε-LDP reports, so everything here is public.
+ */
+import type { Cost } from "./threshold.js";
+
+/** Mean excess β = 2^(q/3) bins, q = 0, 1, … */
+const BETAS_PER_OCTAVE = 3;
+/** Models this much less likely than the best have no say. */
+const NEGLIGIBLE = 1e-9;
+
+/** A survival function with mean 1 and its integral from y on: tails are scaled by β. */
+interface Shape {
+  readonly survival: (y: number) => number;
+  readonly beyond: (y: number) => number;
+}
+
+const SHAPES: readonly Shape[] = [
+  { survival: (y) => Math.exp(-y), beyond: (y) => Math.exp(-y) },
+  { survival: (y) => (1 + y / 3) ** -4, beyond: (y) => (1 + y / 3) ** -3 },
+];
+
+/** What the reports say: EM's estimate, and the log-likelihood of any distribution over the same bins. */
+export interface Evidence {
+  readonly shares: Float64Array;
+  readonly logLikelihood: (shares: Float64Array) => number;
+  /** s: the least share that the reports can tell from 0. */
+  readonly resolution: number;
+}
+
+/** s for m reports of ε: the standard error of a share under randomised response. */
+export const resolutionOf = (epsilon: number, reports: number): number =>
+  Math.exp(epsilon / 2) / (Math.expm1(epsilon) * Math.sqrt(reports));
+
+/** The average over all models. */
+export interface AveragedTail {
+  /** The distribution, in EM's bins. */
+  readonly shares: Float64Array;
+  /** The index of θ among the thresholds asked about. */
+  readonly best: number;
+  /** E (v − θ)₊ for that θ, in bins. */
+  readonly excess: number;
+}
+
+interface Model {
+  readonly body: Body;
+  readonly shape: Shape;
+  readonly beta: number;
+  readonly logWeight: number;
+}
+
+/**
+ * @param thresholds θ to choose from, in bins, rising
+ * @param pause lets other work run
+ */
+export async function averageTails(
+  evidence: Evidence,
+  thresholds: Float64Array,
+  cost: Cost,
+  pause: () => Promise<void>,
+): Promise<AveragedTail> {
+  const { shares, resolution, logLikelihood } = evidence;
+  const price = Math.max(Math.LN2, -Math.log(resolution));
+  const models: Model[] = [];
+  const trial = new Float64Array(shares.length);
+  for (let j = 0; j === 0 || 2 ** -j >= resolution; j++) {
+    const body = new Body(shares, j);
+    for (const shape of SHAPES)
+      for (let q = 0, beta = 1; beta <= shares.length; beta = 2 ** (++q / BETAS_PER_OCTAVE)) {
+        body.write(shape, beta, trial);
+        models.push({ body, shape, beta, logWeight: logLikelihood(trial) - price * j });
+      }
+    await pause();
+  }
+  return average(models, thresholds, cost, trial);
+}
+
+function average(
+  models: readonly Model[],
+  thresholds: Float64Array,
+  cost: Cost,
+  trial: Float64Array,
+): AveragedTail {
+  const top = Math.max(...models.map(({ logWeight }) => logWeight));
+  const shares = new Float64Array(trial.length);
+  const regret = new Float64Array(thresholds.length);
+  const excess = new Float64Array(thresholds.length);
+  let total = 0;
+  for (const { body, shape, beta, logWeight } of models) {
+    const weight = Math.exp(logWeight - top);
+    if (weight < NEGLIGIBLE) continue;
+    total += weight;
+    body.write(shape, beta, trial);
+    trial.forEach((share, i) => (shares[i]! += weight * share));
+    const hidden = thresholds.map((theta) => body.excess(shape, beta, theta));
+    const costs = thresholds.map((theta, k) => cost(theta, hidden[k]!));
+    const least = costs.reduce((a, b) => Math.min(a, b));
+    costs.forEach((value, k) => (regret[k]! += weight * (value / least)));
+    hidden.forEach((value, k) => (excess[k]! += weight * value));
+  }
+  const best = regret.reduce((least, value, k) => (value < regret[least]! ? k : least), 0);
+  return { shares: shares.map((share) => share / total), best, excess: excess[best]! / total };
+}
+
+/** EM's distribution up to u, its (1 − 2⁻ʲ)-quantile, where a tail begins. */
+class Body {
+  readonly #shares: Float64Array;
+  /** Mass of the tail. */
+  readonly #mass: number;
+  readonly #start: number;
+  /** #excess[i] = ∫ EM's survival from bin i on; #above[i] = EM's survival at bin i. */
+  readonly #excess: Float64Array;
+  readonly #above: Float64Array;
+
+  constructor(shares: Float64Array, j: number) {
+    const n = shares.length;
+    this.#shares = shares;
+    this.#mass = 2 ** -j;
+    this.#above = new Float64Array(n + 1);
+    this.#excess = new Float64Array(n + 1);
+    for (let i = n - 1; i >= 0; i--) {
+      this.#above[i] = this.#above[i + 1]! + shares[i]!;
+      this.#excess[i] = this.#excess[i + 1]! + this.#above[i + 1]! + shares[i]! / 2;
+    }
+    let bin = 0;
+    while (bin < n - 1 && this.#above[bin + 1]! > this.#mass) bin++;
+    const part = shares[bin]! > 0 ? (this.#above[bin]! - this.#mass) / shares[bin]! : 0;
+    this.#start = j === 0 ? 0 : bin + Math.min(1, Math.max(0, part));
+  }
+
+  /** The model's shares, bin by bin; they sum to 1. */
+  write({ survival }: Shape, beta: number, out: Float64Array): void {
+    const n = out.length;
+    const first = Math.min(Math.floor(this.#start), n - 1);
+    out.fill(0);
+    out.set(this.#shares.subarray(0, first));
+    out[first] = Math.max(0, 1 - this.#mass - (1 - this.#above[first]!));
+    let before = 1;
+    for (let i = first; i < n && before > 0; i++) {
+      const after = i === n - 1 ? 0 : survival((i + 1 - this.#start) / beta);
+      out[i]! += this.#mass * (before - after);
+      before = after;
+    }
+  }
+
+  /** E (v − θ)₊ of the model. */
+  excess({ beyond }: Shape, beta: number, theta: number): number {
+    const end = beyond((this.#shares.length - this.#start) / beta);
+    const tail = (y: number) => this.#mass * beta * Math.max(0, beyond(y / beta) - end);
+    if (theta >= this.#start) return tail(theta - this.#start);
+    return tail(0) + Math.max(0, this.#estimated(theta) - this.#estimated(this.#start));
+  }
+
+  /** ∫ EM's survival from x on; within a bin it is a parabola, since a bin's values are spread evenly. */
+  #estimated(x: number): number {
+    const bin = Math.min(Math.floor(x), this.#shares.length - 1);
+    const part = x - bin;
+    return this.#excess[bin]! - part * this.#above[bin]! + (part * part * this.#shares[bin]!) / 2;
+  }
+}
