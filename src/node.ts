@@ -1,5 +1,7 @@
 /** What needs Node: its streams, and stores on disk. `import { … } from "brume/node"`. */
 export { rekey, type RekeyOptions } from "./durable/rekey.js";
 export { fileStore } from "./durable/stores/file.js";
+export { type PostgresClient, postgresStore } from "./durable/stores/postgres.js";
+export { type RedisClient, redisStore, type RedisStoreOptions } from "./durable/stores/redis.js";
 export { type SqliteDatabase, type SqliteStatement, sqliteStore } from "./durable/stores/sqlite.js";
 export { nodeTransform } from "./adapters/node.js";

@@ -188,7 +188,9 @@ export class DurableStream {
       const answer = ask(this.#stream);
       return this.#store.durable ? this.#stored().then(() => answer) : Promise.resolve(answer);
     } catch (error) {
-      return Promise.reject(error as Error);
+      return Promise.resolve().then(() => {
+        throw error;
+      });
     }
   }
 
