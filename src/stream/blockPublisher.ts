@@ -17,6 +17,7 @@ import { RangeIndex, type RawAnswer } from "./ranges.js";
 import type { Publisher } from "./publisher.js";
 import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
+import { warmValues } from "./shape.js";
 import { firstSpread } from "./weights.js";
 import { Predictor } from "./predictor.js";
 
@@ -91,7 +92,7 @@ export class BlockPublisher implements Publisher {
       holdsBack: smoother.heldBack !== undefined,
     });
     this.#ranges = new RangeIndex(this.#published, settings, scale, {
-      first: firstSpread(settings.warming, theta, settings.epsilon),
+      first: firstSpread(warmValues(settings), theta, settings.epsilon),
       weights: smoother.weights,
     });
     this.#setPrediction(this.#predictor.round(firstMean), 0);

@@ -51,6 +51,12 @@ function forestsKept(asked: number | undefined, forestLength: number): number {
   return Math.ceil(asked / forestLength) + 1;
 }
 
+/** How many held-out values the first prediction is a mean of: by default those at positions 15 mod 32 (classes.ts). */
+export function warmValues({ warmStart, warming, choosing, variant }: Settings): number {
+  if (!warmStart) return 0;
+  return variant === "default" && choosing > 0 ? Math.floor((choosing + 16) / 32) : warming;
+}
+
 const MOST_SCALE = 2 ** 40;
 /** P(|noise| > 100 t) < 2⁻¹⁴⁴: far enough for sums to be called exact. */
 const MARGIN = 100;
@@ -68,8 +74,7 @@ export function checkExactRange(settings: Settings): void {
     throw new RangeError(
       `epsilon: expected at most ${64 * levels}, got ${epsilon}; noise that small protects nothing`,
     );
-  const held = Math.max(settings.warming, Math.ceil(settings.choosing / 32)); // values in the first prediction
-  const most = largest * Math.max(blocksPerForest * blockLength, held);
+  const most = largest * Math.max(blocksPerForest * blockLength, warmValues(settings));
   if (!(most + MARGIN * scale * (fanout + 1) < 2 ** 52))
     throw new RangeError(
       `max: sums up to (max/resolution)·maxRange (or the warm start's share of holdout) = ${most.toPrecision(3)} do not stay exact in a double; lower max (${max}), maxRange (${settings.maxRange}) or holdout, or take a coarser tuning.resolution (${resolution})`,

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "vitest";
+import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
+import { warmValues, withSkipped } from "../../src/stream/shape.js";
+import { privateStream, restore } from "../../src/stream/stream.js";
+import { longTailedStream } from "../support/streams.js";
+
+const key = new Uint8Array(32).fill(3);
+/** Fan-out 4 and 64 values a forest: a probe of 4 values behind hold-outs of 64 and more. */
+const probed: StreamOptions = {
+  ...{ epsilon: 8, max: 100, maxRange: 64, holdout: 80, unsafeSeed: "hold-out" },
+  tuning: { fanout: 4 },
+};
+
+describe("settings of the hold-out", () => {
+  test("its last values probe where sixteen probes fit in and a level is skipped", () => {
+    expect(resolveSettings({ epsilon: 1, max: 100 })).toMatchObject({ choosing: 61440, probing: 4096 });
+    expect(resolveSettings({ epsilon: 1, max: 100, holdout: 65535 })).toMatchObject({
+      ...{ choosing: 65535, probing: 0 },
+    });
+    const fixed = { epsilon: 1, max: 100, tuning: { skipLevels: 2 } };
+    expect(resolveSettings(fixed)).toMatchObject({ choosing: 65536, probing: 0 });
+    expect(resolveSettings({ epsilon: 1, max: 100, variant: "paper" })).toMatchObject({ probing: 0 });
+  });
+
+  test("the first prediction is a mean of every 32nd value", () => {
+    const warm = (holdout: number) => warmValues(resolveSettings({ epsilon: 1, max: 100, holdout }));
+    expect([16, 47, 48, 79, 80].map(warm)).toEqual([1, 1, 2, 2, 3]);
+    expect(warm(65536)).toBe(1920);
+  });
+
+  test("one level less makes the blocks shorter, and what is kept stays as long", () => {
+    const settings = resolveSettings({ ...probed, history: 200 });
+    const finer = withSkipped(settings, settings.skipped - 1);
+    expect(finer.levels).toBe(settings.levels + 1);
+    expect(finer.blockLength).toBe(settings.blockLength / 4);
+    expect((finer.history - 1) * finer.blocksPerForest * finer.blockLength).toBeGreaterThanOrEqual(200);
+  });
+});
+
+describe("what the probe decides", () => {
+  /** Blocks of 4 values whose halves differ, or not. */
+  const values = (rough: boolean) =>
+    Float64Array.from({ length: 300 }, (_, i) => (rough ? (i % 4 < 2 ? 0 : 100) : 50));
+
+  test("is known when the hold-out ends, and the statement says so", () => {
+    const stream = privateStream(probed);
+    expect(stream.statement()).toMatchObject({ settled: false, skipLevels: 1, blockLength: 4 });
+    stream.pushMany(values(true));
+    expect(stream.statement()).toMatchObject({ settled: true, skipLevels: 0, blockLength: 1 });
+    const flat = privateStream(probed);
+    flat.pushMany(values(false));
+    expect(flat.statement()).toMatchObject({ settled: true, skipLevels: 1, blockLength: 4 });
+  });
+
+  test("survives snapshots at every moment, in both cases", async () => {
+    for (const rough of [true, false]) {
+      const whole = privateStream(probed);
+      const published = whole.pushMany(values(rough));
+      for (let at = 0; at <= 100; at += 7) {
+        const before = privateStream(probed);
+        const first = before.pushMany(values(rough).subarray(0, at));
+        const after = await restore(await before.snapshot(key), key, probed);
+        const rest = after.pushMany(values(rough).subarray(at));
+        expect([...first, ...rest]).toEqual([...published]);
+        expect(after.statement()).toEqual(whole.statement());
+      }
+    }
+  });
+});
+
+test("the length of a snapshot says nothing about held-out values, at every moment", async () => {
+  for (const held of [0, 5, 40, 75, 76, 79]) {
+    const lengths = await Promise.all(
+      [0, 100].map(async (value) => {
+        const stream = privateStream(probed);
+        stream.pushMany(new Float64Array(held).fill(value));
+        return (await stream.snapshot(key)).length;
+      }),
+    );
+    expect(lengths[0]).toBe(lengths[1]);
+  }
+});
+
+describe("warnings", () => {
+  const after = (options: StreamOptions, values: Float64Array) => {
+    const stream = privateStream(options);
+    stream.pushMany(values);
+    return stream.statement().warnings;
+  };
+
+  test("θ is the largest candidate", () => {
+    const options = { epsilon: 1, max: 10, holdout: 4096, maxRange: 65536, unsafeSeed: "warnings" };
+    expect(after(options, new Float64Array(4096).fill(12))).toEqual([
+      "θ is the largest candidate, max = 10: values above it are clamped whatever they are; raise max if values can be larger",
+    ]);
+    expect(after(options, longTailedStream(4096, 3, "warnings"))).toEqual([]);
+  });
+
+  test("a hold-out that is too small says so before any value", () => {
+    const small = privateStream({ epsilon: 0.01, max: 100, holdout: 1024 });
+    expect(small.statement().warnings[0]).toMatch(
+      /^the hold-out of 1024 values at ε = 0.01 is too small to see/,
+    );
+    expect(small.explain()).toContain("Warning: the hold-out of 1024 values");
+    expect(privateStream({ epsilon: 0.01, max: 100 }).statement().warnings).toEqual([]);
+  });
+});
+
+test("the count of held-out values above θ lies in its interval", () => {
+  // 200 streams, each interval misses with 5 %: more than 33 misses come once in 10⁶ times (binomial).
+  let missed = 0;
+  const values = Float64Array.from({ length: 320 }, (_, i) => (i % 32 === 31 ? 90 : 1));
+  for (let run = 0; run < 200; run++) {
+    const stream = privateStream({
+      epsilon: 1,
+      max: 100,
+      holdout: 320,
+      maxRange: 5120,
+      unsafeSeed: `share ${run}`,
+    });
+    stream.pushMany(values);
+    const { threshold, clampedShare } = stream.statement();
+    const { low, high, of } = clampedShare!;
+    expect(of).toBe(10);
+    const exact = threshold! < 90 ? 10 : 0;
+    if (low > exact || high < exact) missed++;
+  }
+  expect(missed).toBeLessThanOrEqual(33);
+});
