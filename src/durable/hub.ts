@@ -1,7 +1,8 @@
 /** Many streams in one process, each named by a key and with noise of its own. */
 import { checkInteger, checkText, checkValue, checkValues } from "../core/checks.js";
+import { given } from "../core/given.js";
 import type { RangeAnswer } from "../stream/answer.js";
-import { resolveSettings } from "../stream/options.js";
+import { heldOut, resolveSettings, type StreamOptions } from "../stream/options.js";
 import { snapshotKey } from "../stream/sealing.js";
 import { explainStatement, type Statement } from "../stream/statement.js";
 import { HoldoutStream } from "../stream/stream.js";
@@ -66,9 +67,8 @@ export class Hub {
     this.#settings = settings;
     this.#live = new LiveStreams((name) => this.#open(name), live);
     this.#committer = new Committer(store, commitEvery);
-    const { choosing, warming, idle } = resolveSettings(this.#optionsOf(HOLDOUT)); // wrong options fail here
-    if (threshold === "shared") this.#shared = new SharedThreshold(this.#live, choosing);
-    this.#holdout = choosing + warming + idle;
+    this.#holdout = heldOut(resolveSettings(this.#optionsOf(HOLDOUT))); // wrong options fail here
+    if (threshold === "shared") this.#shared = new SharedThreshold(this.#live, this.#holdout);
     this.#place = this.#prepare();
     this.#place.catch(() => undefined); // the first call rejects with it
   }
@@ -250,18 +250,18 @@ export class Hub {
       : { ...statement, stages: [stage, ...statement.stages], composition: SHARED_COMPOSITION };
   }
 
-  #optionsOf(name: string) {
+  #optionsOf(name: string): StreamOptions & { readonly name: string } {
     const { options, threshold } = this.#settings;
-    const { unsafeSeed, tuning } = options;
+    const { unsafeSeed } = options;
+    const seed = unsafeSeed === undefined ? {} : { unsafeSeed: `${unsafeSeed}/${name}` }; // noise of its own even then
+    if (threshold !== "shared") return { ...options, ...seed, ...given({ threshold }, ["threshold"]), name };
+    if (name !== HOLDOUT) return { ...options, ...seed, threshold: this.#shared!.theta!, holdout: 0, name };
+    // Values of many streams, mixed, say nothing about how fast one of them changes: all of them choose θ.
+    const { skipped } = resolveSettings(options);
     return {
       ...options,
-      ...(unsafeSeed === undefined ? {} : { unsafeSeed: `${unsafeSeed}/${name}` }), // noise of its own even then
-      ...(threshold === undefined || threshold === "shared" ? {} : { threshold }),
-      ...(threshold !== "shared"
-        ? {}
-        : name === HOLDOUT
-          ? { tuning: { ...tuning, warmStart: false } }
-          : { threshold: this.#shared!.theta!, holdout: 0 }),
+      ...seed,
+      tuning: { ...options.tuning, warmStart: false, skipLevels: skipped },
       name,
     };
   }

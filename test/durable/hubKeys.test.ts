@@ -34,7 +34,7 @@ describe.each(Object.keys(stores))("one θ for all streams, %s store", (kind) =>
       ...options,
       holdout: 100,
       unsafeSeed: "hub/",
-      tuning: { fanout: 4, warmStart: false },
+      tuning: { fanout: 4, warmStart: false, skipLevels: 1 },
     });
     chooser.pushMany(values.subarray(0, 100));
     const { threshold } = chooser.statement();
