@@ -155,7 +155,7 @@ const onLogs = (edges: Float64Array): boolean => edges[0]! > 0;
 /** The value at a part of bucket j; the buckets at both ends have one edge only. */
 function valueAt(edges: Float64Array, j: number, part: number): number {
   if (j === 0) return edges[0]!;
-  if (j >= edges.length) return edges.at(-1);
+  if (j >= edges.length) return edges[edges.length - 1]!;
   const [from, to] = [edges[j - 1]!, edges[j]!];
   return onLogs(edges) ? from * (to / from) ** part : from + (to - from) * part;
 }
