@@ -1,86 +1,77 @@
 /**
- * Chooses θ from the events of the first ticks: noisy max over Θ_k = round(2^(k/4)) of
+ * Chooses θ from the events of the first ticks by the rule of src/stream/choice.ts. Ticks are dealt into classes, since
+ * an event that were dealt by its number would move all that come after it into other classes:
  *
- *     q(θ) = −max(#{v > θ} − ⌊1/ε⌋, 0) − (β/ε)·ln θ
+ *     tick mod 16      purpose                                                       noise
+ *     3                sparsity: how many events are above the smallest candidate    Lap(1/ε)
+ *     7                a rough θ_w                                                   permute-and-flip, scale 1/ε
+ *     the 14 others    θ                                                             permute-and-flip, scale 1/ε
  *
- * About 1/ε events above θ are what the noise of the release hides anyway, whatever the unit. Adding an event moves
- * all counts by at most one, in one direction, so one-sided noise of scale 1/ε is enough (docs/noisy-max.md). The
- * score has no number of events in it: that is private here.
+ * An event is in one class, and adding it moves all counts of that class by at most one, in one direction: ε in all.
+ * The score has no number of events in it, which is private here; the guess of it is public.
  */
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { Stage, subStream } from "../core/random.js";
-import { exactRational } from "../core/tables/fixedPoint.js";
-import { makeScale } from "../core/tables/scale.js";
+import { binOf, type Choice, chooseCandidate, makeChoice, steepness } from "../stream/choice.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { Settings } from "../stream/options.js";
 
-/** β: what doubling θ costs in events, times ln 2/ε. */
-const SLOPE = 3;
-/** Scores are integers on a grid of 2⁻¹⁰ events. */
-const GRID = 2 ** 10;
+const SPARSITY = 0;
+const ROUGH = 1;
+const FINE = 2;
+const CLASSES = 3;
+
+const classOf = (tick: number): number => (tick % 16 === 3 ? SPARSITY : tick % 16 === 7 ? ROUGH : FINE);
 
 export class ThresholdTally {
   readonly #settings: Settings;
-  /** Candidates for θ, in grid units, ascending. */
-  readonly #candidates: readonly number[];
-  /** Events whose value is above k candidates. */
-  readonly #above: Float64Array;
+  readonly #choice: Choice;
+  /** Per class, events by how many candidates lie below their value. */
+  readonly #counts: readonly Float64Array[];
 
-  constructor(settings: Settings) {
+  /** @param ticks how many of them choose θ, and `perTick` the guess of how many events each has */
+  constructor(settings: Settings, ticks: number, perTick: number) {
+    const { epsilon, maxRange, max, resolution } = settings;
     this.#settings = settings;
-    this.#candidates = candidates(Math.floor(settings.max / settings.resolution));
-    this.#above = new Float64Array(this.#candidates.length + 1);
+    this.#choice = makeChoice(epsilon, ticks * perTick, maxRange * perTick, Math.floor(max / resolution));
+    const bins = this.#choice.candidates.length + 1;
+    this.#counts = Array.from({ length: CLASSES }, () => new Float64Array(bins));
   }
 
-  add(value: number): void {
+  add(value: number, tick: number): void {
     const { max, resolution } = this.#settings;
-    const units = quantise(value, max, resolution);
-    let [low, high] = [0, this.#candidates.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#candidates[middle]! < units) low = middle + 1;
-      else high = middle;
-    }
-    this.#above[low]!++;
+    const bin = binOf(this.#choice.candidates, quantise(value, max, resolution));
+    this.#counts[classOf(tick)]![bin]!++;
   }
 
   /** Θ, in grid units. */
-  choose(core: Core, key: Uint32Array, epsilon: number): number {
-    const { numerator, denominator } = exactRational(epsilon);
-    const noise = new Float64Array(this.#candidates.length);
-    core.geometric(
-      subStream(key, Stage.threshold, 0, 0),
-      makeScale(BigInt(GRID) * denominator, numerator),
-      noise,
-    );
-    const spared = Math.floor(1 / epsilon);
-    let [best, highest, above] = [0, -Infinity, 0];
-    for (let k = this.#candidates.length - 1; k >= 0; k--) {
-      above += this.#above[k + 1]!;
-      const penalty = Math.floor((GRID * SLOPE * Math.log(this.#candidates[k]!)) / epsilon + 0.5);
-      const score = noise[k]! - GRID * Math.max(above - spared, 0) - penalty;
-      if (score >= highest) [best, highest] = [k, score]; // ties go to the smaller θ
-    }
-    return this.#candidates[best]!;
+  choose(core: Core, key: Uint32Array): number {
+    const random = (purpose: number) => subStream(key, Stage.holdout, purpose, 0);
+    const noise = new Float64Array(1);
+    core.laplace(random(SPARSITY), this.#choice.countScale, noise);
+    const beta = steepness(this.#choice, this.#above(SPARSITY)[0]! + noise[0]!);
+    const pick = (purpose: number, knee: number): number => {
+      const winner = chooseCandidate(core, random(purpose), this.#choice, this.#above(purpose), beta, knee);
+      return this.#choice.candidates[winner]!;
+    };
+    return pick(FINE, 2 * pick(ROUGH, 0));
+  }
+
+  /** Per candidate, the events of a class that are above it. */
+  #above(purpose: number): Float64Array {
+    const counts = this.#counts[purpose]!;
+    const above = new Float64Array(counts.length - 1);
+    for (let k = above.length - 1, sum = 0; k >= 0; k--) above[k] = sum += counts[k + 1]!;
+    return above;
   }
 
   /** As many bytes whatever the events were. */
   save(writer: Encoder): void {
-    for (const count of this.#above) writer.double(count);
+    for (const counts of this.#counts) for (const count of counts) writer.double(count);
   }
 
   load(reader: Decoder): void {
-    for (let k = 0; k < this.#above.length; k++) this.#above[k] = reader.double();
-  }
-}
-
-/** 1, 2, 3, 4, 5, 6, 7, 8, 10, …, most. */
-function candidates(most: number): number[] {
-  const list: number[] = [];
-  for (let k = 0; ; k++) {
-    const next = Math.round(2 ** (k / 4));
-    if (next >= most) return [...list, most];
-    if (next !== list.at(-1)) list.push(next);
+    for (const counts of this.#counts) for (let k = 0; k < counts.length; k++) counts[k] = reader.double();
   }
 }

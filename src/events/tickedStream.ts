@@ -72,7 +72,8 @@ export class TickedStream implements TickStream, Snapshotted {
     this.#resolution = columns[0]!.stream.resolution;
     this.#sums = columns.findIndex(({ counts }) => !counts);
     this.#counts = columns.findIndex(({ counts }) => counts);
-    if (threshold === "noisy-max") this.#tally = new ThresholdTally(columns[0]!.stream);
+    if (threshold === "noisy-max")
+      this.#tally = new ThresholdTally(columns[0]!.stream, choosing, settings.perTick);
     else this.#theta = threshold;
     if (choosing + warming === 0) this.#begin();
   }
@@ -116,7 +117,7 @@ export class TickedStream implements TickStream, Snapshotted {
 
   /** Before θ is known: a tick that chooses it, or one that waits for it. */
   #hold(value: number, tick: number): void {
-    if (tick < this.#settings.choosing) this.#tally!.add(value);
+    if (tick < this.#settings.choosing) this.#tally!.add(value, tick);
     else this.#waiting.add(tick, value);
   }
 
@@ -145,8 +146,7 @@ export class TickedStream implements TickStream, Snapshotted {
     const { choosing, columns } = this.#settings;
     if (tick >= choosing) this.#warm.add(row?.[0] ?? 0);
     if (tick + 1 === choosing) {
-      const { epsilon, resolution } = columns[0]!.stream;
-      this.#theta = this.#tally!.choose(this.#core, this.#key, epsilon) * resolution;
+      this.#theta = this.#tally!.choose(this.#core, this.#key) * columns[0]!.stream.resolution;
       this.#waiting.drain((waiting, value) => this.#addTo(waiting, value));
     }
     if (tick + 1 === this.#held) this.#begin();
@@ -170,8 +170,9 @@ export class TickedStream implements TickStream, Snapshotted {
   /** The second column has noise of its own. */
   #publisher(column: number, theta: number, first: number): BlockPublisher {
     const key = column === 0 ? this.#key : derivedKey(this.#core, this.#key, Stage.column, 8);
-    const { stream } = this.#settings.columns[column]!;
-    return new BlockPublisher(this.#core, key, stream, theta, first, BLOCK_CAP);
+    const warming = column === 0 ? this.#settings.warming : 0; // ticks behind the first prediction: its noise
+    const settings = { ...this.#settings.columns[column]!.stream, warming };
+    return new BlockPublisher(this.#core, key, settings, theta, first, BLOCK_CAP);
   }
 
   between(from: Time, to: Time, options: BetweenOptions = {}): EventAnswer {
