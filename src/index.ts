@@ -2,7 +2,8 @@
 export { type TextInput, textInput, type TextOptions } from "./adapters/text.js";
 export { webTransform } from "./adapters/web.js";
 export { type Chunk, publishAll, type ValueSink } from "./adapters/iterate.js";
-export { type DurableStream, openStream, type OpenStreamOptions } from "./durable/openStream.js";
+export type { DurableStream, OpenStreamOptions } from "./durable/openStream.js";
+export { type DurableEvents, openStream, type Stored } from "./durable/openEvents.js";
 export { type Hub, type HubProgress, type HubStats, openHub } from "./durable/hub.js";
 export type { HubOptions } from "./durable/hubOptions.js";
 export {

@@ -18,6 +18,8 @@ export interface HistogramOptions extends EventOptions {
   readonly edges: Edges;
 }
 
+export const HISTOGRAM_OPTIONS = [...EVENT_OPTIONS, "edges"];
+
 export interface HistogramSettings extends TickSettings {
   readonly edges: Float64Array;
   /** How many buckets make a group; 1 for none. */
@@ -38,7 +40,7 @@ const SHARE_OF_A_BUCKET = 1 / 8;
 const FRACTION = 2 ** 8;
 
 export function resolveHistogram(asked: HistogramOptions): HistogramSettings {
-  const options = withTuning(ownOptions("options", asked, [...EVENT_OPTIONS, "edges"]));
+  const options = withTuning(ownOptions("options", asked, HISTOGRAM_OPTIONS));
   const ticks = resolveTicks(options);
   const edges = resolveEdges(options.edges);
   const group = groupSize(edges.length + 1);

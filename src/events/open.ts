@@ -1,5 +1,6 @@
 /** Makes streams of events and restores them. With `every` in the options a stream takes events, without it values. */
 import { chooseCore } from "../core/choose.js";
+import type { Core } from "../core/core.js";
 import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import type { Settings, StreamOptions } from "../stream/options.js";
@@ -19,6 +20,9 @@ import { type EventSettings, type EventStreamOptions, resolveEventStream } from 
 import { resume } from "./snapshots.js";
 import { CountedEvents, streamParameters, ValueEvents } from "./tickedStream.js";
 
+/** Whatever takes events. */
+export type AnyEvents = ValueEvents | CountedEvents | TickedHistogram;
+
 /** Options of a stream that counts events: all but those about values. */
 export type CounterOptions = Omit<EventStreamOptions, "of" | "max" | "threshold" | "holdout">;
 
@@ -30,28 +34,38 @@ export function privateStream(options: EventStreamOptions): EventStream;
 export function privateStream(options: StreamOptions): PrivateStream;
 export function privateStream(options: StreamOptions | EventStreamOptions): PrivateStream | EventStream {
   if (!isEvents(options)) return positionStream(options);
-  const settings = resolveEventStream(options);
-  return new ValueEvents(
-    settings,
-    chooseCore(settings.columns[0]!.stream.core),
-    newKey(settings.columns[0]!.stream),
-  );
+  return beginStream(options, ValueEvents);
 }
 
 /** Makes a stream that counts events. It needs no bound and no hold-out: the first tick is published. */
 export function privateCounter(options: CounterOptions): Counter {
-  const settings = resolveEventStream({ ...options, of: "count" });
-  return new CountedEvents(
-    settings,
-    chooseCore(settings.columns[0]!.stream.core),
-    newKey(settings.columns[0]!.stream),
-  );
+  return beginStream({ ...options, of: "count" }, CountedEvents);
+}
+
+function beginStream<T>(
+  options: EventStreamOptions,
+  Kind: new (settings: EventSettings, core: Core, key: Uint32Array) => T,
+): T {
+  const settings = resolveEventStream(options);
+  const { stream } = settings.columns[0]!;
+  return new Kind(settings, chooseCore(stream.core), newKey(stream));
 }
 
 /** Makes a histogram: counts, percentiles and shares of values over any range of time. */
 export function privateHistogram(options: HistogramOptions): Histogram {
+  return beginHistogram(options);
+}
+
+function beginHistogram(options: HistogramOptions): TickedHistogram {
   const settings = resolveHistogram(options);
   return new TickedHistogram(settings, chooseCore(settings.stream.core), newKey(settings.stream));
+}
+
+/** What the options are for: `edges` make a histogram, `of: "count"` a counter. */
+export function beginEvents(options: EventStreamOptions | HistogramOptions): AnyEvents {
+  if (has(options, "edges")) return beginHistogram(options as HistogramOptions);
+  const asked = options as EventStreamOptions;
+  return asked.of === "count" ? beginStream(asked, CountedEvents) : beginStream(asked, ValueEvents);
 }
 
 /**
@@ -75,8 +89,17 @@ export async function restore(
   key: SnapshotKey,
   options: StreamOptions | EventStreamOptions | HistogramOptions,
 ): Promise<PrivateStream | EventStream | Counter | Histogram> {
+  return isEvents(options)
+    ? restoreEvents(bytes, key, options)
+    : restorePositions(bytes, key, options as StreamOptions);
+}
+
+export function restoreEvents(
+  bytes: Uint8Array,
+  key: SnapshotKey,
+  options: EventStreamOptions | HistogramOptions,
+): Promise<AnyEvents> {
   if (has(options, "edges")) return restoreHistogram(bytes, key, options as HistogramOptions);
-  if (!isEvents(options)) return restorePositions(bytes, key, options as StreamOptions);
   const settings = resolveEventStream(options);
   const core = chooseCore(settings.columns[0]!.stream.core);
   const Kind = settings.of === "count" ? CountedEvents : ValueEvents;
@@ -88,7 +111,7 @@ function restoreHistogram(
   bytes: Uint8Array,
   key: SnapshotKey,
   options: HistogramOptions,
-): Promise<Histogram> {
+): Promise<TickedHistogram> {
   const settings = resolveHistogram(options);
   const core = chooseCore(settings.stream.core);
   const make = (own: HistogramSettings, noiseKey: Uint32Array) => new TickedHistogram(own, core, noiseKey);
@@ -98,7 +121,8 @@ function restoreHistogram(
 const has = (options: unknown, name: string): boolean =>
   typeof options === "object" && options !== null && Object.hasOwn(options, name);
 
-const isEvents = (options: object): options is EventStreamOptions => has(options, "every");
+/** Whether a stream takes events at times, not values at positions. */
+export const isEvents = (options: object): options is EventStreamOptions => has(options, "every");
 
 /** All randomness of a release. */
 function newKey({ unsafeSeed }: Settings): Uint32Array {

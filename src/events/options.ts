@@ -62,7 +62,8 @@ export const EVENT_OPTIONS: readonly string[] = [
   ...["epsilon", "every", "origin", "lateness", "skew", "clock", "perPerson", "perTick", "finest"],
   ...["maxRange", "history", "name", "tuning", "core", "unsafeSeed"],
 ];
-const STREAM_OPTIONS = [...EVENT_OPTIONS, "of", "max", "threshold", "holdout", "smoother"];
+/** All options of a stream of events. */
+export const EVENT_STREAM_OPTIONS = [...EVENT_OPTIONS, "of", "max", "threshold", "holdout", "smoother"];
 
 const TUNING = ["fanout", "skipLevels", "resolution"];
 
@@ -98,7 +99,7 @@ const MOST_THETA = 2 ** 30;
 const HOLDOUT_EVENTS = 4096;
 
 export function resolveEventStream(asked: EventStreamOptions): EventSettings {
-  const options = withTuning(ownOptions("options", asked, STREAM_OPTIONS));
+  const options = withTuning(ownOptions("options", asked, EVENT_STREAM_OPTIONS));
   const of = checkChoice("of", options.of ?? "sum", ["sum", "count", "mean"]);
   const ticks = resolveTicks(options);
   // The sum and the count of a mean are two releases of the same events: half of ε each.

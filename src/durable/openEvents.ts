@@ -1,0 +1,119 @@
+/**
+ * Opens streams of a store, those of events too. An event is acknowledged after it is stored, and a number is published
+ * after the ticks behind it are: `add` and `advance` resolve then. Await many of them together; they share a commit.
+ */
+import { checkInteger, checkText, ownOptions } from "../core/checks.js";
+import { given } from "../core/given.js";
+import type { Counter, EventStream } from "../events/answers.js";
+import type { Time } from "../events/duration.js";
+import type { Histogram } from "../events/histogramAnswers.js";
+import { HISTOGRAM_OPTIONS, type HistogramOptions } from "../events/histogramOptions.js";
+import type { DroppedEvents } from "../events/intake.js";
+import { type AnyEvents, beginEvents, type CounterOptions, isEvents, restoreEvents } from "../events/open.js";
+import { EVENT_STREAM_OPTIONS, type EventStreamOptions } from "../events/options.js";
+import type { EventStatement } from "../events/statement.js";
+import { snapshotKey, type StreamCipher } from "../stream/sealing.js";
+import { CheckedStore, checkSequence } from "./checkedStore.js";
+import { Committer } from "./committer.js";
+import { Durable, type Sealed } from "./durable.js";
+import { type DurableStream, openStream as openPositions, type OpenStreamOptions } from "./openStream.js";
+
+/** What every stream of a store needs beside its own options. */
+export type Stored = Pick<OpenStreamOptions, "name" | "store" | "key" | "atLeast" | "budget">;
+
+/**
+ * Opens a stream of a store: continues its newest snapshot, or begins it. With `every` it takes events, with `edges` it
+ * is a histogram, with `of: "count"` a counter.
+ */
+export function openStream(options: HistogramOptions & Stored): Promise<DurableEvents<Histogram>>;
+export function openStream(
+  options: CounterOptions & { readonly of: "count" } & Stored,
+): Promise<DurableEvents<Counter>>;
+export function openStream(options: EventStreamOptions & Stored): Promise<DurableEvents<EventStream>>;
+export function openStream(options: OpenStreamOptions): Promise<DurableStream>;
+export async function openStream(
+  asked: OpenStreamOptions | (EventStreamOptions & Stored) | (HistogramOptions & Stored),
+): Promise<unknown> {
+  if (!isEvents(asked)) return openPositions(asked as OpenStreamOptions);
+  const names = Object.hasOwn(asked, "edges") ? HISTOGRAM_OPTIONS : EVENT_STREAM_OPTIONS;
+  const own = ownOptions("openStream", asked, [...names, ...["store", "key", "atLeast", "budget"]]);
+  const { name, atLeast = 0, budget } = own;
+  const options = given(own, names as (keyof EventStreamOptions)[]) as EventStreamOptions;
+  checkText("name", name);
+  checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
+  const store = new CheckedStore(own.store);
+  const key = await snapshotKey(own.key);
+  const found = await store.get(name, atLeast);
+  try {
+    const events =
+      found === undefined ? beginEvents(options) : await restoreEvents(found.bytes, key, options);
+    if (found !== undefined) checkSequence(name, found.sequence, events.sequence);
+    await budget?.odometer.register(name, events.statement(), budget, found === undefined);
+    const cipher = await events.snapshots.cipher(key);
+    return new DurableEvents(new SealedEvents(events), store, new Committer(store), cipher, name);
+  } catch (reason) {
+    await store.giveBack(name);
+    throw reason;
+  }
+}
+
+/** A stream of events as the part that stores it sees it. */
+class SealedEvents<T extends AnyEvents> implements Sealed {
+  readonly events: T;
+
+  constructor(events: T) {
+    this.events = events;
+  }
+
+  get sequence(): number {
+    return this.events.sequence;
+  }
+
+  seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
+    return this.events.snapshots.seal(cipher);
+  }
+}
+
+type Kind = EventStream | Counter | Histogram;
+
+/** A stream of events, a counter or a histogram whose answers come after its state is stored. */
+export class DurableEvents<T extends Kind> extends Durable<SealedEvents<AnyEvents>> {
+  /** Takes an event; resolves when it is stored. */
+  add(...event: Parameters<T["add"]>): Promise<void> {
+    return this.#ask((events) => (events as { add(...event: unknown[]): void }).add(...event), true);
+  }
+
+  /** Closes the ticks that are due, stores that they are closed, and gives what they publish. */
+  advance(now?: Time): Promise<ReturnType<T["advance"]>> {
+    return this.#ask((events) => events.advance(now) as ReturnType<T["advance"]>, true);
+  }
+
+  between(...range: Parameters<T["between"]>): Promise<ReturnType<T["between"]>> {
+    const [from, to, options] = range as Parameters<Histogram["between"]>;
+    return this.#ask(
+      (events) => (events as Kind as Histogram).between(from, to, options) as ReturnType<T["between"]>,
+    );
+  }
+
+  /** Ticks closed so far. */
+  get closed(): number {
+    return this.stream.events.closed;
+  }
+
+  /** Private: how many events were dropped, and why. For the operator's eyes. */
+  get dropped(): DroppedEvents {
+    return this.stream.events.dropped;
+  }
+
+  statement(): Promise<EventStatement> {
+    return this.#ask((events) => events.statement());
+  }
+
+  explain(): Promise<string> {
+    return this.#ask((events) => events.explain());
+  }
+
+  #ask<A>(ask: (events: AnyEvents) => A, changes = false): Promise<A> {
+    return this.answer(({ events }) => ask(events), changes);
+  }
+}
