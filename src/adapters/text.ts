@@ -3,7 +3,7 @@ import { ownOptions, shown } from "../core/checks.js";
 import { chooseCore } from "../core/choose.js";
 import type { Texts } from "../core/core.js";
 import { TextError } from "./textError.js";
-import { csvRows, itemLines, jsonLines, plainLines, type RecordReader } from "./textRecords.js";
+import { csvRows, itemLines, jsonLines, type OnRow, plainLines, type RecordReader } from "./textRecords.js";
 
 export interface TextOptions {
   /** "plain": a number a line. "csv": a column of a table. "ndjson": a field of a JSON object a line. "fimi": how many items a line has. */
@@ -50,9 +50,10 @@ export class TextReader {
   #state: State;
   #busy = false;
 
-  constructor(options: TextOptions, core: Texts = chooseCore()) {
+  /** @param reader what it reads: {@link recordReader} makes one */
+  constructor(reader: RecordReader, core: Texts = chooseCore()) {
     this.#core = core;
-    this.#state = { reader: recordsOf(options), lines: 0, pending: new Uint8Array(0), begun: false };
+    this.#state = { reader, lines: 0, pending: new Uint8Array(0), begun: false };
   }
 
   /**
@@ -126,14 +127,17 @@ export class TextReader {
   }
 }
 
-function recordsOf(options: TextOptions): RecordReader {
+/**
+ * @param onRow gets the fields of every row of CSV; all rows are then read with care, which takes longer
+ */
+export function recordReader(options: TextOptions, onRow?: OnRow): RecordReader {
   const { format, column, delimiter = "," } = ownOptions("text", options, OPTIONS);
   if (format === "plain") return plainLines;
   if (format === "fimi") return itemLines;
   if (format === "csv") {
     if (!DELIMITERS.includes(delimiter))
       throw new RangeError(`delimiter: expected one of , ; | : or a tab, got ${shown(delimiter)}`);
-    return csvRows(column, delimiter.charCodeAt(0));
+    return csvRows(column, delimiter.charCodeAt(0), onRow);
   }
   if (format !== "ndjson")
     throw new RangeError(`format: expected "plain", "csv", "ndjson" or "fimi", got ${shown(format)}`);
@@ -202,7 +206,7 @@ export function textInput<T>(
   sink: { pushMany(values: Float64Array): T },
   options: TextOptions,
 ): TextInput<T> {
-  const reader = new TextReader(options);
+  const reader = new TextReader(recordReader(options));
   const push = (numbers: Float64Array) => sink.pushMany(numbers);
   return { pushText: (bytes) => reader.read(bytes, push), end: () => reader.end(push) };
 }

@@ -32,6 +32,9 @@ export interface Reading {
 const NEWLINE = 10;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** For records that no kernel knows: every one is read with care. */
+const scanNothing = (): Scan => ({ count: 0, next: 0, lines: 0 });
+
 /** A line's number, or what is wrong with it. */
 type ReadLine = (line: string) => number | string;
 
@@ -67,7 +70,7 @@ export const itemLines: RecordReader = lineReader(
       .trim()
       .split(/\s+/)
       .filter((item) => item !== "").length || "expected at least one item",
-  () => ({ count: 0, next: 0, lines: 0 }),
+  scanNothing,
 );
 
 /** One field of a JSON object a line. @param field its name, or names with dots between: an object inside an object */
@@ -78,7 +81,7 @@ export function jsonLines(field: string): RecordReader {
   const certain = names.every((name, i) => !name.includes("\uFFFD") && decoder.decode(path[i]) === name);
   return lineReader(
     (line) => fieldOf(line, names, field),
-    (core, bytes, out) => (certain ? core.scanJson(bytes, path, out) : { count: 0, next: 0, lines: 0 }),
+    (core, bytes, out) => (certain ? core.scanJson(bytes, path, out) : scanNothing()),
   );
 }
 
@@ -99,35 +102,41 @@ function fieldOf(line: string, names: readonly string[], field: string): number 
   return Number.isFinite(number) ? (number as number) : `field "${field}" is not a number`;
 }
 
+/** Gets a row's fields, as they are read: first the header, if there is one. */
+export type OnRow = (cells: readonly string[], isHeader: boolean) => void;
+
 /**
  * One column of CSV (RFC 4180): quotes around fields, doubled inside them; a line's end inside quotes is text. Empty
  * lines are left out. The first row is a header unless all its fields are numbers.
  * @param column its name in the header, or its number from 1; may be left out if there is only one
  */
-export function csvRows(column: string | undefined, delimiter: number): RecordReader {
+export function csvRows(column: string | undefined, delimiter: number, onRow?: OnRow): RecordReader {
   return {
-    scan: () => ({ count: 0, next: 0, lines: 0 }),
+    scan: scanNothing,
     read(bytes, line, last) {
       const row = readRow(bytes, line, delimiter, last);
       if (row === undefined || row.cells.length === 0) return row;
       const table = { delimiter, column: columnOf(row.cells, column), fields: row.cells.length };
       const isHeader = row.cells.some((cell) => typeof numberOf(cell) === "string");
-      return { ...(isHeader ? row : valueOf(row, table)), then: dataRows(table) };
+      const then = dataRows(table, onRow);
+      if (!isHeader) return { ...valueOf(row, table, onRow), then };
+      onRow?.(row.cells, true);
+      return { next: row.next, lines: row.lines, then };
     },
   };
 }
 
-function dataRows(table: Table): RecordReader {
+function dataRows(table: Table, onRow: OnRow | undefined): RecordReader {
   return {
-    scan: (core, bytes, out) => core.scanCsv(bytes, table, out),
+    scan: onRow === undefined ? (core, bytes, out) => core.scanCsv(bytes, table, out) : scanNothing,
     read(bytes, line, last) {
       const row = readRow(bytes, line, table.delimiter, last);
-      return row === undefined || row.cells.length === 0 ? row : valueOf(row, table);
+      return row === undefined || row.cells.length === 0 ? row : valueOf(row, table, onRow);
     },
   };
 }
 
-function valueOf({ cells, cellLines, next, lines }: Row, { column, fields }: Table): Reading {
+function valueOf({ cells, cellLines, next, lines }: Row, { column, fields }: Table, onRow?: OnRow): Reading {
   if (cells.length !== fields) {
     const at = Math.min(cells.length, fields + 1); // the last field there is, or the first that is too many
     throw new TextError(
@@ -138,19 +147,23 @@ function valueOf({ cells, cellLines, next, lines }: Row, { column, fields }: Tab
   }
   const value = numberOf(cells[column]!);
   if (typeof value === "string") throw new TextError(`${value} in column ${column + 1}`, cellLines[column]!);
+  onRow?.(cells, false);
   return { next, lines, value };
 }
 
-/** @throws RangeError for the caller: the column is a parameter */
-export function columnOf(first: readonly string[], column: string | undefined): number {
+/**
+ * A column by its name in the first row, or by its number from 1.
+ * @param option that names it, for the message
+ */
+export function columnOf(first: readonly string[], column: string | undefined, option = "column"): number {
   const expected = `a name in the header or a number from 1 to ${first.length}`;
   if (column === undefined) {
     if (first.length === 1) return 0;
-    throw new RangeError(`column: missing; expected ${expected}`);
+    throw new RangeError(`${option}: missing; expected ${expected}`);
   }
   const named = first.findIndex((cell) => cell.trim() === column);
   if (named >= 0) return named;
   const number = Number(column);
   if (Number.isInteger(number) && number >= 1 && number <= first.length) return number - 1;
-  throw new RangeError(`column: expected ${expected}, got "${column}"`);
+  throw new RangeError(`${option}: expected ${expected}, got "${column}"`);
 }

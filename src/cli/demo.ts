@@ -1,5 +1,6 @@
 /** brume demo: publishes the built-in example stream and prints it beside the truth. */
-import { plan, privateStream } from "../index.js";
+import { plan } from "../stream/plan.js";
+import { privateStream } from "../stream/stream.js";
 import type { Command } from "./command.js";
 import { EXAMPLE, exampleStream } from "./example.js";
 import { chart } from "./chart.js";

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line. Exit codes: 0 done, 1 the data could not be used, 2 called wrongly. */
 import { readFileSync } from "node:fs";
+import { TextError } from "../adapters/textError.js";
 import { Arguments, type Command, DataError, helpOf, UsageError } from "./command.js";
 import { Interrupted } from "./interrupt.js";
 import { inWords, isSystemError } from "./systemErrors.js";
@@ -59,14 +60,17 @@ async function main([name, ...argv]: string[]): Promise<number> {
 /** Parameters out of range are the caller's: RangeError and TypeError of the library name them. */
 function report(reason: unknown, { name, options }: Command): number {
   if (reason instanceof Interrupted) return reason.exitCode;
+  if (reason instanceof DataError || reason instanceof TextError) {
+    console.error(`brume ${name}: ${reason.message}`);
+    return 1;
+  }
   const usage = reason instanceof UsageError || reason instanceof RangeError || reason instanceof TypeError;
   if (usage) {
     console.error(`brume ${name}: ${asOption(reason.message, options)}`);
     console.error(`brume ${name} --help tells how it is called.`);
     return 2;
   }
-  if (reason instanceof DataError) console.error(`brume ${name}: ${reason.message}`);
-  else if (isSystemError(reason)) console.error(`brume ${name}: ${reason.path ?? name}: ${inWords(reason)}`);
+  if (isSystemError(reason)) console.error(`brume ${name}: ${reason.path ?? name}: ${inWords(reason)}`);
   else console.error(`brume ${name}: ${bugReport(reason)}`);
   return 1;
 }
@@ -80,9 +84,9 @@ function bugReport(reason: unknown): string {
 
 /** "maxRange: expected …" of the library is "--max-range: expected …" here. */
 function asOption(message: string, options: Command["options"]): string {
-  return message.replace(/^[a-z]+([A-Z][a-z]+)*(?=:)/, (parameter) => {
+  return message.replace(/^(?:tuning\.)?([a-z]+(?:[A-Z][a-z]+)*)(?=:)/, (all, parameter: string) => {
     const option = parameter.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    return Object.hasOwn(options, option) ? `--${option}` : parameter;
+    return Object.hasOwn(options, option) ? `--${option}` : all;
   });
 }
 

@@ -1,29 +1,28 @@
-/** Where results go: standard output as they come, or a file that appears only when it is whole. */
-import { once } from "node:events";
+/** Where results go: standard output as they come, or a file that is created atomically when it is complete; gzip or not. */
 import { rmSync } from "node:fs";
 import { type FileHandle, open, rename, stat } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
+import type { Gzip } from "node:zlib";
 import { type Arguments, DataError } from "./command.js";
 import { inWords } from "./systemErrors.js";
 
 export interface Sink {
-  write(text: string): Promise<void>;
+  /** Resolves when the bytes are needed no longer: a slow reader slows the writer. */
+  write(bytes: Uint8Array | string): Promise<void>;
   /** Makes the file appear under its name. */
   done(): Promise<void>;
   /** Leaves nothing behind. */
   discard(): Promise<void>;
 }
 
-/** The file that an option names, or else what stands in for it; what cannot be written fails now, not at the end. */
+/** The file that an option names, or else what stands in for it. What cannot be written fails now, not at the end. */
 export async function openSink(args: Arguments, option: string, otherwise: Sink): Promise<Sink> {
   const path = args.text(option);
   return path === undefined ? otherwise : WholeFile.open(path, option);
 }
 
 export const standardOutput: Sink = {
-  async write(text) {
-    if (!process.stdout.write(text)) await once(process.stdout, "drain");
-  },
+  write: (bytes) => new Promise((resolve) => process.stdout.write(bytes, () => resolve())),
   done: () => Promise.resolve(),
   discard: () => Promise.resolve(),
 };
@@ -33,6 +32,30 @@ export const nowhere: Sink = {
   done: () => Promise.resolve(),
   discard: () => Promise.resolve(),
 };
+
+/** The same bytes as gzip. zlib runs on a thread of its own, while this one makes the next bytes. */
+export async function gzipped(sink: Sink): Promise<Sink> {
+  const { createGzip } = await import("node:zlib");
+  const gzip: Gzip = createGzip();
+  const pumped = (async () => {
+    for await (const piece of gzip as AsyncIterable<Buffer>) await sink.write(piece);
+  })();
+  pumped.catch((reason: unknown) => gzip.destroy(reason as Error));
+  return {
+    write: (bytes) =>
+      new Promise((resolve, reject) => gzip.write(bytes, (reason) => (reason ? reject(reason) : resolve()))),
+    async done() {
+      gzip.end();
+      await pumped;
+      await sink.done();
+    },
+    async discard() {
+      gzip.destroy();
+      await pumped.catch(() => undefined); // it was stopped
+      await sink.discard();
+    },
+  };
+}
 
 /** Written under another name in the same folder, then renamed. */
 class WholeFile implements Sink {
@@ -58,8 +81,8 @@ class WholeFile implements Sink {
     return file;
   }
 
-  write(text: string): Promise<void> {
-    return this.#try(() => this.#file!.appendFile(text));
+  write(bytes: Uint8Array | string): Promise<void> {
+    return this.#try(() => this.#file!.appendFile(bytes));
   }
 
   done(): Promise<void> {
@@ -91,7 +114,7 @@ class WholeFile implements Sink {
   }
 
   #failure(reason: unknown): Error {
-    return new DataError(`--${this.#option}: ${this.#path} cannot be written: ${inWords(reason)}`, {
+    return new DataError(`--${this.#option}: cannot write ${this.#path}: ${inWords(reason)}`, {
       cause: reason,
     });
   }

@@ -1,17 +1,17 @@
 /** brume plan: what a release would cost, before any data. */
-import { plan as planOf } from "../index.js";
+import { plan as planOf } from "../stream/plan.js";
 import type { Command } from "./command.js";
 import { table } from "./table.js";
-import { TOPS_FLAGS, topsOptions } from "./streamOptions.js";
+import { STREAM_FLAGS, streamOptions } from "./streamOptions.js";
 
 export const plan: Command = {
   name: "plan",
   operands: "",
   summary: "Tells error and memory of a release from its parameters alone.",
-  options: { ...TOPS_FLAGS, json: { help: "one JSON object instead of tables" } },
+  options: { ...STREAM_FLAGS, json: { help: "one JSON object instead of tables" } },
   example: "brume plan --epsilon 0.1 --max 1000",
   run(args) {
-    const p = planOf(topsOptions(args));
+    const p = planOf(streamOptions(args));
     if (args.has("json")) {
       process.stdout.write(`${JSON.stringify(p, null, 2)}\n`);
       return;

@@ -1,13 +1,16 @@
 /** brume release: numbers in, private numbers out, as they come. */
-import { statSync } from "node:fs";
-import { type PrivateStream, privateStream } from "../index.js";
-import { type Command, DataError } from "./command.js";
-import { openNumbers, type Source } from "./input.js";
+import { recordReader, TextReader } from "../adapters/text.js";
+import { privateStream } from "../stream/stream.js";
+import type { PrivateStream } from "../stream/system.js";
+import { type Carried, carriedOf } from "./carry.js";
+import { type Arguments, type Command, DataError } from "./command.js";
+import { OUTPUT_FORMATS, type OutputFormat } from "./formats.js";
+import { openBytes, type Source } from "./input.js";
 import { INPUT_FLAGS, inputOf } from "./inputOptions.js";
 import { onInterrupt } from "./interrupt.js";
-import { nowhere, openSink, type Sink, standardOutput } from "./output.js";
+import { gzipped, nowhere, openSink, type Sink, standardOutput } from "./output.js";
 import { Progress } from "./progress.js";
-import { TOPS_FLAGS, topsOptions } from "./streamOptions.js";
+import { STREAM_FLAGS, streamOptions } from "./streamOptions.js";
 
 export const release: Command = {
   name: "release",
@@ -15,25 +18,33 @@ export const release: Command = {
   summary:
     "Publishes a stream under event-level ε-differential privacy: one number per value after the hold-out.\nReads one number per line, or a column of CSV or NDJSON, gzip or not, from a file or standard input.",
   options: {
-    ...TOPS_FLAGS,
+    ...STREAM_FLAGS,
     ...INPUT_FLAGS,
-    out: { value: "FILE", help: "write here instead of standard output; appears when it is whole" },
+    format: { value: "F", help: "of the output: plain, csv, or f64 for doubles of 8 bytes (plain)" },
+    carry: { value: "A,B", help: "copy these PUBLIC columns of a CSV file to the output, as they are" },
+    out: { value: "FILE", help: "write here, not to standard output; created atomically when complete" },
+    gzip: { help: "compress the output; a FILE that ends with .gz is always compressed" },
     account: { value: "FILE", help: "write the machine-readable privacy statement here" },
   },
   example: "tail -f queries.log | brume release - --epsilon 0.5 --max 1000 --holdout 4096",
   async run(args) {
     const path = args.operands[0] ?? "-";
-    const stream = privateStream(topsOptions(args));
-    const source = openNumbers(...inputOf(args, path));
+    const stream = privateStream(streamOptions(args));
+    const [, format, column, delimiter] = inputOf(args, path);
+    const output = args.choice("format", ["plain", "csv", "f64"]) ?? "plain";
+    const carried = carriedOf(args.text("carry"), format, output);
+    const reader = new TextReader(recordReader({ format, column, delimiter }, carried?.onRow));
+    const source = openBytes(path);
     const interrupt = onInterrupt(() => source.close()); // a live stream has no other end
     let [out, account] = [standardOutput, nowhere];
     try {
-      out = await openSink(args, "out", standardOutput);
+      out = await openOutput(args);
       account = await openSink(args, "account", nowhere);
-      await publish(stream, source, sizeOf(path), out).catch((reason: unknown) => {
+      const release = { stream, reader, source, carried, output: OUTPUT_FORMATS[output], out };
+      await publish(release).catch((reason: unknown) => {
         if (interrupt.reason === undefined) throw reason; // a source that was closed fails, too
       });
-      if (interrupt.reason !== undefined && out !== standardOutput) throw interrupt.reason;
+      if (interrupt.reason !== undefined && args.text("out") !== undefined) throw interrupt.reason;
       if (stream.received === 0 && interrupt.reason === undefined)
         throw new DataError(`${path}: expected at least one number, got none`);
       await account.write(`${JSON.stringify(stream.statement(), null, 2)}\n`);
@@ -55,25 +66,37 @@ export const release: Command = {
   },
 };
 
+interface Release {
+  readonly stream: PrivateStream;
+  readonly reader: TextReader;
+  readonly source: Source;
+  readonly carried: Carried | undefined;
+  readonly output: OutputFormat;
+  readonly out: Sink;
+}
+
 /** Publishes what comes, as it comes. */
-async function publish(
-  stream: PrivateStream,
-  source: Source,
-  size: number | undefined,
-  out: Sink,
-): Promise<void> {
+async function publish({ stream, reader, source, carried, output, out }: Release): Promise<void> {
   const progress = new Progress("values");
+  const push = (numbers: Float64Array) => stream.pushMany(numbers);
+  let head = output.head(carried?.names ?? []);
+  const write = async (published: Float64Array) => {
+    if (head !== "") await out.write(head);
+    head = "";
+    for (const piece of output.pieces(published, carried?.take(published.length) ?? []))
+      await out.write(piece);
+    progress.show(stream.received, source.size === undefined ? undefined : source.bytesRead() / source.size);
+  };
   try {
-    for await (const chunk of source.chunks) {
-      const published = stream.pushMany(chunk);
-      if (published.length > 0) await out.write(`${published.join("\n")}\n`);
-      progress.show(stream.received, size === undefined ? undefined : source.bytesRead() / size);
-    }
+    for await (const piece of source.pieces) await write(reader.read(piece, push));
+    await write(reader.end(push));
   } finally {
     progress.clear();
   }
 }
 
-function sizeOf(path: string): number | undefined {
-  return path === "-" ? undefined : statSync(path, { throwIfNoEntry: false })?.size;
+async function openOutput(args: Arguments): Promise<Sink> {
+  const sink = await openSink(args, "out", standardOutput);
+  const compress = args.has("gzip") || /\.gz$/i.test(args.text("out") ?? "");
+  return compress ? gzipped(sink) : sink;
 }

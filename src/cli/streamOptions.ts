@@ -1,9 +1,11 @@
-/** The options of `tops` on the command line, shared by the commands that make a publisher. */
-import type { CustomSmoother, SmootherChoice, StreamOptions } from "../index.js";
+/** The options of a stream on the command line, shared by the commands that make one. */
 import { given } from "../core/given.js";
+import type { StreamOptions } from "../stream/options.js";
+import type { CustomSmoother } from "../stream/smoothers/custom.js";
+import type { SmootherChoice } from "../stream/smoothers/index.js";
 import { type Arguments, type Option, UsageError } from "./command.js";
 
-export const TOPS_FLAGS: Readonly<Record<string, Option>> = {
+export const STREAM_FLAGS: Readonly<Record<string, Option>> = {
   epsilon: { value: "E", help: "privacy budget ε of the whole release (required)" },
   max: { value: "B", help: "public upper bound of a value (required)" },
   holdout: { value: "M", help: "values that choose θ and are never published (65536)" },
@@ -16,7 +18,7 @@ export const TOPS_FLAGS: Readonly<Record<string, Option>> = {
   paper: { help: "all choices as in the paper" },
 };
 
-export function topsOptions(args: Arguments): StreamOptions {
+export function streamOptions(args: Arguments): StreamOptions {
   const options = {
     holdout: args.number("holdout"),
     maxRange: args.number("max-range"),

@@ -3,7 +3,7 @@ import { parse } from "csv-parse/sync";
 import seedrandom from "seedrandom";
 import { describe, expect, test } from "vitest";
 import { TextError } from "../../src/adapters/textError.js";
-import { textInput, type TextOptions, TextReader } from "../../src/adapters/text.js";
+import { recordReader, textInput, type TextOptions, TextReader } from "../../src/adapters/text.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { privateStream } from "../../src/index.js";
@@ -17,7 +17,7 @@ function readText(bytes: Uint8Array, options: TextOptions, core = CORES[0]!, cut
   const all: number[] = [];
   const keep = (numbers: Float64Array) => void all.push(...numbers);
   try {
-    const reader = new TextReader(options, core);
+    const reader = new TextReader(recordReader(options), core);
     for (let at = 0; at < bytes.length;) {
       const end = Math.min(bytes.length, at + cut());
       reader.read(bytes.subarray(at, end), keep);
@@ -274,7 +274,7 @@ test("valid tables mean what they mean to another reader of CSV", () => {
 
 describe("what a caller relies on", () => {
   test("a refused piece changes nothing: the text continues after the piece before it", () => {
-    const reader = new TextReader({ format: "plain" });
+    const reader = new TextReader(recordReader({ format: "plain" }));
     const numbers: number[] = [];
     const keep = (more: Float64Array) => void numbers.push(...more);
     reader.read(encode("1\n2"), keep);
@@ -290,7 +290,7 @@ describe("what a caller relies on", () => {
   });
 
   test("re-entry is an error", () => {
-    const reader = new TextReader({ format: "plain" });
+    const reader = new TextReader(recordReader({ format: "plain" }));
     expect(() => reader.read(encode("1\n"), () => reader.end(() => undefined))).toThrow(
       "text: called from inside",
     );
@@ -299,7 +299,7 @@ describe("what a caller relies on", () => {
   test.each(["plain", "csv", "ndjson"] as const)(
     "a record without end is refused, in linear time: %s",
     (format) => {
-      const reader = new TextReader({ format, column: format === "plain" ? undefined : "x" });
+      const reader = new TextReader(recordReader({ format, column: format === "plain" ? undefined : "x" }));
       const ignore = () => undefined;
       if (format === "csv") reader.read(encode('x\n"'), ignore);
       const piece = encode("1".repeat(64));
@@ -324,12 +324,12 @@ describe("what a caller relies on", () => {
     [{ format: "csv", delimiter: "1" }, 'delimiter: expected one of , ; | : or a tab, got "1"'],
     [{ format: "ndjson" }, "column: missing; expected the name of a field"],
   ])("%j is refused", (options, message) => {
-    expect(() => new TextReader(options as TextOptions)).toThrow(message);
+    expect(() => recordReader(options as TextOptions)).toThrow(message);
   });
 
   test("a string is refused: it is encoded first", () => {
-    expect(() => new TextReader({ format: "plain" }).read("1\n" as never, () => undefined)).toThrow(
-      "Uint8Array",
-    );
+    expect(() =>
+      new TextReader(recordReader({ format: "plain" })).read("1\n" as never, () => undefined),
+    ).toThrow("Uint8Array");
   });
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { privateStream } from "../../src/index.js";
 
@@ -72,7 +72,7 @@ describe("brume release", () => {
     ],
     [
       "a format by hand",
-      ["-", "--format", "ndjson", "--column", "x"],
+      ["-", "--input-format", "ndjson", "--column", "x"],
       values.map((v) => `{"x":${v}}`).join("\n"),
     ],
   ])("reads %s", async (_, args, input) => {
@@ -80,6 +80,87 @@ describe("brume release", () => {
     expect(code).toBe(0);
     expect(numbers(out)).toEqual(expected);
     expect(err).toContain("NOT PRIVATE");
+  });
+
+  test("reads other delimiters and inner fields", async () => {
+    const tabs = values.map((v, i) => `${i}\t${v}`).join("\n");
+    const tsv = await brume(
+      ["release", "-", ...flags, "--input-format", "csv", "--delimiter", "tab", "--column", "2"],
+      tabs,
+    );
+    expect(numbers(tsv.out)).toEqual(expected);
+    const inner = values.map((v) => `{"trip":{"fare":"${v}"}}`).join("\n");
+    const json = await brume(
+      ["release", "-", ...flags, "--input-format", "ndjson", "--column", "trip.fare"],
+      inner,
+    );
+    expect(numbers(json.out)).toEqual(expected);
+  });
+
+  describe("writes", () => {
+    const input = file(
+      "formats.csv",
+      `day,"who, where",fare\n${values.map((v, i) => `d${i},"a ""b"", ${i}",${v}`).join("\n")}\n`,
+    );
+    const release = (...args: string[]) => brume(["release", input, "--column", "fare", ...flags, ...args]);
+
+    test("doubles", async () => {
+      const path = join(folder, "out.f64");
+      await release("--format", "f64", "--out", path);
+      const bytes = readFileSync(path);
+      expect(Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))).toEqual(expected);
+    });
+
+    test("CSV with columns that were named, after a warning", async () => {
+      const { out, err } = await release("--format", "csv", "--carry", "day,who, where");
+      expect(err).toContain("--carry"); // a name with a comma cannot be named: it is refused, not guessed
+      expect(out).toBe("");
+      const carried = await release("--format", "csv", "--carry", "day");
+      expect(carried.err).toContain(
+        "Warning: the columns day are copied to the output without any protection",
+      );
+      const rows = carried.out.trimEnd().split("\n");
+      expect(rows[0]).toBe("day,published");
+      expect(rows.slice(1)).toEqual(expected.map((number, i) => `d${128 + i},${number}`));
+      const quoted = await release("--format", "csv", "--carry", "2");
+      expect(quoted.out.split("\n")[1]).toBe(`"a ""b"", 128",${expected[0]}`);
+    });
+
+    test("no column that was not named", async () => {
+      const { out } = await release("--format", "csv");
+      expect(out.trimEnd().split("\n")).toEqual(["published", ...expected.map(String)]);
+    });
+
+    test("gzip, by the file's name or by a switch", async () => {
+      const path = join(folder, "out.txt.gz");
+      await release("--out", path);
+      expect(numbers(gunzipSync(readFileSync(path)).toString())).toEqual(expected);
+      const out = await new Promise<Buffer>((resolve) => {
+        const child = spawn(process.execPath, [
+          MAIN,
+          "release",
+          input,
+          "--column",
+          "fare",
+          ...flags,
+          "--gzip",
+        ]);
+        const parts: Buffer[] = [];
+        child.stdout.on("data", (part: Buffer) => parts.push(part));
+        child.once("close", () => resolve(Buffer.concat(parts)));
+      });
+      expect(numbers(gunzipSync(out).toString())).toEqual(expected);
+    });
+
+    test.each([
+      [["--format", "xml"], "--format: expected plain, csv, f64"],
+      [["--carry", "day"], "--carry: expected CSV in and --format csv out"],
+      [["--format", "csv", "--carry", "night"], "--carry: expected a name in the header"],
+    ])("refuses %j", async (args, message) => {
+      const { code, err } = await release(...args);
+      expect(code).toBe(2);
+      expect(err).toContain(message);
+    });
   });
 
   test("publishes live: a pipe gets its numbers before the input ends", async () => {
@@ -118,28 +199,33 @@ describe("brume release", () => {
     [
       "a CSV cell",
       "a,b\n1,2\n3,secret-7x\n",
-      ["--format", "csv", "--column", "b"],
+      ["--input-format", "csv", "--column", "b"],
       "line 3: expected a finite number in column 2",
     ],
     [
       "CSV with an open quote",
       'a\n1\n"2\n',
-      ["--format", "csv"],
+      ["--input-format", "csv"],
       "expected valid CSV, got a quote that is never closed",
     ],
     [
       "a JSON field",
       '{"x":1}\n{"x":"secret-7x"}\n',
-      ["--format", "ndjson", "--column", "x"],
+      ["--input-format", "ndjson", "--column", "x"],
       'line 2: field "x" is not a number',
     ],
     [
       "no such JSON field",
       '{"x":1}\n',
-      ["--format", "ndjson", "--column", "y"],
+      ["--input-format", "ndjson", "--column", "y"],
       'line 1: there is no field "y"',
     ],
-    ["no JSON", "secret-7x\n", ["--format", "ndjson", "--column", "y"], "line 1: expected a JSON object"],
+    [
+      "no JSON",
+      "secret-7x\n",
+      ["--input-format", "ndjson", "--column", "y"],
+      "line 1: expected a JSON object",
+    ],
   ])("names a bad line by number and reason, never by its value: %s", async (_, input, args, message) => {
     const out = join(folder, "half.txt");
     const { code, err } = await brume(
@@ -180,7 +266,7 @@ describe("brume release", () => {
     expect(await brume(["release", "-", ...flags, ...whole, option, path], lines)).toEqual({
       code: 1,
       out: "",
-      err: `brume release: ${option}: ${path} cannot be written: ${message}\n`,
+      err: `brume release: ${option}: cannot write ${path}: ${message}\n`,
     });
     expect(readdirSync(folder).filter((name) => name.startsWith("half"))).toEqual([]);
   });
@@ -232,8 +318,8 @@ describe("brume release", () => {
     [["ldp"], "expected brume ldp simulate"],
     [["release", "--epsilon", "1", "--max", "5", "--smoother", "newest"], "--smoother: expected recent"],
     [
-      ["release", "--epsilon", "1", "--max", "5", "--format", "xml"],
-      "--format: expected plain, csv, ndjson or fimi",
+      ["release", "--epsilon", "1", "--max", "5", "--input-format", "xml"],
+      "--input-format: expected plain, csv, ndjson or fimi",
     ],
     [["publish"], 'unknown command "publish"'],
     [["explain"], "FILE.json: missing"],
