@@ -45,8 +45,10 @@ interface State {
 /** Turns pieces of text into numbers. A call that throws changes nothing. */
 export class TextReader {
   readonly #core: Texts;
-  /** Where a kernel writes. */
+  /** Where a kernel writes; where numbers are gathered; where a piece is joined to what was left of the one before. */
   readonly #scratch = new Float64Array(WINDOW / 4);
+  readonly #numbers = new Numbers();
+  readonly #joined = new Uint8Array(2 * PIECE);
   #state: State;
   #busy = false;
 
@@ -58,7 +60,7 @@ export class TextReader {
 
   /**
    * Reads more text.
-   * @param use gets the numbers that are complete now; if it throws, the text counts as not read
+   * @param use gets the numbers that are complete now, for as long as it runs; if it throws, the text counts as not read
    */
   read<T>(bytes: Uint8Array, use: (numbers: Float64Array) => T): T {
     if (!(bytes instanceof Uint8Array))
@@ -84,13 +86,14 @@ export class TextReader {
     if (this.#busy) throw new TypeError("text: called from inside a call; wait until that one has returned");
     this.#busy = true;
     try {
-      const numbers = new Numbers();
-      const state = advance(numbers);
-      const result = use(numbers.all());
+      const state = advance(this.#numbers);
+      const result = use(this.#numbers.all());
       this.#state = state;
       return result;
     } finally {
       this.#scratch.fill(0);
+      this.#joined.fill(0);
+      this.#numbers.wipe();
       this.#busy = false;
     }
   }
@@ -99,7 +102,7 @@ export class TextReader {
   #scan(state: State, piece: Uint8Array, last: boolean, numbers: Numbers): State {
     let { reader, lines } = state;
     const { pending } = state;
-    const text = append(pending, piece);
+    const text = this.#join(pending, piece);
     let at = state.begun ? 0 : markLength(text, last);
     const waits = pending.length > SHORT && text.length < (17 / 16) * pending.length && !last;
     let window = WINDOW;
@@ -121,9 +124,18 @@ export class TextReader {
     const read = Math.max(0, at);
     if (text.length - read > LONGEST)
       throw new TextError(`expected at most ${LONGEST} bytes in a record, got more`, lines + 1);
-    // A record that only grows stays where it is; what is left of others is copied, because the piece is the caller's.
-    const kept = read === 0 && pending.length > 0 ? text : text.slice(read);
+    // A record that only grows keeps its memory; what is left of others is copied out of memory that is used again.
+    const grows = text.buffer !== piece.buffer && text.buffer !== this.#joined.buffer;
+    const kept = read === 0 && grows ? text : text.slice(read);
     return { reader, lines, pending: kept, begun: state.begun || at >= 0 };
+  }
+
+  #join(pending: Uint8Array, piece: Uint8Array): Uint8Array {
+    if (pending.length === 0) return piece;
+    if (pending.length > piece.length) return append(pending, piece);
+    this.#joined.set(pending);
+    this.#joined.set(piece, pending.length);
+    return this.#joined.subarray(0, pending.length + piece.length);
   }
 }
 
@@ -153,22 +165,21 @@ function markLength(text: Uint8Array, last: boolean): number {
   return same === text.length && !last ? -1 : 0;
 }
 
-/** Both as one array. Appending many small pieces takes linear time in all: room for more is kept behind them. */
+/** Both as one array. Many small pieces take linear time in all: room for more is kept behind them. */
 function append(pending: Uint8Array, piece: Uint8Array): Uint8Array {
-  if (pending.length === 0) return piece;
   const length = pending.length + piece.length;
   if (pending.buffer.byteLength >= length) {
     const whole = new Uint8Array(pending.buffer, 0, length);
     whole.set(piece, pending.length);
     return whole;
   }
-  const whole = new Uint8Array(piece.length < pending.length ? 2 * length : length);
+  const whole = new Uint8Array(2 * length);
   whole.set(pending);
   whole.set(piece, pending.length);
   return whole.subarray(0, length);
 }
 
-/** Numbers in an array that grows. */
+/** Numbers in an array that grows, and is used again. */
 class Numbers {
   #values = new Float64Array(0);
   #length = 0;
@@ -186,6 +197,12 @@ class Numbers {
 
   all(): Float64Array {
     return this.#values.subarray(0, this.#length);
+  }
+
+  /** Forgets them. */
+  wipe(): void {
+    this.#values.fill(0, 0, this.#length);
+    this.#length = 0;
   }
 }
 
@@ -207,6 +224,6 @@ export function textInput<T>(
   options: TextOptions,
 ): TextInput<T> {
   const reader = new TextReader(recordReader(options));
-  const push = (numbers: Float64Array) => sink.pushMany(numbers);
+  const push = (numbers: Float64Array) => sink.pushMany(numbers.slice()); // a durable stream reads them later
   return { pushText: (bytes) => reader.read(bytes, push), end: () => reader.end(push) };
 }

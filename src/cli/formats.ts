@@ -13,10 +13,11 @@ export interface OutputFormat {
 
 /** Bytes, or characters, of a piece. */
 const PIECE = 2 ** 20;
+/** Lines are made here, one piece at a time. */
+const buffer = Buffer.allocUnsafe(PIECE);
 
 /** One number a line. Numbers repeat inside a block: each is formatted once, and copied. */
 function* lines(published: Float64Array): Iterable<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(Math.min(PIECE, 32 * published.length)); // the longest number has 24 characters
   let at = 0;
   for (let i = 0; i < published.length;) {
     const value = published[i]!;
