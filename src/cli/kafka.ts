@@ -13,7 +13,7 @@ const PACKAGE = "brume-kafka/cli"; // a name, not an import: it may be missing
 export const kafka: Command = {
   name: "kafka",
   operands: "ACTION FILE",
-  summary: `streams on a Kafka cluster (needs the package brume-kafka)
+  summary: `Runs streams on a Kafka cluster (needs the package brume-kafka).
 ACTION is one of: topics (makes the topics), check (says what is unsafe), run (a worker), clock (heartbeats for
 ticks), read (prints what is published), rekey (seals all state under the current key).
 FILE is JSON with the worker's options; docs/cluster.md has an example. Keys are read from the files it names.`,
