@@ -31,7 +31,7 @@ const SUBJECTS: Record<string, readonly string[]> = {
   "src/core/tables/scale.ts": ["core/laplace", "core/scale"],
   "src/core/tables/selection.ts": ["stream/threshold"],
   "src/core/tables/coin.ts": ["core/reader", "core/laplace"],
-  "src/core/tables/mechanism.ts": ["core/reports", "local/mechanisms"],
+  "src/core/tables/sectors.ts": ["core/reports", "local/mechanisms"],
   "src/core/tree.ts": ["core/forest", "core/consistency"],
   "src/core/random.ts": ["core/random", "core/chacha"],
   "src/core/checks.ts": ["core/checks", "stream/stream"],

@@ -4,9 +4,10 @@
  *
  *     npm run accuracy:local -- --data pos=pos.txt:1657 --runs 20 --releases 20
  *     npm run accuracy:local -- --stream Fare --stream uniform --releases 0
+ *     npm run accuracy:local -- --zoo fresh --runs 40
  *
  * --data takes a file with one number per line (.gz is unpacked) and the public bound `max`; --stream a built-in stream
- * ("all": each of them).
+ * ("all": each of them); --zoo a group of the zoo, whose streams that stay the same in time compare the default with SW-W.
  */
 import { uniformBelow } from "../uniform.js";
 import { cpus } from "node:os";
@@ -19,8 +20,10 @@ import { reporter } from "../../src/local/anyCoreReporter.js";
 import type { Mechanism } from "../../src/core/tables/sectors.js";
 import { hybrid, stochasticRounding } from "../../src/local/mechanisms.js";
 import { varianceOf } from "../../src/local/moments.js";
+import { thresholdShares } from "../../src/local/channel.js";
+import { Comparison } from "./compare.js";
 import { releaser, running } from "./release.js";
-import { fileStream, namedStream, type Stream, STREAM_NAMES } from "./streams.js";
+import { fileStream, namedStream, steadyStreams, type Stream, STREAM_NAMES, zooByName } from "./streams.js";
 
 const HOLDOUT = 65_536;
 const RANGE = 2 ** 20;
@@ -166,7 +169,9 @@ async function table(stream: Stream, runs: number, releases: number): Promise<vo
   console.log("|---|---|---|---|---|---|---|---|---|");
   for (const { epsilon, method, thetas, measured } of lines) {
     const sorted = thetas.toSorted((a, b) => a - b);
-    const [low, middle, high] = [sorted[0]!, sorted[runs >> 1]!, sorted[sorted.length - 1]!].map((t) => t.toFixed(1));
+    const [low, middle, high] = [sorted[0]!, sorted[runs >> 1]!, sorted[sorted.length - 1]!].map((t) =>
+      t.toFixed(1),
+    );
     const mse = (of: readonly number[], mechanism: Mechanism) =>
       mean(of.map((theta) => expected(theta, mechanism)));
     const own = lines.find((line) => line.epsilon === epsilon && line.method === "default")!;
@@ -186,20 +191,40 @@ async function table(stream: Stream, runs: number, releases: number): Promise<vo
   }
 }
 
+async function compareZoo(group: string, runs: number): Promise<void> {
+  const setting = {
+    ...{ epsilons: EPSILONS, holdout: HOLDOUT, maxRange: RANGE, releaseEpsilon: RELEASE_EPSILON },
+    runs,
+  };
+  const comparison = new Comparison(setting);
+  for (const name of steadyStreams(group)) {
+    const stream = zooByName(name, HOLDOUT + RANGE);
+    const expected = expectedErrors(stream.values(HOLDOUT, RANGE));
+    const mechanism = hybrid(RELEASE_EPSILON);
+    const thetas = [...thresholdShares()].map((share) => share * stream.max);
+    await comparison.add(core, stream, (theta) => expected(theta, mechanism), thetas);
+  }
+  comparison.summary();
+}
+
 const { values: options } = parseArgs({
   options: {
     data: { type: "string", multiple: true, default: [] },
     stream: { type: "string", multiple: true, default: [] },
+    zoo: { type: "string" },
     runs: { type: "string", default: "20" },
     releases: { type: "string", default: "20" },
   },
 });
 const names = options.stream.includes("all") ? STREAM_NAMES : options.stream;
-if (options.data.length + names.length === 0)
-  throw new TypeError("expected --data name=FILE:max or --stream NAME, as often as there are streams");
+if (options.data.length + names.length === 0 && options.zoo === undefined)
+  throw new TypeError(
+    "expected --data name=FILE:max or --stream NAME, as often as there are streams; or --zoo GROUP",
+  );
 console.log(
   `${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}, ${options.runs} runs a line, ${options.releases} releases a run`,
 );
+if (options.zoo !== undefined) await compareZoo(options.zoo, Number(options.runs));
 for (const entry of options.data)
   await table(fileStream(entry), Number(options.runs), Number(options.releases));
 for (const name of names) await table(namedStream(name), Number(options.runs), Number(options.releases));

@@ -7,6 +7,7 @@ import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { DATASET_NAMES, type DatasetName, TABLE1 } from "../data/datasets.js";
 import { generate } from "../data/generate.js";
 import { normalQuantile } from "../../src/core/normal.js";
+import { ZOO, type ZooGroup, zooMax, zooStream } from "../zoo/zoo.js";
 
 export interface Stream {
   readonly name: string;
@@ -51,6 +52,24 @@ export function namedStream(name: string): Stream {
       return uniform.map((u) => Math.min(shape.max, Math.max(0, shape.quantile((u + 0.5) / 2 ** 53))));
     },
   };
+}
+
+/** Streams of the zoo that change in time: there the hold-out says little about what follows, whatever the rule. */
+const CHANGING: readonly string[] = [
+  ...["on-off daily", "daily wave", "drift", "shift", "growth", "burst"],
+  ...["office hours", "random walk", "up and down", "adoption", "more often", "decline", "flash crowds"],
+];
+
+/** The others of a group. */
+export function steadyStreams(group: string): string[] {
+  if (!Object.hasOwn(ZOO, group))
+    throw new TypeError(`--zoo: expected one of ${Object.keys(ZOO).join(", ")}, got ${group}`);
+  return Object.keys(ZOO[group as ZooGroup]).filter((name) => !CHANGING.includes(name));
+}
+
+export function zooByName(name: string, length: number): Stream {
+  const all = zooStream(name, length);
+  return { name, max: zooMax(name), values: (from, count) => all.slice(from, from + count) };
 }
 
 /** @param entry name=FILE:max */

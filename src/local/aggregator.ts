@@ -11,15 +11,15 @@ import { chooseCore, type CoreChoice } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { makeTransition } from "../core/tables/transition.js";
 import { type LocalAnswer, makeLocalAnswer } from "./answer.js";
-import { type Channel, checkMax, makeChannel, nearestThreshold, thresholdShares } from "./channel.js";
+import { type Channel, checkMax, makeChannel, nearestThreshold } from "./channel.js";
 import { type Estimate, estimate, likelihoods, pauses, type RunOptions } from "./em.js";
 import { type Intake, noRejections, readReports, type RejectedCounts, type ReportBatch } from "./intake.js";
 import { BINS, checkLocalEpsilon, hybrid } from "./mechanisms.js";
 import { cellProbabilities, estimator, worstVariance } from "./moments.js";
 import { explainLocal, type LocalStatement, localStatement } from "./statement.js";
 import { RecentSums } from "./sums.js";
-import { averageTails, type Evidence, resolutionOf } from "./tails.js";
-import { bestThreshold, costOf, excessAt, type Objective, PAPER_PRUNING, prunedTail } from "./threshold.js";
+import { resolutionOf } from "./tails.js";
+import { chooseThreshold, type Objective, type Tail } from "./threshold.js";
 
 export interface AggregatorOptions {
   /** ε of every report. */
@@ -46,7 +46,7 @@ export interface AggregatorTuning {
    * What the estimate says of the tail: "models" averages over models of it (tails.ts), "paper" cuts it at 5 shares below
    * 0.01 %, "whole" leaves it. Default "models".
    */
-  readonly tail?: "models" | "paper" | "whole";
+  readonly tail?: Tail;
   /** "exact" averages over random ranges; "paper" is Eq. 8 as printed. Default "exact". */
   readonly objective?: Objective;
 }
@@ -148,7 +148,7 @@ export class Aggregator {
   /** EM's estimate; the distribution that `tail` makes of it; the best θ as a share of `max`; what it hides, in bins. */
   async #estimate(run: RunOptions) {
     if (this.#learned === 0) throw new RangeError("distribution: expected learn-reports, got none so far");
-    const { epsilon, maxRange, objective, estimator, tail } = this.#settings;
+    const { epsilon, estimator } = this.#settings;
     const { mechanism } = this.#learning;
     const { inside, outside } = cellProbabilities(mechanism);
     const transition = makeTransition(BINS, BINS, mechanism.width / BINS, inside, outside);
@@ -157,28 +157,10 @@ export class Aggregator {
     const steps = (estimates: Float64Array, predicted: Float64Array) =>
       this.#core.emSteps(transition, counts, estimator === "ems", estimates, predicted);
     const found = await estimate(steps, counts, run);
-    const release = hybrid(epsilon);
-    if (tail === "models") {
-      const evidence: Evidence = {
-        shares: found.shares,
-        resolution,
-        logLikelihood: likelihoods(steps, counts),
-      };
-      const thresholds = thresholdShares();
-      const cost = costOf(release, maxRange, objective);
-      const pause = pauses(run);
-      const averaged = await averageTails(
-        evidence,
-        thresholds.map((share) => share * BINS),
-        cost,
-        () => pause(),
-      );
-      const { shares, best, excess } = averaged;
-      return { estimate: found, shares, share: thresholds[best]!, excess };
-    }
-    const shares = tail === "paper" ? prunedTail(found.shares, PAPER_PRUNING) : found.shares;
-    const share = bestThreshold(shares, release, maxRange, objective) / BINS;
-    return { estimate: found, shares, share, excess: excessAt(shares, nearestThreshold(share, 1) * BINS) };
+    const evidence = { shares: found.shares, resolution, logLikelihood: likelihoods(steps, counts) };
+    const pause = pauses(run);
+    const choice = await chooseThreshold(evidence, this.#settings, hybrid(epsilon), () => pause());
+    return { estimate: found, ...choice };
   }
 
   /**

@@ -3,9 +3,44 @@
  * Everything here is post-processing of ε-LDP reports and public.
  */
 import type { Mechanism } from "../core/tables/sectors.js";
+import { nearestThreshold, thresholdShares } from "./channel.js";
 import { worstVariance } from "./moments.js";
+import { averageTails, type Evidence } from "./tails.js";
 
 export type Objective = "exact" | "paper";
+/** "models" averages over models of the tail (tails.ts), "paper" cuts it, "whole" leaves it as EM has it. */
+export type Tail = "models" | "paper" | "whole";
+
+/** θ as a share of `max`, the distribution it was chosen for, and E (v − θ)₊ in bins. */
+export interface ThresholdChoice {
+  readonly share: number;
+  readonly shares: Float64Array;
+  readonly excess: number;
+}
+
+/**
+ * The best θ that the reports can tell.
+ * @param release the mechanism of the release-reports
+ * @param pause lets other work run
+ */
+export async function chooseThreshold(
+  evidence: Evidence,
+  { tail, objective, maxRange }: { tail: Tail; objective: Objective; maxRange: number },
+  release: Mechanism,
+  pause: () => Promise<void>,
+): Promise<ThresholdChoice> {
+  const bins = evidence.shares.length;
+  const cost = costOf(release, maxRange, objective);
+  if (tail === "models") {
+    const candidates = thresholdShares();
+    const inBins = candidates.map((share) => share * bins);
+    const { best, ...average } = await averageTails(evidence, inBins, cost, pause);
+    return { share: candidates[best]!, ...average };
+  }
+  const shares = tail === "paper" ? prunedTail(evidence.shares, PAPER_PRUNING) : evidence.shares;
+  const share = nearestThreshold(bestThreshold(shares, release, maxRange, objective) / bins, 1);
+  return { share, shares, excess: excessAt(shares, share * bins) };
+}
 
 /** Where a tail has died out: at a bin above which at most `most` lies, followed by `run` shares below `small`. */
 export interface Pruning {
