@@ -3,15 +3,25 @@
  * share from 0 only above s = e^(ε/2)/((e^ε − 1)·√m), 0.17 to 2 %. So θ is an extrapolation: many models of the tail are
  * weighed by how well they explain the reports, and θ has the least expected regret over all of them.
  *
- * Model (j, shape, β): below u, EM's (1 − 2⁻ʲ)-quantile, values are distributed as EM says. Mass 2⁻ʲ lies above u, with mean
- * excess β: survival e^(−y/β), or (1 + y/(3β))⁻⁴ for a heavy tail; what would lie above `max` is at `max`. Each level j
- * trusts EM one halving deeper and pays for one parameter: weight ∝ exp(ℓ − c·j), c = max(ln 2, −ln s), which is BIC with the
- * effective sample size 1/s². All in units of a bin. Post-processing of ε-LDP reports, so everything here is public.
+ * Model (body, j, shape, β): mass 2⁻ʲ is the tail, with mean excess β over u: survival e^(−y/β), or (1 + y/(3β))⁻⁴ for a
+ * heavy tail; what would lie above `max` is at `max`. The rest is the body: EM's distribution below u, its
+ * (1 − 2⁻ʲ)-quantile; or all of it in the first bin, with u = 0, for sparse streams. All lengths are in bins, n of them.
+ *
+ *     ln weight = ℓ − j·c/2 − 3·ln(1 + s·n·2ʲ/(4β)),   c = max(ln 2, −ln s)
+ *
+ * ℓ is the log-likelihood of the reports. Each level j trusts the body one halving deeper and pays half of what BIC asks for
+ * a parameter, with the effective sample size 1/s². The last term is the prior of β: the reports place a mass of 2⁻ʲ only
+ * to about s·n·2ʲ bins, so all smaller β look alike to them, and many small β would outvote the larger ones. Jeffreys' prior
+ * has this form with other constants; ½, 3 and ¼ are measured (docs/accuracy.md). Post-processing of ε-LDP reports: everything
+ * here is public.
  */
 import type { Cost } from "./threshold.js";
 
-/** Mean excess β = 2^(q/3) bins, q = 0, 1, … */
+/** β = ¼·2^(q/3) bins, q = 0, 1, … up to n bins. */
+const LEAST_BETA = 1 / 4;
 const BETAS_PER_OCTAVE = 3;
+/** Sparse bodies go this many halvings below s: what is too rare to see may still be large. */
+const DEEPER = 2;
 /** Models this much less likely than the best have no say. */
 const NEGLIGIBLE = 1e-9;
 
@@ -66,19 +76,34 @@ export async function averageTails(
   pause: () => Promise<void>,
 ): Promise<AveragedTail> {
   const { shares, resolution, logLikelihood } = evidence;
-  const price = Math.max(Math.LN2, -Math.log(resolution));
   const models: Model[] = [];
   const trial = new Float64Array(shares.length);
-  for (let j = 0; j === 0 || 2 ** -j >= resolution; j++) {
-    const body = new Body(shares, j);
+  for (const body of bodies(shares, resolution)) {
+    const unseen = (resolution * shares.length * 2 ** body.level) / 4;
     for (const shape of SHAPES)
-      for (let q = 0, beta = 1; beta <= shares.length; beta = 2 ** (++q / BETAS_PER_OCTAVE)) {
+      for (
+        let q = 0, beta = LEAST_BETA;
+        beta <= shares.length;
+        beta = LEAST_BETA * 2 ** (++q / BETAS_PER_OCTAVE)
+      ) {
         body.write(shape, beta, trial);
-        models.push({ body, shape, beta, logWeight: logLikelihood(trial) - price * j });
+        const prior = -body.level * price(resolution) - 3 * Math.log1p(unseen / beta);
+        models.push({ body, shape, beta, logWeight: logLikelihood(trial) + prior });
       }
     await pause();
   }
   return average(models, thresholds, cost, trial);
+}
+
+/** c/2: what trusting the body one halving deeper costs. */
+const price = (resolution: number): number => Math.max(Math.LN2, -Math.log(resolution)) / 2;
+
+function* bodies(shares: Float64Array, resolution: number): Generator<Body> {
+  yield new Body(shares, 0, true);
+  for (let j = 1; 2 ** -j >= resolution / 2 ** DEEPER; j++) {
+    if (2 ** -j >= resolution) yield new Body(shares, j, false);
+    yield new Body(shares, j, true);
+  }
 }
 
 function average(
@@ -108,18 +133,21 @@ function average(
   return { shares: shares.map((share) => share / total), best, excess: excess[best]! / total };
 }
 
-/** EM's distribution up to u, its (1 − 2⁻ʲ)-quantile, where a tail begins. */
+/** What lies below the tail: EM's distribution up to its (1 − 2⁻ʲ)-quantile, or zeros. */
 class Body {
+  /** j */
+  readonly level: number;
   readonly #shares: Float64Array;
-  /** Mass of the tail. */
+  /** Mass of the tail, and u, where it begins. */
   readonly #mass: number;
   readonly #start: number;
   /** #excess[i] = ∫ EM's survival from bin i on; #above[i] = EM's survival at bin i. */
   readonly #excess: Float64Array;
   readonly #above: Float64Array;
 
-  constructor(shares: Float64Array, j: number) {
+  constructor(shares: Float64Array, j: number, zeros: boolean) {
     const n = shares.length;
+    this.level = j;
     this.#shares = shares;
     this.#mass = 2 ** -j;
     this.#above = new Float64Array(n + 1);
@@ -131,7 +159,7 @@ class Body {
     let bin = 0;
     while (bin < n - 1 && this.#above[bin + 1]! > this.#mass) bin++;
     const part = shares[bin]! > 0 ? (this.#above[bin]! - this.#mass) / shares[bin]! : 0;
-    this.#start = j === 0 ? 0 : bin + Math.min(1, Math.max(0, part));
+    this.#start = zeros ? 0 : bin + Math.min(1, Math.max(0, part));
   }
 
   /** The model's shares, bin by bin; they sum to 1. */
