@@ -16,6 +16,7 @@ export default tseslint.config(
   {
     ignores: [
       "dist",
+      "packages/*/dist",
       "build",
       "coverage",
       "node_modules",

@@ -102,14 +102,14 @@ export class SegmentHashes {
   }
 
   add(bytes: Buffer, records: number): void {
-    const last = this.#segments.at(-1)!;
+    const last = this.#segments[this.#segments.length - 1]!;
     last.hash.update(bytes);
     last.records += records;
   }
 
   /** Begins a new segment if the last one is long. @param next offset after the added records */
   split(next: number): void {
-    if (this.#segments.at(-1)!.records >= SEGMENT) this.#segments.push(this.#begin(next));
+    if (this.#segments[this.#segments.length - 1]!.records >= SEGMENT) this.#segments.push(this.#begin(next));
   }
 
   /** Forgets segments that end at or before `from`, since nothing in them will be replayed. */

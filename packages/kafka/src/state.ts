@@ -162,7 +162,7 @@ async function replaySegments(
     if (i > 0) state.segments.beginAt(from);
     for await (const records of readCommitted(port, input, partition, from, segments[i + 1]?.[0] ?? next))
       replay(state, records);
-    if (state.segments.list.at(-1)![1] !== hash)
+    if (state.segments.list[state.segments.list.length - 1]![1] !== hash)
       throw new Refusal(
         `${input}[${partition}]: the records from offset ${from} are not those that were processed; ` +
           "going on would put the same noise on other values",

@@ -37,7 +37,7 @@ async function refusal(port: Port, options: WorkerOptions): Promise<string> {
   expect(worker.stats()).toMatchObject({ refused: [0], transactions: 0 });
   await worker.stop();
   expect(errors.at(-1)).toBeInstanceOf(Refusal);
-  return errors.at(-1)!.message;
+  return errors[errors.length - 1]!.message;
 }
 
 const asNew = ({ key, value, headers }: NewRecord): NewRecord => ({ key, value, headers: headers ?? [] });

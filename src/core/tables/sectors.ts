@@ -71,7 +71,8 @@ export function makeMechanism(epsilon: number, top: number, width: number, weigh
   const lengths = weights.map((weight, sector) => weight * BigInt(sector === 0 ? width : top));
   const total = lengths.reduce((sum, length) => sum + length);
   const firsts = [0n];
-  for (const length of lengths) firsts.push(firsts[firsts.length - 1]! + ((length + (1n << REST) - 1n) >> REST));
+  for (const length of lengths)
+    firsts.push(firsts[firsts.length - 1]! + ((length + (1n << REST) - 1n) >> REST));
   const words = new Uint32Array(MECHANISM_WORDS);
   words.set([top, width, cells]);
   words.set(firsts.map(Number), MECHANISM_FIRSTS);

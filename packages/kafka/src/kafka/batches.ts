@@ -28,7 +28,7 @@ export function runsOf(records: readonly NewRecord[]): NewRecord[][] {
       runs.push([]);
       bytes = HEADER;
     }
-    runs.at(-1)!.push(record);
+    runs[runs.length - 1]!.push(record);
     bytes += size;
   }
   return runs;
