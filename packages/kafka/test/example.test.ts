@@ -1,0 +1,55 @@
+/** The compose file, the cluster file and the example's settings say the same. */
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+
+import { KAFKA_VERSION } from "../broker/jars.js";
+import { example } from "../example/settings.js";
+import { readClusterFile } from "../src/cli.js";
+import { makeWorker } from "../src/worker.js";
+import { MemoryCluster } from "../src/memory/port.js";
+
+const folder = fileURLToPath(new URL("../example/", import.meta.url));
+
+interface Service {
+  readonly image: string;
+  readonly environment?: Readonly<Record<string, string | number>>;
+  readonly command?: string;
+  readonly deploy?: { readonly replicas: number };
+}
+
+const { services } = parse(readFileSync(join(folder, "compose.yaml"), "utf8"), { merge: true }) as {
+  services: Readonly<Record<string, Service>>;
+};
+
+test("the cluster file has the example's settings and the compose file's brokers", async () => {
+  const copy = mkdtempSync(join(tmpdir(), "brume-example-"));
+  writeFileSync(join(copy, "cluster.json"), readFileSync(join(folder, "cluster.json")));
+  writeFileSync(join(copy, "key"), new Uint8Array(32));
+  const { options } = await readClusterFile(join(copy, "cluster.json"));
+  expect(options).toMatchObject(example);
+  const brokers = Object.values(services).flatMap(
+    ({ environment }) => environment?.["KAFKA_ADVERTISED_LISTENERS"] ?? [],
+  );
+  expect(brokers.map((address) => String(address).replace("PLAINTEXT://", ""))).toEqual(options.brokers);
+  expect(makeWorker(new MemoryCluster().port(), options)).toBeDefined(); // its options are right
+});
+
+test("the compose file has three safe brokers and two workers", () => {
+  const brokers = Object.values(services).filter(({ image }) => image === `apache/kafka:${KAFKA_VERSION}`);
+  expect(brokers.map(({ environment }) => environment!["KAFKA_NODE_ID"])).toEqual([1, 2, 3]);
+  for (const { environment } of brokers)
+    expect(environment).toMatchObject({
+      KAFKA_DEFAULT_REPLICATION_FACTOR: 3,
+      KAFKA_MIN_INSYNC_REPLICAS: 2,
+      KAFKA_UNCLEAN_LEADER_ELECTION_ENABLE: "false",
+      KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: 3,
+      KAFKA_TRANSACTION_STATE_LOG_MIN_ISR: 2,
+    });
+  expect(services["worker"]).toMatchObject({ deploy: { replicas: 2 } });
+  expect(services["worker"]!.command).toMatch(/brume kafka run cluster\.json$/);
+});
