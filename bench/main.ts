@@ -17,6 +17,7 @@ const benches: Record<string, () => Promise<BenchFile>> = {
   reports: () => import("./reports.bench.js"),
   hub: () => import("./hub.bench.js"),
   "hub-durable": () => import("./hubDurable.bench.js"),
+  "hub-workers": () => import("./hubWorkers.bench.js"),
 };
 
 const HELP = `npm run bench [-- options]

@@ -1,0 +1,171 @@
+/**
+ * A hub whose streams are shared out among worker threads by their names. Each stream gives the same numbers as in a hub
+ * without threads, bit for bit: a thread has a hub of its own, and a stream belongs to one thread.
+ */
+import { Worker } from "node:worker_threads";
+import { checkInteger, checkText, checkValue, checkValues } from "../../core/checks.js";
+import type { RangeAnswer } from "../../stream/answer.js";
+import type { Statement } from "../../stream/statement.js";
+import { privateStream } from "../../stream/stream.js";
+import type { RangeOptions } from "../../stream/system.js";
+import type { HubProgress, HubStats } from "../hub.js";
+import { type HubOptions, type HubSettings, resolveHub } from "../hubOptions.js";
+import { Thread } from "./threadHandle.js";
+
+export interface WorkerHubOptions extends Omit<HubOptions, "threshold"> {
+  /** How many threads, 1 to 64. */
+  readonly workers: number;
+  /** A public number, or by each stream for itself (default). */
+  readonly threshold?: Exclude<HubOptions["threshold"], "shared">;
+}
+
+/**
+ * Makes a hub with threads. A smoother must be one of the built-in ones: a function cannot be sent to a thread.
+ * @param script the compiled thread.ts; for programs that move it
+ */
+export function openWorkerHub(
+  { workers, ...options }: WorkerHubOptions,
+  script: URL = new URL("./thread.js", import.meta.url),
+): WorkerHub {
+  checkInteger("workers", workers, 1, 64);
+  if (typeof options.smoother === "function")
+    throw new TypeError("smoother: expected a built-in one with worker threads, got a function");
+  if ((options.threshold as string | undefined) === "shared")
+    throw new TypeError('threshold: expected a number or "noisy-max" with worker threads, got "shared"');
+  if (options.key !== undefined && !(options.key instanceof Uint8Array))
+    throw new TypeError("key: expected 32 bytes with worker threads, got a CryptoKey");
+  const settings = resolveHub(options);
+  privateStream({ ...settings.options, threshold: options.threshold ?? "noisy-max" }); // wrong options fail here
+  return new WorkerHub(settings, options.store !== undefined, workers, script);
+}
+
+export class WorkerHub {
+  readonly #settings: HubSettings;
+  readonly #threads: Thread[];
+  /** The odometer has the charge. */
+  readonly #charged: Promise<void>;
+  #closed: Promise<void> | undefined;
+
+  constructor(settings: HubSettings, ownStore: boolean, workers: number, script: URL) {
+    const { options, threshold, live, commitEvery, key, store, budget } = settings;
+    this.#settings = settings;
+    const workerData = {
+      options: { ...options, threshold },
+      live: Math.ceil(live / workers),
+      commitEvery,
+      key,
+      durable: ownStore ? store.durable : undefined,
+    };
+    this.#threads = Array.from(
+      { length: workers },
+      () => new Thread(new Worker(script, { workerData }), store, settings.atLeast),
+    );
+    const release = privateStream({ ...options, threshold: threshold as number }).statement();
+    this.#charged = budget?.odometer.register(budget.name, release, budget) ?? Promise.resolve();
+    this.#charged.catch(() => undefined); // the first call rejects with it
+  }
+
+  /** Receives a value for one stream and gives the private number for its position, `undefined` during a hold-out. */
+  async push(name: string, value: number): Promise<number | undefined> {
+    const [number] = await this.#push(name, Float64Array.of(checkValue(value)));
+    return number;
+  }
+
+  /** The same for a batch of one stream. */
+  async pushMany(name: string, values: Float64Array | readonly number[]): Promise<Float64Array> {
+    return this.#push(name, checkValues(values));
+  }
+
+  /** What positions [from, to) of one stream published, once more. */
+  published(name: string, from: number, to: number): Promise<Float64Array> {
+    return this.#ask(name, "published", from, to);
+  }
+
+  /** Sum and mean over published positions [from, to) of one stream. */
+  range(name: string, from: number, to: number, options?: RangeOptions): Promise<RangeAnswer> {
+    return this.#ask(name, "range", from, to, options);
+  }
+
+  /** How far one stream is. */
+  progress(name: string): Promise<HubProgress> {
+    return this.#ask(name, "progress");
+  }
+
+  /** The privacy statement of one stream. */
+  statement(name: string): Promise<Statement> {
+    return this.#ask(name, "statement");
+  }
+
+  /** The same as a short text. */
+  explain(name: string): Promise<string> {
+    return this.#ask(name, "explain");
+  }
+
+  /** The names of the streams: the list of `keys` if there is one, else those that have received a value. */
+  async names(): Promise<string[]> {
+    this.#checkOpen();
+    const { list } = this.#settings.keys;
+    if (list !== undefined) return [...list].sort();
+    const names = await Promise.all(this.#threads.map((thread) => thread.ask<string[]>("names")));
+    return [...new Set(names.flat())].sort();
+  }
+
+  /** Removes one stream from the store. A value for its name begins a new one. */
+  remove(name: string): Promise<void> {
+    return this.#ask(name, "remove");
+  }
+
+  /** Public counters, added up over the threads. */
+  async stats(): Promise<HubStats> {
+    this.#checkOpen();
+    const all = await Promise.all(this.#threads.map((thread) => thread.ask<HubStats>("stats")));
+    const names = Object.keys(all[0]!) as (keyof HubStats)[];
+    return Object.fromEntries(
+      names.map((name) => [name, all.reduce((sum, stats) => sum + stats[name], 0)]),
+    ) as unknown as HubStats;
+  }
+
+  /** Stores every stream and ends the threads. Rejects if a stream could not be stored, after all were tried. */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#closeAll());
+  }
+
+  async #closeAll(): Promise<void> {
+    const results = await Promise.allSettled(this.#threads.map((thread) => thread.ask("close")));
+    await Promise.all(this.#threads.map((thread) => thread.end()));
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+  }
+
+  async #push(name: string, batch: Float64Array): Promise<Float64Array> {
+    checkText("name", name);
+    this.#checkOpen();
+    if (!this.#settings.keys.has(name)) return new Float64Array(0);
+    await this.#charged;
+    return this.#threadOf(name).push(name, batch);
+  }
+
+  async #ask<T>(name: string, ...[question, ...args]: Parameters<Thread["ask"]>): Promise<T> {
+    checkText("name", name);
+    this.#checkOpen();
+    if (!this.#settings.keys.has(name))
+      throw new RangeError(`name: expected one of the keys, got ${JSON.stringify(name)}`);
+    await this.#charged;
+    return this.#threadOf(name).ask<T>(question, name, ...args);
+  }
+
+  #checkOpen(): void {
+    if (this.#closed !== undefined)
+      throw new Error("hub: expected an open hub, got a closed one; make another one on the same store");
+  }
+
+  #threadOf(name: string): Thread {
+    return this.#threads[hashOf(name) % this.#threads.length]!;
+  }
+}
+
+/** FNV-1a, 32 bits: shares names out evenly, and tells nothing that the name does not. */
+function hashOf(name: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
