@@ -83,7 +83,7 @@ export function makeChoice(epsilon: number, holdout: number, maxRange: number, l
  * @param above the noisy number of values above the smallest candidate in a class of 1/13 of those that choose θ
  */
 export function steepness({ epsilon, candidates, steepest }: Choice, above: number): number {
-  const beta = (13 * epsilon * above) / (2 * Math.log(Math.max(2, candidates.at(-1))));
+  const beta = (13 * epsilon * above) / (2 * Math.log(Math.max(2, candidates[candidates.length - 1]!)));
   return Math.min(steepest, Math.max(LEAST_BETA, beta));
 }
 
