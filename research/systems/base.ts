@@ -1,4 +1,5 @@
 /** The base line: zeros, whatever comes. Reads nothing, so it is private at ε = 0; also what θ = 0 leaves of a stream. */
+import { checkFinite } from "../../src/core/checks.js";
 import { NO_SPREAD } from "../../src/stream/variance.js";
 import type { Publisher } from "../../src/stream/publisher.js";
 
@@ -13,7 +14,7 @@ export class Zeros implements Publisher {
   }
 
   pushMany(values: Float64Array): Float64Array {
-    this.length += values.length;
+    this.length += checkFinite(values).length;
     return new Float64Array(values.length);
   }
 

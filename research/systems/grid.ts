@@ -6,6 +6,7 @@
 import type { AnswerKind } from "../../src/stream/answer.js";
 import type { RawAnswer } from "../../src/stream/ranges.js";
 import type { Publisher } from "../../src/stream/publisher.js";
+import { checkFinite } from "../../src/core/checks.js";
 import { quantise } from "../../src/core/quantise.js";
 
 export interface Grid {
@@ -59,6 +60,7 @@ export function onGrid(inner: IntegerStream, { theta, resolution }: Grid): Publi
     resolution,
     push: (value) => inner.push(quantise(value, largest, resolution)) * resolution,
     pushMany(values) {
+      checkFinite(values);
       const xs = new Float64Array(values.length);
       for (let i = 0; i < xs.length; i++) xs[i] = quantise(values[i]!, largest, resolution);
       const published = inner.pushMany(xs);

@@ -7,7 +7,7 @@ import { given } from "../../src/core/given.js";
 import { secretKey } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { type ComparisonOptions, resolveComparison } from "./options.js";
-import { Comparison } from "./comparison.js";
+import { makeComparison } from "./comparison.js";
 
 export { METHOD_NAMES, METHODS, type MethodName } from "./methods.js";
 export type { ComparisonOptions } from "./options.js";
@@ -17,7 +17,7 @@ export function comparison(options: ComparisonOptions): System {
   const settings = resolveComparison(options);
   const core = chooseCore(settings.core);
   const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
-  return new Comparison(settings, core, key);
+  return makeComparison(settings, core, key);
 }
 
 export type SystemOptions = ComparisonOptions | (StreamOptions & { readonly method: "tops" });

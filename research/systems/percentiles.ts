@@ -7,6 +7,7 @@
  * κ = 1/(1 − (e^β − 1)·G/a). S-PAK's shift makes θ < x_p unlikely. Both are (ε, δ) methods, both may end up far
  * above the largest value or at 0, and their Z is a double: for comparison, not for use.
  */
+import type { Decoder, Encoder } from "../../src/stream/codec.js";
 import type { ThresholdChooser } from "../../src/stream/threshold.js";
 import type { Core } from "../../src/core/core.js";
 import { Stage, subStream } from "../../src/core/random.js";
@@ -51,37 +52,42 @@ export function smoothThreshold(rule: SmoothRule, value: number, sensitivity: nu
 }
 
 /** Keeps the hold-out as it is until θ is chosen: 8 bytes a value. */
-class HeldOut {
+class HeldOut implements ThresholdChooser {
   readonly #values: Float64Array;
+  readonly #choose: (sorted: Float64Array) => number;
   #count = 0;
 
-  constructor(m: number) {
+  constructor(m: number, choose: (sorted: Float64Array) => number) {
     this.#values = new Float64Array(m);
-  }
-
-  get bytes(): number {
-    return this.#values.byteLength;
+    this.#choose = choose;
   }
 
   add(value: number): void {
     this.#values[this.#count++] = value;
   }
 
-  sorted(): Float64Array {
-    return this.#values.sort();
+  choose(): number {
+    return this.#choose(this.#values.sort());
+  }
+
+  save(writer: Encoder): void {
+    writer.count(this.#count);
+    for (const value of this.#values.subarray(0, this.#count)) writer.double(value);
+  }
+
+  load(reader: Decoder): void {
+    this.#count = reader.count();
+    for (let i = 0; i < this.#count; i++) this.#values[i] = reader.double();
+  }
+
+  wipe(): void {
+    this.#values.fill(0);
   }
 }
 
 /** The p-percentile itself. No noise, no privacy: for study only. */
 export function truePercentile(m: number, percentile: number): ThresholdChooser {
-  const held = new HeldOut(m);
-  return {
-    add: (value) => held.add(value),
-    choose: () => held.sorted()[rankOf(percentile, m) - 1]!,
-    get bytes() {
-      return held.bytes;
-    },
-  };
+  return new HeldOut(m, (sorted) => sorted[rankOf(percentile, m) - 1]!);
 }
 
 /** S-P or S-PAK. */
@@ -94,19 +100,11 @@ export function smoothPercentile(
   rule: SmoothRule,
 ): ThresholdChooser {
   shiftOf(rule); // parameters that cannot work fail now
-  const held = new HeldOut(m);
-  return {
-    add: (value) => held.add(value),
-    choose() {
-      const sorted = held.sorted();
-      const rank = rankOf(percentile, m);
-      const sensitivity = smoothSensitivity(sorted, rank, max, smoothing(rule));
-      return smoothThreshold(rule, sorted[rank - 1]!, sensitivity, unitLaplace(core, key));
-    },
-    get bytes() {
-      return held.bytes;
-    },
-  };
+  return new HeldOut(m, (sorted) => {
+    const rank = rankOf(percentile, m);
+    const sensitivity = smoothSensitivity(sorted, rank, max, smoothing(rule));
+    return smoothThreshold(rule, sorted[rank - 1]!, sensitivity, unitLaplace(core, key));
+  });
 }
 
 /** Lap(1) as a double: −ln of a uniform number with 53 bits, and a sign. */

@@ -8,7 +8,9 @@
  * function of noisy integers. Numbers inside are in grid units, rounded to multiples of 2^−fractionBits, so that
  * with a dyadic resolution "exactly" means in every bit.
  */
+import { refuseReentry } from "../core/checks.js";
 import type { Core } from "../core/core.js";
+import { publishBlocks } from "../core/js/ingest.js";
 import { quantise } from "../core/quantise.js";
 import { Perturber } from "./noise.js";
 import type { AnswerKind } from "./answer.js";
@@ -22,14 +24,17 @@ import { firstSpread } from "./weights.js";
 import { Predictor } from "./predictor.js";
 
 /**
- * Bits after the binary point that leave sums over a forest exact in a double. Where positions are ticks with any
- * number of events, the estimate of a block at its cap is exact, and sums over a forest are as long as they stay
- * below 2⁵³ in this unit.
+ * The largest sum over a forest, noise included, in grid units. Where positions are ticks with any number of events, the
+ * estimate of a block at its cap is exact, and sums over a forest are as long as they stay below 2⁵³ in this unit.
  */
-function fractionBits(settings: Settings, theta: number, cap: number): number {
+function largestSum(settings: Settings, theta: number, cap: number): number {
   const { levels, epsilon, fanout, blocksPerForest, blockLength } = settings;
   const most = cap === Infinity ? theta * blocksPerForest * blockLength : 8 * cap;
-  const largest = most + 100 * ((levels * theta) / epsilon) * fanout;
+  return most + 100 * ((levels * theta) / epsilon) * fanout;
+}
+
+/** Bits after the binary point that leave sums up to `largest` exact in a double. */
+function fractionBits(largest: number): number {
   return Math.max(0, Math.min(20, 51 - Math.ceil(Math.log2(largest))));
 }
 
@@ -60,6 +65,11 @@ export class BlockPublisher implements Publisher {
   #held = NaN;
   /** What all but the last position of the running block publish. */
   #steady = NaN;
+  /**
+   * The state is being changed, and a caller's smoother may run. Stays true if the change was cut short (the stack was
+   * full): then nothing more is published, because nobody knows which sums the noise of this block already covers.
+   */
+  #busy = false;
 
   /**
    * @param theta Θ in grid units, ≥ 1
@@ -81,11 +91,12 @@ export class BlockPublisher implements Publisher {
     this.#left = this.#blockLength;
     this.#sum = 0;
     this.#cap = cap;
-    const bits = fractionBits(settings, theta, cap);
+    const largest = largestSum(settings, theta, cap);
+    const bits = fractionBits(largest);
     this.#fraction = 2 ** bits;
     this.#perturber = new Perturber(core, key, settings, theta, bits);
     const scale = (settings.levels * theta) / settings.epsilon;
-    this.#predictor = new Predictor(settings, theta, firstMean, this.#fraction);
+    this.#predictor = new Predictor(settings, theta, firstMean, this.#fraction, largest);
     const { smoother } = this.#predictor;
     this.#published = new PublishedBlocks({
       ...settings,
@@ -116,25 +127,21 @@ export class BlockPublisher implements Publisher {
   }
 
   answer(from: number, to: number, kind: AnswerKind): RawAnswer {
+    if (this.#busy) refuseReentry();
     return this.#ranges.answer(from, to, kind);
   }
 
-  /** For the account: how often a caller's own smoother failed. */
+  /** For the statement: how often a caller's own smoother failed. */
   get smootherTrouble(): string {
     const failures = this.#predictor.smoother.failures ?? 0;
     return failures === 0 ? "" : `, which failed on ${failures} blocks`;
-  }
-
-  /** Bytes held besides the range index. */
-  get bytes(): number {
-    return this.#perturber.bytes + this.#predictor.smoother.state.byteLength;
   }
 
   /** @param value finite */
   push(value: number): number {
     const sum = this.#sum + toGrid(value, this.#theta, this.#resolution);
     const left = this.#left - 1;
-    if (left === 0) return this.#finishBlock(sum);
+    if (left === 0 || this.#busy) return this.#finishBlock(sum);
     this.#left = left;
     this.#sum = sum;
     return this.#steady;
@@ -148,7 +155,7 @@ export class BlockPublisher implements Publisher {
   pushUnits(units: number): number {
     const sum = Math.min(this.#cap, this.#sum + units);
     const left = this.#left - 1;
-    if (left === 0) return this.#finishBlock(sum);
+    if (left === 0 || this.#busy) return this.#finishBlock(sum);
     this.#left = left;
     this.#sum = sum;
     return this.#steady;
@@ -156,55 +163,64 @@ export class BlockPublisher implements Publisher {
 
   /** The last position of a block publishes what its estimate leaves. */
   #finishBlock(sum: number): number {
-    const estimate = this.#perturber.estimate(this.#block, sum);
+    if (this.#busy) refuseReentry();
     const [perValue, held] = [this.#perValue, this.#held];
-    this.#published.add(estimate, perValue, this.#predictor.startOf(this.#block));
+    const estimate = this.#perturber.estimate(this.#block, sum);
+    const start = this.#predictor.startOf(this.#block);
+    this.#published.reserve(1);
+    // Until here a call may fail and leaves everything as it was. From here on nothing fails.
+    this.#busy = true;
+    this.#published.add(estimate, perValue, start);
+    this.#block++;
+    this.#left = this.#blockLength;
+    this.#sum = 0;
     if (this.#blockLength > 1) {
       this.#setPrediction(this.#predictor.next(estimate), this.#predictor.held);
       this.#published.holdBack(this.#held);
     }
-    this.#block++;
-    this.#left = this.#blockLength;
-    this.#sum = 0;
+    this.#busy = false;
     return this.#lastValue(estimate, perValue, this.#held - held);
   }
 
   /** Publishes for a batch, the same bits as one by one; fails before anything changes if a value is not finite. */
   pushMany(values: Float64Array): Float64Array {
+    if (this.#busy) refuseReentry();
     const n = this.#blockLength;
-    const complete = Math.floor((this.#filled + values.length) / n);
+    const filled = this.#filled;
+    const complete = Math.floor((filled + values.length) / n);
     const estimates = new Float64Array(complete);
-    const sum = this.#core.blockSums(
-      values,
-      this.#theta,
-      this.resolution,
-      n,
-      this.#filled,
-      this.#sum,
-      estimates,
-    );
+    const predictions = this.#predictor.prepare(this.#block, complete, this.#perValue);
+    const [shares, lasts] = [new Float64Array(n === 1 ? 0 : complete + 1), new Float64Array(complete)];
+    const out = n === 1 ? lasts : new Float64Array(values.length);
+    const sum = this.#core.blockSums(values, this.#theta, this.resolution, n, filled, this.#sum, estimates);
     this.#perturber.estimateMany(this.#block, estimates);
-    const { perValue, held, starts } = this.#predictor.nextMany(estimates, this.#block, this.#perValue);
-    const lasts = new Float64Array(complete);
+    this.#published.reserve(complete);
+    // Until here a call may fail and leaves everything as it was. From here on nothing fails.
+    this.#busy = true;
+    this.#predictor.nextMany(estimates, this.#block, predictions);
+    const { perValue, held, starts } = predictions;
     for (let i = 0; i < complete; i++) {
       const before = i === 0 ? this.#held : held[i - 1]!;
       lasts[i] = this.#lastValue(estimates[i]!, perValue[i]!, held[i]! - before);
     }
-    const out = n === 1 ? lasts : this.#publish(perValue, lasts, values.length);
     this.#published.addMany(estimates, perValue, held, starts);
     this.#block += complete;
     this.#setPrediction(perValue[complete]!, complete === 0 ? this.#held : held[complete - 1]!);
-    this.#left = n - ((this.#filled + values.length) % n);
+    this.#left = n - ((filled + values.length) % n);
     this.#sum = sum;
+    if (n > 1) this.#publish(perValue, shares, lasts, filled, out);
+    this.#busy = false;
     return out;
   }
 
   /** What a position published, in units of the stream. */
   publishedAt(position: number): number {
+    if (this.#busy) refuseReentry();
     return this.#published.publishedAt(position) * this.resolution;
   }
 
   save(writer: Encoder): void {
+    if (this.#busy) refuseReentry();
     writer.count(this.#block);
     writer.count(this.#filled);
     writer.double(this.#sum); // 8 bytes, whatever it is: the length of a snapshot says nothing about values
@@ -236,13 +252,20 @@ export class BlockPublisher implements Publisher {
     return (estimate - held - (this.#blockLength - 1) * perValue) * this.resolution;
   }
 
-  /** What the next `count` positions publish: a block's prediction at all but its last. */
-  #publish(predictions: Float64Array, lasts: Float64Array, count: number): Float64Array {
-    const shares = new Float64Array(predictions.length);
+  /** What the next positions publish: a block's prediction at all but its last. */
+  #publish(
+    predictions: Float64Array,
+    shares: Float64Array,
+    lasts: Float64Array,
+    filled: number,
+    out: Float64Array,
+  ): void {
     for (let i = 0; i < shares.length; i++) shares[i] = predictions[i]! * this.resolution;
-    const out = new Float64Array(count);
-    this.#core.publishBlocks(shares, lasts, this.#blockLength, this.#filled, out);
-    return out;
+    try {
+      this.#core.publishBlocks(shares, lasts, this.#blockLength, filled, out);
+    } catch {
+      publishBlocks(shares, lasts, this.#blockLength, filled, out); // needs no memory, and gives the same bits
+    }
   }
 
   #setPrediction(perValue: number, held: number): void {

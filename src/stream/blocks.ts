@@ -7,16 +7,19 @@ import type { Shrinkage } from "./shrink.js";
 
 const NONE = new Float64Array(0);
 
-/** How released values of one forest are remembered. */
-export interface Forest {
-  /** Sum of all estimates before this forest. */
-  readonly before: number;
-  /** prefix[k]: sum of the first k estimates of this forest. */
+interface Arrays {
+  /** prefix[k]: sum of the first k estimates of a forest. */
   prefix: Float64Array;
   /** perValue[k]: what every position of block k but its last published. */
   perValue: Float64Array;
   /** held[k]: what sums up to the end of block k hold back of the estimates; empty if the smoother never does. */
   held: Float64Array;
+}
+
+/** How released values of one forest are remembered. */
+export interface Forest extends Arrays {
+  /** Sum of all estimates before this forest. */
+  readonly before: number;
   /** What the smoother remembered before the first block; `undefined` if its predictions cannot be made again. */
   start: Float64Array | undefined;
   blocks: number;
@@ -45,7 +48,11 @@ export class PublishedBlocks {
   readonly #forests: Forest[] = [];
   #dropped = 0;
   /** The last forest; before the first block, one that is in no list and has no room. */
-  #running = emptyForest(0);
+  #running: Forest = {
+    ...{ before: 0, prefix: new Float64Array(1), perValue: NONE, held: NONE, start: undefined, blocks: 0 },
+  };
+  /** Arrays for the forests that the next blocks begin. */
+  readonly #spare: Arrays[] = [];
   /** What every position of the block that is not finished yet publishes, but its last. */
   prediction = NaN;
 
@@ -96,26 +103,63 @@ export class PublishedBlocks {
     }
   }
 
+  /**
+   * Makes room for `count` more blocks: `add` and `addMany` then need no memory and cannot fail. A failure here changes
+   * nothing that was published.
+   */
+  reserve(count: number): void {
+    const { blocksPerForest, history } = this.#shape;
+    const { blocks, perValue } = this.#running;
+    const here = this.#forests.length === 0 ? 0 : Math.min(count, blocksPerForest - blocks);
+    if (blocks + here > perValue.length) this.#growRunning(here);
+    if (here === count) return;
+    this.#spare.length = 0;
+    const begun = Math.ceil((count - here) / blocksPerForest);
+    for (let i = 0; i < begun && this.#forests.length + i < history; i++)
+      this.#spare.push(
+        this.#makeArrays(Math.min(blocksPerForest, Math.max(16, count - here - i * blocksPerForest))),
+      );
+  }
+
   /** Makes room for a block or more where there is none, `wanted` of them as far as the forest goes. */
   #makeRoom(wanted: number, start: () => Float64Array | undefined): void {
-    const { blocksPerForest, holdsBack = false } = this.#shape;
+    const { blocksPerForest } = this.#shape;
     if (this.#forests.length === 0 || this.#running.blocks === blocksPerForest) this.#beginForest(start());
-    const { blocks, perValue } = this.#running;
-    if (blocks === perValue.length)
-      grow(this.#running, Math.min(blocksPerForest, Math.max(16, 2 * blocks, blocks + wanted)), holdsBack);
+    if (this.#running.blocks === this.#running.perValue.length) this.#growRunning(wanted);
+  }
+
+  #growRunning(wanted: number): void {
+    const { prefix, perValue, held, blocks } = this.#running;
+    const room = Math.min(this.#shape.blocksPerForest, Math.max(16, 2 * blocks, blocks + wanted));
+    const larger = this.#makeArrays(room);
+    larger.prefix.set(prefix);
+    larger.perValue.set(perValue);
+    larger.held.set(held);
+    this.#running.prefix = larger.prefix;
+    this.#running.perValue = larger.perValue;
+    this.#running.held = larger.held;
+  }
+
+  #makeArrays(blocks: number): Arrays {
+    return {
+      prefix: new Float64Array(blocks + 1),
+      perValue: new Float64Array(blocks),
+      held: this.#shape.holdsBack ? new Float64Array(blocks) : NONE,
+    };
   }
 
   /** A new forest, in the arrays of the one that is dropped for it, if there is one. */
   #beginForest(start: Float64Array | undefined): void {
-    const { before, prefix, blocks } = this.#running;
-    this.#running = { ...emptyForest(before + prefix[blocks]!), start };
-    if (this.#forests.length === this.#shape.history) {
-      const old = this.#forests.shift()!;
-      this.#running.prefix = old.prefix;
-      this.#running.perValue = old.perValue;
-      this.#running.held = old.held;
+    const before = this.#running.before + this.#running.prefix[this.#running.blocks]!;
+    const full = this.#forests.length === this.#shape.history;
+    const { prefix, perValue, held } = full
+      ? this.#forests[0]!
+      : (this.#spare.shift() ?? this.#makeArrays(0));
+    if (full) {
+      this.#forests.shift();
       this.#dropped++;
     }
+    this.#running = { before, prefix, perValue, held, start, blocks: 0 };
     this.#forests.push(this.#running);
   }
 
@@ -180,14 +224,6 @@ export class PublishedBlocks {
     return this.#dropped * this.#shape.blocksPerForest * this.#shape.blockLength;
   }
 
-  /** Bytes held. */
-  get bytes(): number {
-    return this.#forests.reduce(
-      (sum, { prefix, perValue, held }) => sum + prefix.byteLength + perValue.byteLength + held.byteLength,
-      0,
-    );
-  }
-
   /** Finished blocks, counted over all forests. */
   get finished(): number {
     const { length } = this.#forests;
@@ -244,21 +280,4 @@ function replayed(
   estimates: Float64Array,
 ): ReturnType<Replay> {
   return start === undefined ? { perValue: NONE, held: NONE } : replay(start, first, estimates);
-}
-
-function emptyForest(before: number): Forest {
-  return { before, prefix: new Float64Array(1), perValue: NONE, held: NONE, start: undefined, blocks: 0 };
-}
-
-function grow(forest: Forest, blocks: number, holdsBack: boolean): void {
-  const longer = (old: Float64Array, length: number): Float64Array => {
-    const array = new Float64Array(length);
-    array.set(old);
-    return array;
-  };
-  // All are made before any is put in place: if there is no memory for one, nothing has changed.
-  const [prefix, perValue] = [longer(forest.prefix, blocks + 1), longer(forest.perValue, blocks)];
-  if (holdsBack) forest.held = longer(forest.held, blocks);
-  forest.prefix = prefix;
-  forest.perValue = perValue;
 }

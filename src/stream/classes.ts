@@ -61,10 +61,6 @@ export class Classes {
     this.#sums = new Float64Array(bins);
   }
 
-  get bytes(): number {
-    return (PURPOSES + 1) * this.#sums.byteLength;
-  }
-
   /** @param x a value in grid units, from 0 to max/g */
   add(x: number): void {
     const purpose = CLASSES[this.#held++ % 32]!;
@@ -112,6 +108,11 @@ export class Classes {
   #clampedSum(winner: number): number {
     const theta = this.#choice.candidates[winner]!;
     return total(this.#sums.subarray(0, winner + 1)) + theta * this.#above(MEAN)[winner]!;
+  }
+
+  /** Overwrites the true counts. */
+  wipe(): void {
+    for (const counters of [...this.#counts, this.#sums]) counters.fill(0);
   }
 
   save(writer: Encoder): void {

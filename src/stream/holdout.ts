@@ -6,10 +6,10 @@ import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { type Choice, makeChoice } from "./choice.js";
 import { type AboveCount, type Chosen, Classes } from "./classes.js";
-import type { Decoder, Encoder } from "./codec.js";
+import { Decoder, Encoder } from "./codec.js";
 import { heldOut, type Settings } from "./options.js";
 import { Probe } from "./probe.js";
-import { NoisyMax } from "./threshold.js";
+import { NoisyMax, type ThresholdChooser } from "./threshold.js";
 import { WarmStart } from "./warmStart.js";
 
 /** What a release begins with. */
@@ -30,20 +30,36 @@ export interface Holdout {
   readonly done: boolean;
   /** Θ in grid units, once known. */
   readonly theta: number | undefined;
-  /** Bytes of state. */
-  readonly bytes: number;
-  /** @param value finite */
+  /**
+   * Fails only for a value that chooses θ: all others need no memory and no kernel.
+   * @param value finite
+   */
   add(value: number): void;
   /** After the last value. */
   begin(): Beginning;
   /** The state so far: its length depends on the settings and `held` alone. */
   save(writer: Encoder): void;
   load(reader: Decoder): void;
+  /** Overwrites the values that choose θ; called when another hold-out has taken the place of this one. */
+  wipe(): void;
+}
+
+/** The same state in a fresh hold-out. */
+export function copyHoldout(from: Holdout, fresh: Holdout): Holdout {
+  const writer = new Encoder();
+  from.save(writer);
+  const bytes = writer.bytes;
+  fresh.load(new Decoder(bytes));
+  bytes.fill(0);
+  return fresh;
 }
 
 export function makeHoldout(core: Core, key: Uint32Array, settings: Settings): Holdout {
-  const classed = settings.variant === "default" && settings.threshold === "noisy-max";
-  return new (classed ? ClassedHoldout : PlainHoldout)(core, key, settings);
+  const { variant, threshold, resolution } = settings;
+  const units = (theta: number): number => Math.floor(theta / resolution + 0.5);
+  if (threshold !== "noisy-max") return new PlainHoldout(core, key, settings, threshold, units);
+  if (variant === "default") return new ClassedHoldout(core, key, settings);
+  return new PlainHoldout(core, key, settings, new NoisyMax(core, key, settings), units);
 }
 
 /** The first values are dealt into classes and choose θ; the last ones, where there are enough, probe for s. */
@@ -76,10 +92,6 @@ class ClassedHoldout implements Holdout {
     return this.#chosen?.theta;
   }
 
-  get bytes(): number {
-    return this.#classes?.bytes ?? 0;
-  }
-
   add(value: number): void {
     const { choosing, max, resolution } = this.#settings;
     if (this.#classes === undefined)
@@ -91,6 +103,7 @@ class ClassedHoldout implements Holdout {
 
   #set(chosen: Chosen): void {
     this.#chosen = chosen;
+    this.wipe();
     this.#classes = undefined;
     if (this.#settings.probing > 0) this.#probe = new Probe(this.#settings, chosen.theta);
   }
@@ -103,6 +116,10 @@ class ClassedHoldout implements Holdout {
       mean: this.#settings.warmStart ? mean : theta / 2,
       above,
     };
+  }
+
+  wipe(): void {
+    this.#classes?.wipe();
   }
 
   save(writer: Encoder): void {
@@ -137,23 +154,35 @@ function choiceOf(settings: Settings): Choice {
   return choice;
 }
 
-/** First the values that choose θ by the paper's rule, then those of the warm start, then those that nothing reads. */
-class PlainHoldout implements Holdout {
+/** First the values that choose θ, then those of the warm start, then those that nothing reads. */
+export class PlainHoldout implements Holdout {
   readonly #core: Core;
   readonly #key: Uint32Array;
   readonly #settings: Settings;
-  #chooser: NoisyMax | undefined;
+  readonly #toUnits: (theta: number) => number;
+  #chooser: ThresholdChooser | undefined;
   readonly #warmStart: WarmStart | undefined;
   #theta: number | undefined;
   #held = 0;
 
-  constructor(core: Core, key: Uint32Array, settings: Settings) {
+  /**
+   * @param threshold chooses θ, or is θ in units of the stream
+   * @param toUnits what the stream begins with for a θ: Θ in grid units, if it is on a grid that is known
+   */
+  constructor(
+    core: Core,
+    key: Uint32Array,
+    settings: Settings,
+    threshold: ThresholdChooser | number,
+    toUnits: (theta: number) => number,
+  ) {
     this.#core = core;
     this.#key = key;
     this.#settings = settings;
+    this.#toUnits = toUnits;
     if (settings.warming > 0) this.#warmStart = new WarmStart();
-    if (settings.threshold === "noisy-max") this.#chooser = new NoisyMax(core, key, settings);
-    else this.#theta = Math.floor(settings.threshold / settings.resolution + 0.5);
+    if (typeof threshold === "number") this.#theta = toUnits(threshold);
+    else this.#chooser = threshold;
   }
 
   get held(): number {
@@ -169,17 +198,14 @@ class PlainHoldout implements Holdout {
     return this.#theta;
   }
 
-  get bytes(): number {
-    return this.#chooser?.bytes ?? 0;
-  }
-
   add(value: number): void {
     const { choosing, warming, max, resolution } = this.#settings;
     if (this.#held < choosing) this.#chooser!.add(value > 0 ? Math.min(value, max) : 0);
     else if (this.#held < choosing + warming)
       this.#warmStart!.add(quantise(value, this.#theta! * resolution, resolution));
     if (this.#held + 1 === choosing && this.#chooser !== undefined) {
-      this.#theta = Math.floor(this.#chooser.choose() / resolution + 0.5);
+      this.#theta = this.#toUnits(this.#chooser.choose());
+      this.wipe();
       this.#chooser = undefined;
     }
     this.#held++;
@@ -193,6 +219,10 @@ class PlainHoldout implements Holdout {
       skipped,
       mean: this.#warmStart?.mean(this.#core, this.#key, theta, epsilon) ?? theta / 2,
     };
+  }
+
+  wipe(): void {
+    this.#chooser?.wipe();
   }
 
   save(writer: Encoder): void {

@@ -65,11 +65,6 @@ export class Perturber {
     }
   }
 
-  /** Bytes of noise held: one tree. */
-  get bytes(): number {
-    return this.#tree.noise.byteLength + this.#tree.corrections.byteLength;
-  }
-
   /** One tree is grown at a time, when its first leaf is due: the stream never waits for more than one top node's work. */
   #growFor(block: number): void {
     const { fanout, levels, blocksPerForest } = this.#shape;

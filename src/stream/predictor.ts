@@ -32,15 +32,17 @@ export class Predictor {
   /**
    * @param theta Θ in grid units
    * @param firstMean prediction per value for the first block
+   * @param largest sums up to it stay exact, in grid units
    */
-  constructor(settings: Settings, theta: number, firstMean: number, fraction: number) {
-    this.#again = () => new Predictor(settings, theta, firstMean, fraction);
+  constructor(settings: Settings, theta: number, firstMean: number, fraction: number, largest: number) {
+    this.#again = () => new Predictor(settings, theta, firstMean, fraction, largest);
     const { smoother, blockLength, resolution, levels, epsilon } = settings;
     this.#smoother = makeSmoother(smoother, {
       ...settings,
       unit: resolution / blockLength,
       nodeVariance: laplaceVariance((levels * theta) / epsilon),
       first: firstMean * blockLength,
+      largest,
     });
     this.#blockLength = blockLength;
     this.#fraction = fraction;
@@ -59,7 +61,11 @@ export class Predictor {
 
   /** What is remembered before block `block`, if a forest begins with it and its predictions can be made again. */
   startOf(block: number): Float64Array | undefined {
-    return block % this.#forest === 0 ? this.#smoother.state.slice() : undefined;
+    return this.#begins(block) ? this.#smoother.state.slice() : undefined;
+  }
+
+  #begins(block: number): boolean {
+    return this.#forest < Infinity && block % this.#forest === 0;
   }
 
   /** The next block's prediction. */
@@ -68,30 +74,36 @@ export class Predictor {
   }
 
   /**
-   * The same for finished blocks in order.
+   * Room for what `nextMany` predicts after `count` blocks: it then needs no memory and cannot fail.
    * @param block the first of them
    * @param current its prediction
    */
-  nextMany(estimates: Float64Array, block: number, current: number): Predictions {
-    const perValue = new Float64Array(estimates.length + 1);
-    const held = new Float64Array(estimates.length);
-    const starts: Float64Array[] = [];
+  prepare(block: number, count: number, current: number): Predictions {
+    const perValue = new Float64Array(count + 1);
     perValue[0] = current;
-    for (let i = 0; i < estimates.length; i++) {
-      const start = this.startOf(block + i);
-      if (start !== undefined) starts.push(start);
+    const forestsBefore = (end: number): number => Math.ceil(end / this.#forest);
+    const length = forestsBefore(block + count) - forestsBefore(block);
+    const starts = Array.from({ length }, () => new Float64Array(this.#smoother.state.length));
+    return { perValue, held: new Float64Array(count), starts };
+  }
+
+  /** `next` for finished blocks in order, from block `block` on. */
+  nextMany(estimates: Float64Array, block: number, { perValue, held, starts }: Predictions): void {
+    for (let i = 0, begun = 0; i < estimates.length; i++) {
+      if (this.#begins(block + i)) starts[begun++]!.set(this.#smoother.state);
       if (this.#blockLength === 1) continue; // nothing is left to prediction
       perValue[i + 1] = this.next(estimates[i]!);
       held[i] = this.held;
     }
-    return { perValue, held, starts };
   }
 
   /** Predictions in a forest are a function of its estimates and of what the smoother knew before. */
   readonly replay: Replay = (start, first, estimates) => {
     const again = this.#again();
     again.smoother.state.set(start);
-    return again.nextMany(estimates, 0, first);
+    const predictions = again.prepare(0, estimates.length, first);
+    again.nextMany(estimates, 0, predictions);
+    return predictions;
   };
 
   round(perValue: number): number {

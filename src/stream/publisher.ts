@@ -14,7 +14,7 @@ export interface Publisher {
   readonly resolution: number;
   /** Takes a finite value and gives the number published for it, both in units of the stream. */
   push(value: number): number;
-  /** The same for a batch of finite values: the same bits as one by one. */
+  /** The same for a batch: the same bits as one by one. Fails before anything changes if a value is not finite. */
   pushMany(values: Float64Array): Float64Array;
   /** The sum over published positions [from, to), in grid units. */
   answer(from: number, to: number, kind: AnswerKind): RawAnswer;

@@ -1,4 +1,5 @@
-/** What a release says about itself: for machines (`statement`) and for people (`explain`). */
+/** What a stream says about itself: for machines (`statement`) and for people (`explain`). */
+import type { Settings } from "./options.js";
 
 export interface StageStatement {
   readonly stage: "threshold" | "warm start" | "clamped share" | "probe" | "release";
@@ -34,6 +35,8 @@ export interface Statement {
   /** θ, once chosen; public. 0 where zeros are published, whatever comes. */
   readonly threshold: number | null;
   readonly max: number;
+  /** What happens to values outside [0, max] and above θ. No value is refused for its size. */
+  readonly clamping: string;
   readonly resolution: number;
   readonly fanout: number;
   readonly levels: number;
@@ -56,7 +59,7 @@ export interface Statement {
   readonly warnings: readonly string[];
 }
 
-export const NOT_PROTECTED: readonly string[] = [
+const NOT_PROTECTED: readonly string[] = [
   "a person with many values: the guarantee is for one value, and k values of one person are protected at kε",
   "when values arrive: one number is published per value, at once",
   "how many values there are",
@@ -68,10 +71,67 @@ export const RANDOMNESS = {
   unsafe: "ChaCha20, keyed from a seed: repeatable, NOT PRIVATE",
 } as const;
 
+/** What one system says of itself; the rest of its statement follows from the settings. */
+export interface StatementParts extends Pick<
+  Statement,
+  | "system"
+  | "epsilon"
+  | "delta"
+  | "composition"
+  | "stages"
+  | "threshold"
+  | "smoother"
+  | "noiseScale"
+  | "noise"
+  | "settled"
+  | "clampedShare"
+  | "warnings"
+> {
+  /** Given where the system is not private at all, or its grid is not the one of the settings. */
+  readonly private?: boolean;
+  readonly resolution?: number;
+}
+
+/** The statement of a system: the one place where it is put together. */
+export function makeStatement(
+  settings: Settings,
+  core: "wasm" | "js",
+  published: number,
+  parts: StatementParts,
+): Statement {
+  const { max, resolution, fanout, levels, skipped, blockLength, maxRange, unsafeSeed } = settings;
+  const secret = unsafeSeed === undefined;
+  return {
+    definition: "event-level differential privacy",
+    neighbours: "streams of the same length that differ in the value at one position",
+    unit: "one value",
+    max,
+    clamping: "values below 0 count as 0, values above max count as max, and values above θ count as θ",
+    resolution,
+    fanout,
+    levels,
+    skipLevels: skipped,
+    blockLength,
+    maxRange,
+    randomness: secret ? RANDOMNESS.secret : RANDOMNESS.unsafe,
+    core: {
+      name: core,
+      note:
+        core === "js" && settings.core === "auto"
+          ? "WebAssembly could not be compiled here; same answers, slower"
+          : "",
+    },
+    published,
+    notProtected: NOT_PROTECTED,
+    ...parts,
+    private: secret && parts.private !== false,
+  };
+}
+
 const number = (value: number): string => String(Number(value.toPrecision(6)));
 
 function protection({ unit, max, epsilon, delta }: Statement): string {
-  return `Protected: ${unit}. Whoever sees the published stream can hardly tell whether any single value was replaced by another between 0 and ${max}: no output becomes more than e^ε = ${number(Math.exp(epsilon))} times likelier${delta === 0 ? "" : `, except with probability δ = ${delta}`}.`;
+  return `Protected: ${unit}. Replacing any one value by another between 0 and ${max} changes the probability of any output by at most a factor e^ε = ${number(Math.exp(epsilon))}${delta === 0 ? "" : `, except with probability δ = ${delta}`}.`;
 }
 
 /** What happens to values: clamped to θ, summed in blocks, covered with noise. */
@@ -81,9 +141,10 @@ function treatment(statement: Statement): string[] {
   const scale = noiseScale === null ? "its scale grows from level to level" : `scale ${number(noiseScale)}`;
   const carriers = levels === 1 ? "one level carries" : `${levels} levels of fan-out ${fanout} carry`;
   return [
+    `No value is refused for its size: ${statement.clamping}.`,
     threshold === null
-      ? "Values above a threshold θ will be clamped to it; θ is not chosen yet."
-      : `Values above θ = ${number(threshold)} count as θ. Noise on every node: ${noise}, ${scale}.`,
+      ? "θ is not chosen yet."
+      : `θ = ${number(threshold)}. Noise on every node: ${noise}, ${scale}.`,
     blockLength === 1
       ? `Every value has an estimate of its own; ${carriers} noise.`
       : `Every ${blockLength} values make a block; ${carriers} noise; predictions by "${smoother}".`,

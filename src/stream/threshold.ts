@@ -17,8 +17,11 @@ export interface ThresholdChooser {
   add(value: number): void;
   /** θ in units of the stream, after the last value. */
   choose(): number;
-  /** Bytes held. */
-  readonly bytes: number;
+  /** Overwrites the values, when they are needed no longer. */
+  wipe(): void;
+  /** The values so far: as many bytes as their number says. */
+  save(writer: Encoder): void;
+  load(reader: Decoder): void;
 }
 
 export class NoisyMax implements ThresholdChooser {
@@ -39,10 +42,6 @@ export class NoisyMax implements ThresholdChooser {
     this.#bins = new (highest < 2 ** 16 ? Uint16Array : Uint32Array)(settings.choosing);
   }
 
-  get bytes(): number {
-    return this.#bins.byteLength;
-  }
-
   add(value: number): void {
     this.#bins[this.#count++] = binOf(value, this.#settings.thresholdStep);
   }
@@ -60,9 +59,11 @@ export class NoisyMax implements ThresholdChooser {
 
   choose(): number {
     const random = subStream(this.#key, Stage.threshold, 0, 0);
-    const theta = this.#core.noisyMax(random, this.#bins, this.#selection) * this.#settings.thresholdStep;
+    return this.#core.noisyMax(random, this.#bins, this.#selection) * this.#settings.thresholdStep;
+  }
+
+  wipe(): void {
     this.#bins.fill(0);
-    return theta;
   }
 }
 

@@ -14,6 +14,7 @@ const tiny = {
   blockLength: 4,
   nodeVariance: 3,
   first: 10,
+  largest: Infinity,
 };
 
 test("two families of two blocks, worked by hand", () => {

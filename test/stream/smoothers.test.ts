@@ -10,6 +10,7 @@ import vectors from "../vectors/smoothers.json" with { type: "json" };
 
 const context = (unit: number): SmootherContext => ({
   ...{ unit, fanout: 4, levels: 3, blocksPerForest: 64, blockLength: 4, nodeVariance: 100, first: 10 },
+  largest: 2 ** 40,
 });
 
 /** The release rule as printed, for whole blocks: p/g at all but the last position, the rest of û at the last. */

@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
-import { HoldoutStream } from "../../src/stream/stream.js";
-import { chooseCore } from "../../src/core/choose.js";
-import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { privateStream } from "../../src/index.js";
+import type { StreamOptions } from "../../src/stream/options.js";
+import { plan, privateStream } from "../../src/index.js";
+import { arrayBytes } from "../support/memory.js";
 import { diurnalStream, driftingStream, longTailedStream } from "../support/streams.js";
 
 const small = {
@@ -271,15 +269,18 @@ describe("endless streams", () => {
   });
 
   test("state stays as small as it was", () => {
-    const settings = resolveSettings({ epsilon: 0.05, max: 1657, unsafeSeed: "bounded" });
-    const stream = new HoldoutStream(settings, chooseCore(), unsafeKey("bounded"));
     const values = diurnalStream(65536, 1657, "bounded");
-    let most = stream.bytes;
+    const options = { epsilon: 0.05, max: 1657, unsafeSeed: "bounded" };
+    const { memory } = plan(options);
+    privateStream(options).pushMany(values); // what all streams share is there now
+    const before = arrayBytes();
+    const streams = Array.from({ length: 10 }, () => privateStream(options));
     for (let i = 0; i < 40; i++) {
-      stream.pushMany(values);
-      most = Math.max(most, stream.bytes);
+      for (const stream of streams) stream.pushMany(values);
+      const each = (arrayBytes() - before) / streams.length;
+      expect(each).toBeLessThanOrEqual(1.1 * (memory.stream + memory.index) + 4096);
     }
-    expect(most).toBeLessThanOrEqual(256 * 1024);
+    expect(memory.stream).toBeLessThanOrEqual(256 * 1024);
   });
 });
 

@@ -1,21 +1,20 @@
-import { remember, remembered, type Smoother } from "./smoother.js";
+import { remember, remembered, type Smoother, type SmootherContext } from "./smoother.js";
 
 /** Blocks a caller's own smoother is shown. */
 const OWN_BLOCKS = 256;
 
-/** Larger predictions, in grid units, would cost sums their exactness: nobody means them. */
-const MOST = 2 ** 40;
-
 /**
  * A caller's prediction of the next mean value, from the released block means so far: at most the last 256,
  * oldest first. They carry noise already, so whatever it does with them costs no privacy. Where it throws, or gives
- * no finite number, the last block's mean stands in and the account counts it: a push must not fail then, because
+ * no finite number, the last block's mean stands in and the statement counts it: a push must not fail then, because
  * the estimate was shown, and trying again with other values would show their difference under the same noise.
  */
 export type CustomSmoother = (means: readonly number[]) => number;
 
-/** @param unit what turns a block sum in grid units into a mean in units of the stream */
-export function custom(predict: CustomSmoother, unit: number): Smoother & { readonly failures: number } {
+export function custom(
+  predict: CustomSmoother,
+  { unit, largest }: SmootherContext,
+): Smoother & { readonly failures: number } {
   const state = new Float64Array(1 + OWN_BLOCKS);
   let failures = 0;
   const attempt = (means: readonly number[]): number => {
@@ -37,7 +36,7 @@ export function custom(predict: CustomSmoother, unit: number): Smoother & { read
       const prediction = attempt(
         Array.from({ length: held }, (_, i) => state[1 + ((oldest + i) % OWN_BLOCKS)]! * unit),
       );
-      if (Math.abs(prediction) <= MOST) return prediction;
+      if (Math.abs(prediction) <= largest) return prediction;
       failures++;
       return estimate;
     },

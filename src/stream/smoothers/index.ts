@@ -58,7 +58,7 @@ export function makeSmoother(choice: SmootherChoice, context: SmootherContext): 
   if (choice === "recent") return recent();
   if (choice === "mean") return mean();
   if (choice === "median") return median();
-  if (typeof choice === "function") return custom(choice, context.unit);
+  if (typeof choice === "function") return custom(choice, context);
   if ("period" in choice) return shrunk(context, choice.period);
   return "moving" in choice ? moving(choice.moving) : exponential(choice.exponential);
 }

@@ -6,17 +6,20 @@ export const MEDIAN_BLOCKS = 4096;
 /** p_(t+1) = median of û_1 … û_t, of the last 4096 when there are more. */
 export function median(): Smoother {
   const state = new Float64Array(1 + MEDIAN_BLOCKS);
-  let sorted: Float64Array | undefined; // derived from `state`, made anew after a restore
+  const sorted = new Float64Array(MEDIAN_BLOCKS);
+  let known = NaN; // how many estimates `sorted` knows of; a restored state has more, and `sorted` is made anew
   return {
     state,
     next(estimate) {
       const size = remembered(state);
-      sorted ??= Float64Array.from({ length: MEDIAN_BLOCKS }, (_, i) =>
-        i < size ? state[1 + i]! : Infinity,
-      ).sort();
+      if (known !== state[0]) {
+        sorted.fill(Infinity).set(state.subarray(1, 1 + size));
+        sorted.sort();
+      }
       const leaving = size === MEDIAN_BLOCKS ? state[1 + (state[0]! % MEDIAN_BLOCKS)]! : Infinity;
       remember(state, estimate);
       replace(sorted, leaving, estimate);
+      known = state[0]!;
       const held = remembered(state);
       const upper = sorted[held >> 1]!;
       return held % 2 === 1 ? upper : (sorted[(held >> 1) - 1]! + upper) / 2;

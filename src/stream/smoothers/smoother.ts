@@ -11,6 +11,8 @@ export interface SmootherContext {
   readonly nodeVariance: number;
   /** The first prediction for the sum of a block, in grid units. */
   readonly first: number;
+  /** Sums up to it stay exact, in grid units. A larger prediction of a caller's own counts as a failure. */
+  readonly largest: number;
 }
 
 /** A run of consecutive blocks that count alike in a prediction. */

@@ -1,0 +1,149 @@
+/**
+ * Values in, private numbers out, in stages: a hold-out that chooses θ, then a publisher. ToPS is this, and so is every
+ * system it is compared with, with other parts.
+ *
+ * A call that fails changes nothing: what can fail comes first, what changes the state comes last and cannot fail.
+ */
+import { batchOf, checkValues, refuseReentry, refuseValue, type ValueBatch } from "../core/checks.js";
+import type { AnswerKind, RangeAnswer } from "./answer.js";
+import { type Beginning, copyHoldout, type Holdout } from "./holdout.js";
+import { heldOut, type Settings } from "./options.js";
+import { answerRange, type Publisher } from "./publisher.js";
+import { explainStatement, type Statement } from "./statement.js";
+import type { RangeOptions, System } from "./system.js";
+
+/** What makes one system differ from another. */
+export interface SystemParts<P extends Publisher> {
+  readonly settings: Settings;
+  /** How a range is answered if the caller does not say. */
+  readonly answer: AnswerKind;
+  /** A hold-out that has seen no value. */
+  holdout(): Holdout;
+  publisher(beginning: Beginning): P;
+  statement(stage: Stage<P>): Statement;
+}
+
+/** Where a system is: in its hold-out, or behind it. */
+export interface Stage<P extends Publisher> {
+  readonly holdout?: Holdout;
+  /** What the hold-out decided, and what publishes since then. */
+  readonly release?: { readonly beginning: Beginning; readonly publisher: P };
+}
+
+export class StagedSystem<P extends Publisher> implements System {
+  readonly #parts: SystemParts<P>;
+  #stage: Stage<P>;
+  /** The publisher of the stage, if there is one: every push asks for it. */
+  #publisher: P | undefined;
+  /** A call is under way in which code of the caller may run: getters of a batch, or a smoother. */
+  #busy = false;
+
+  /** @param stage where a restored system is */
+  constructor(parts: SystemParts<P>, stage: Stage<P> = firstStage(parts)) {
+    this.#parts = parts;
+    this.#stage = stage;
+    this.#publisher = stage.release?.publisher;
+  }
+
+  protected get stage(): Stage<P> {
+    return this.#stage;
+  }
+
+  get length(): number {
+    return this.#publisher?.length ?? 0;
+  }
+
+  get received(): number {
+    return (this.#stage.holdout?.held ?? heldOut(this.#parts.settings)) + this.length;
+  }
+
+  push(value: number): number | undefined {
+    if (!Number.isFinite(value)) refuseValue();
+    if (this.#busy) refuseReentry();
+    if (this.#publisher !== undefined) return this.#publisher.push(value);
+    if (this.#endsStage(1)) this.#endStage(Float64Array.of(value));
+    else this.#stage.holdout!.add(value);
+    return undefined;
+  }
+
+  pushMany(values: ValueBatch): Float64Array {
+    if (this.#busy) refuseReentry();
+    const batch = this.#read(values);
+    if (this.#publisher !== undefined) return this.#publisher.pushMany(batch);
+    if (this.#endsStage(batch.length)) return this.#endStage(batch);
+    const published = new Float64Array(0); // before the values are taken: even this may fail
+    for (let i = 0; i < batch.length; i++) this.#stage.holdout!.add(batch[i]!);
+    return published;
+  }
+
+  range(from: number, to: number, options: RangeOptions = {}): RangeAnswer {
+    this.checkIdle();
+    return answerRange(this.#publisher, from, to, options, this.#parts.answer);
+  }
+
+  statement(): Statement {
+    return this.#parts.statement(this.#stage);
+  }
+
+  explain(): string {
+    return explainStatement(this.statement());
+  }
+
+  /** Fails in the middle of another call on this system. */
+  protected checkIdle(): void {
+    if (this.#busy) refuseReentry();
+  }
+
+  #whileBusy<T>(work: () => T): T {
+    this.#busy = true;
+    try {
+      return work();
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  /** Publishers check a batch while they add it up: one pass less over the values. */
+  #read(values: ValueBatch): Float64Array {
+    return this.#whileBusy(() => (this.#publisher === undefined ? checkValues(values) : batchOf(values)));
+  }
+
+  /** Whether θ is chosen or the hold-out ends within the next `more` values: work that can fail. */
+  #endsStage(more: number): boolean {
+    const { held } = this.#stage.holdout!;
+    const { settings } = this.#parts;
+    return [settings.choosing, heldOut(settings)].some((end) => held < end && end <= held + more);
+  }
+
+  /** Takes values up to the end of a stage and beyond, on a copy. The copy becomes the state when all has succeeded. */
+  #endStage(batch: Float64Array): Float64Array {
+    const before = this.#stage.holdout!;
+    const numbers = this.#whileBusy(() => {
+      const holdout = copyHoldout(before, this.#parts.holdout());
+      try {
+        let next = 0;
+        while (!holdout.done && next < batch.length) holdout.add(batch[next++]!);
+        const stage = holdout.done ? released(this.#parts, holdout) : { holdout };
+        const published = stage.release?.publisher.pushMany(batch.subarray(next)) ?? new Float64Array(0);
+        this.#stage = stage;
+        this.#publisher = stage.release?.publisher;
+        return published;
+      } catch (error) {
+        holdout.wipe();
+        throw error;
+      }
+    });
+    before.wipe();
+    return numbers;
+  }
+}
+
+function firstStage<P extends Publisher>(parts: SystemParts<P>): Stage<P> {
+  const holdout = parts.holdout();
+  return holdout.done ? released(parts, holdout) : { holdout };
+}
+
+function released<P extends Publisher>(parts: SystemParts<P>, holdout: Holdout): Stage<P> {
+  const beginning = holdout.begin();
+  return { release: { beginning, publisher: parts.publisher(beginning) } };
+}
