@@ -1,11 +1,13 @@
 /**
  * How snapshots are encrypted: AES-256-GCM, under a key of each stream's own.
  *
- *     stream key = HKDF-SHA-256(key, salt of the stream, "brume snapshot")
+ *     stream key = HKDF-SHA-256(key, no salt, info = "brume snapshot" · salt of the stream)
  *
  * Random IVs are safe for 2³² messages under one AES key. With one key per stream this limit holds for each stream
  * by itself, and not for all streams of a store together.
  */
+
+import type { KeyObject } from "node:crypto";
 
 /** 32 secret bytes, or a WebCrypto key imported for "HKDF" with the usage "deriveBits". */
 export type SnapshotKey = Uint8Array | CryptoKey;
@@ -25,9 +27,9 @@ const node = globalThis.process?.getBuiltinModule?.("node:crypto");
 export class StreamCipher {
   /** Public; stands in every snapshot of the stream. */
   readonly salt: Bytes;
-  readonly #key: CryptoKey | import("node:crypto").KeyObject;
+  readonly #key: CryptoKey | KeyObject;
 
-  private constructor(salt: Bytes, key: CryptoKey | import("node:crypto").KeyObject) {
+  private constructor(salt: Bytes, key: CryptoKey | KeyObject) {
     this.salt = salt;
     this.#key = key;
   }
@@ -37,18 +39,18 @@ export class StreamCipher {
     key: SnapshotKey,
     salt: Bytes = crypto.getRandomValues(new Uint8Array(SALT_LENGTH)),
   ): Promise<StreamCipher> {
-    const bits = await crypto.subtle.deriveBits(
-      { name: "HKDF", hash: "SHA-256", salt, info: INFO },
-      await snapshotKey(key),
-      256,
-    );
-    const secret = new Uint8Array(bits);
-    const cipherKey =
-      node === undefined
-        ? await crypto.subtle.importKey("raw", secret, "AES-GCM", false, ["encrypt", "decrypt"])
-        : node.createSecretKey(secret);
-    secret.fill(0);
-    return new StreamCipher(salt, cipherKey);
+    const master = await snapshotKey(key);
+    const info = join(INFO, salt);
+    const extractedKey = extracted(master);
+    if (extractedKey !== undefined) {
+      // One HMAC per stream: the first of the two steps of HKDF depends on the key alone.
+      const hmac = node.createHmac("sha256", extractedKey).update(info).update(Uint8Array.of(1));
+      return new StreamCipher(salt, node.createSecretKey(hmac.digest()));
+    }
+    const derivation = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(0), info };
+    const secret = await crypto.subtle.deriveBits(derivation, master, 256);
+    const usages: KeyUsage[] = ["encrypt", "decrypt"];
+    return new StreamCipher(salt, await crypto.subtle.importKey("raw", secret, "AES-GCM", false, usages));
   }
 
   /**
@@ -83,6 +85,20 @@ export class StreamCipher {
     decipher.final(); // throws unless the tag is right: the text is not looked at before
     return join(text);
   }
+}
+
+const extractedKeys = new WeakMap<CryptoKey, KeyObject>();
+
+/** HKDF-Extract without a salt (RFC 5869, section 2.2), once per key; undefined where only WebCrypto can derive. */
+function extracted(master: CryptoKey): KeyObject | undefined {
+  if (typeof node?.KeyObject?.from !== "function") return undefined;
+  let key = extractedKeys.get(master);
+  if (key === undefined) {
+    const secret = node.KeyObject.from(master).export();
+    key = node.createSecretKey(node.createHmac("sha256", new Uint8Array(32)).update(secret).digest());
+    extractedKeys.set(master, key);
+  }
+  return key;
 }
 
 /** The key in the form that WebCrypto derives from; made once by callers who open many streams. */
