@@ -111,8 +111,8 @@ describe.each(streams)("%s", (_name, options, weights, t) => {
   const publish = (counts: readonly number[], noise: Nodes) => {
     const stream = new ValueEvents(settings, coreWith([noise]), key);
     counts.forEach((count, tick) => {
-      for (let left = count; left > 0; left -= weights.at(-1))
-        stream.add(Math.min(left, weights.at(-1)), { at: TEN + 1000 * tick });
+      for (let left = count; left > 0; left -= weights.at(-1)!)
+        stream.add(Math.min(left, weights.at(-1)!), { at: TEN + 1000 * tick });
     });
     return [...stream.advance(TEN + 2000).values, stream.between(TEN, TEN + 2000).value];
   };
@@ -143,7 +143,7 @@ describe.each(streams)("%s", (_name, options, weights, t) => {
   });
 
   test("a tenth less noise would be seen", () => {
-    expect(worstRatio([0, 0], [weights.at(-1), 0], 0.9 * t)).toBeGreaterThan(Math.exp(EPSILON));
+    expect(worstRatio([0, 0], [weights.at(-1)!, 0], 0.9 * t)).toBeGreaterThan(Math.exp(EPSILON));
   });
 });
 

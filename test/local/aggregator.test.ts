@@ -137,7 +137,7 @@ describe("releasing", () => {
   beforeAll(async () => {
     ({ server, theta } = await ready());
     published = server.release(device("release", "release", theta).reportMany(values));
-    for (const value of values) clamped.push(clamped.at(-1) + Math.min(value, theta));
+    for (const value of values) clamped.push(clamped.at(-1)! + Math.min(value, theta));
   });
 
   test("one value is published per report, and a range is their sum", () => {

@@ -94,7 +94,7 @@ describe.each([vector16, vector64])("$bins bins, ε = $epsilon", (vector) => {
     ];
     const [a, b] = [ours, theirs].map((f) => f.slice(0, -1).map((share) => share / f[0]!));
     expect(relative(a!, b!)).toBeLessThan(1e-12);
-    expect(ours.at(-1) / ours[0]!).not.toBeCloseTo(theirs.at(-1) / theirs[0]!, 6);
+    expect(ours.at(-1)! / ours[0]!).not.toBeCloseTo(theirs.at(-1)! / theirs[0]!, 6);
   });
 });
 
@@ -129,7 +129,7 @@ describe("watching", () => {
     expect(seen.length).toBe(Math.floor(done.updates / 16));
     expect(seen.length).toBeGreaterThan(2);
     for (let i = 1; i < seen.length; i++) expect(seen[i]!).toBeGreaterThan(seen[i - 1]!);
-    expect(done.logLikelihood).toBeGreaterThan(seen.at(-1));
+    expect(done.logLikelihood).toBeGreaterThan(seen.at(-1)!);
   });
 
   test("steps that take no time are not interrupted", async () => {

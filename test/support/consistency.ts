@@ -21,7 +21,7 @@ export function printedLeaves(tree: Levels, b: number): number[] {
     const others = (b ** (l - 1) - 1) / (b ** l - 1);
     up.push(level.map((h, i) => (l === 1 ? h : own * h + others * sum(children(up[k - 1]!, i, b)))));
   });
-  let parents = up.at(-1);
+  let parents = up.at(-1)!;
   for (let k = up.length - 2; k >= 0; k--) {
     const level = up[k]!;
     const above = parents;
@@ -60,5 +60,5 @@ function solve(matrix: number[][]): number[] {
       for (let column = 0; column < row.length; column++) row[column]! -= factor * pivotRow[column]!;
     });
   });
-  return matrix.map((row) => row.at(-1));
+  return matrix.map((row) => row.at(-1)!);
 }

@@ -1,6 +1,5 @@
 /** Coin tosses alone, on both cores: the selection of θ calls them one by one, deep inside a kernel. */
 import { readFileSync } from "node:fs";
-import asc from "assemblyscript/asc";
 import { instantiateSync } from "@assemblyscript/loader";
 import { initialState } from "../../src/core/js/chacha.js";
 import { WordReader } from "../../src/core/js/reader.js";
@@ -36,6 +35,18 @@ export function fillTosses(random: usize, coin: usize, count: i32, out: usize): 
 `;
 const ENTRY = "assembly/tosses.ts";
 
+/** What is used of the compiler. Its own types would declare AssemblyScript's globals for the whole project. */
+interface Compiler {
+  main(
+    args: readonly string[],
+    files: {
+      readFile(name: string): string | null;
+      writeFile(name: string, contents: unknown): void;
+      listFiles(): string[];
+    },
+  ): Promise<{ readonly error: Error | null }>;
+}
+
 interface Exports {
   readonly memory: WebAssembly.Memory;
   randomBytes(): number;
@@ -44,6 +55,8 @@ interface Exports {
 }
 
 async function compile(): Promise<Exports> {
+  const name: string = "assemblyscript/asc";
+  const { default: asc } = (await import(name)) as { default: Compiler };
   let wasm: Uint8Array | undefined;
   const options = ["--runtime", "stub", "--enable", "simd", "--use", "abort=", "--initialMemory", "40"];
   const { error } = await asc.main([ENTRY, "--outFile", "tosses.wasm", "-O3", ...options], {
