@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { laplaceVariance } from "../../src/stream/variance.js";
 import {
   binOf,
   type Choice,
@@ -12,9 +11,6 @@ import {
   makeChoice,
   steepness,
 } from "../../src/stream/choice.js";
-import { Classes } from "../../src/stream/classes.js";
-import { Decoder, Encoder } from "../../src/stream/codec.js";
-import { Probe, roughness } from "../../src/stream/probe.js";
 import { againstExact, ODDS } from "../support/chiSquare.js";
 import { winnerDistribution } from "../support/noisyMax.js";
 
@@ -235,101 +231,3 @@ describe("what the code draws", () => {
     expect(winners("wasm", 500)).toEqual(winners("js", 500));
   });
 });
-
-describe("classes", () => {
-  const key = unsafeKey("classes");
-  const choice = makeChoice(1, 320, 5120, 1000);
-  const values = Array.from({ length: 320 }, (_, i) => (i % 11 === 0 ? 900 : (i * 7919) % 20));
-  const chosen = (list: readonly number[], core = cores.js) => {
-    const classes = new Classes(choice);
-    for (const x of list) classes.add(x);
-    return classes.choose(core, key);
-  };
-
-  test("every position serves one purpose: the others' outputs do not move", () => {
-    const usual = chosen(values);
-    const change = (mod: number, of: number) => chosen(values.map((x, i) => (i % of === mod ? 999 : x)));
-    expect(change(15, 32)).toEqual({ ...usual, mean: expect.any(Number) as number });
-    expect(change(15, 32).mean).not.toBe(usual.mean);
-    expect(change(31, 32)).toEqual({ ...usual, above: { count: expect.any(Number) as number, values: 10 } });
-    expect(change(31, 32).above.count).not.toBe(usual.above.count);
-  });
-
-  test("the mean is of values clamped to θ, and has noise of scale Θ/ε", () => {
-    const usual = chosen(values);
-    const mean15 = values.filter((_, i) => i % 32 === 15).map((x) => Math.min(x, usual.theta));
-    const sum = mean15.reduce((a, b) => a + b, 0);
-    const noise = new Float64Array(1);
-    const { theta } = usual;
-    const others = chosen(values.map((x, i) => (i % 32 === 15 ? 0 : x)));
-    noise[0] = others.mean * mean15.length; // nothing but noise is left of zeros
-    expect(others.theta).toBe(theta);
-    expect(usual.mean * mean15.length).toBeCloseTo(sum + noise[0], 6);
-  });
-
-  test("both cores choose the same", () => {
-    expect(chosen(values, cores.wasm)).toEqual(chosen(values, cores.js));
-  });
-
-  test("are saved in a length that says nothing about values, at any moment", () => {
-    for (const held of [0, 1, 100, 320]) {
-      const lengths = [0, 1000].map((x) => {
-        const classes = new Classes(choice);
-        for (let i = 0; i < held; i++) classes.add(x);
-        const writer = new Encoder();
-        classes.save(writer);
-        const loaded = new Classes(choice);
-        loaded.load(new Decoder(writer.bytes));
-        for (let i = held; i < 320; i++) [classes, loaded].forEach((each) => each.add(i));
-        expect(loaded.choose(cores.js, key)).toEqual(classes.choose(cores.js, key));
-        return writer.bytes.length;
-      });
-      expect(lengths[0]).toBe(lengths[1]);
-    }
-  });
-});
-
-describe("the probe", () => {
-  const shape = { epsilon: 4, fanout: 4, levels: 2, skipped: 2, maxRange: 256, probing: 64 };
-  const decide = (values: readonly number[], theta: number, seed = "probe") => {
-    const probe = new Probe(shape, theta);
-    for (const x of values) probe.add(x);
-    return probe.decide(cores.js, unsafeKey(seed));
-  };
-
-  test("running deviations from a group's mean, by hand", () => {
-    // 1, 3 | 5, 5: means 2 and 5; running deviations −1, 0 | 0, 0.
-    expect(roughness(Float64Array.of(1, 3, 5, 5), 2)).toBe(0.5);
-  });
-
-  test("noise alone has the expected roughness", () => {
-    // S of G groups: mean v(b² − 1)/6. 2000 groups of heavy-tailed squares: within 20 % in all but one of 10⁷ seeds.
-    const noise = new Float64Array(8000);
-    cores.js.laplace(subStream(unsafeKey("rough"), Stage.probe, 0, 0), choiceScale(50), noise);
-    expect(roughness(noise, 4) / ((laplaceVariance(50) * 15) / 6)).toBeCloseTo(1, 0);
-  });
-
-  test("a flat stream keeps the level, a rough one loses it", () => {
-    const flat = new Array<number>(64).fill(100);
-    const rough = flat.map((_, i) => (Math.floor(i / 8) % 2 === 0 ? 0 : 5000));
-    expect(decide(flat, 100)).toBe(2);
-    expect(decide(rough, 5000)).toBe(1);
-  });
-
-  test("is saved and loaded at any moment", () => {
-    const values = Array.from({ length: 64 }, (_, i) => (i < 32 ? 0 : 900));
-    for (const at of [0, 1, 33, 64]) {
-      const [probe, loaded] = [new Probe(shape, 900), new Probe(shape, 900)];
-      for (const x of values.slice(0, at)) probe.add(x);
-      const writer = new Encoder();
-      probe.save(writer);
-      loaded.load(new Decoder(writer.bytes));
-      for (const x of values.slice(at)) loaded.add(x);
-      expect(loaded.decide(cores.js, unsafeKey("probe"))).toBe(decide(values, 900));
-    }
-  });
-});
-
-function choiceScale(t: number) {
-  return makeChoice(1 / t, 16, 256, 2).countScale;
-}

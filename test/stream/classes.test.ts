@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { chooseCore } from "../../src/core/choose.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
+import { makeChoice } from "../../src/stream/choice.js";
+import { Classes } from "../../src/stream/classes.js";
+import { Decoder, Encoder } from "../../src/stream/codec.js";
+
+const cores = { js: chooseCore("js"), wasm: chooseCore("wasm") };
+
+describe("classes", () => {
+  const key = unsafeKey("classes");
+  const choice = makeChoice(1, 320, 5120, 1000);
+  const values = Array.from({ length: 320 }, (_, i) => (i % 11 === 0 ? 900 : (i * 7919) % 20));
+  const chosen = (list: readonly number[], core = cores.js) => {
+    const classes = new Classes(choice);
+    for (const x of list) classes.add(x);
+    return classes.choose(core, key);
+  };
+
+  test("every position serves one purpose: the others' outputs do not move", () => {
+    const usual = chosen(values);
+    const change = (mod: number, of: number) => chosen(values.map((x, i) => (i % of === mod ? 999 : x)));
+    expect(change(15, 32)).toEqual({ ...usual, mean: expect.any(Number) as number });
+    expect(change(15, 32).mean).not.toBe(usual.mean);
+    expect(change(31, 32)).toEqual({ ...usual, above: { count: expect.any(Number) as number, values: 10 } });
+    expect(change(31, 32).above.count).not.toBe(usual.above.count);
+  });
+
+  test("the mean is of values clamped to θ, and has noise of scale Θ/ε", () => {
+    const usual = chosen(values);
+    const mean15 = values.filter((_, i) => i % 32 === 15).map((x) => Math.min(x, usual.theta));
+    const sum = mean15.reduce((a, b) => a + b, 0);
+    const noise = new Float64Array(1);
+    const { theta } = usual;
+    const others = chosen(values.map((x, i) => (i % 32 === 15 ? 0 : x)));
+    noise[0] = others.mean * mean15.length; // nothing but noise is left of zeros
+    expect(others.theta).toBe(theta);
+    expect(usual.mean * mean15.length).toBeCloseTo(sum + noise[0], 6);
+  });
+
+  test("both cores choose the same", () => {
+    expect(chosen(values, cores.wasm)).toEqual(chosen(values, cores.js));
+  });
+
+  test("are saved in a length that says nothing about values, at any moment", () => {
+    for (const held of [0, 1, 100, 320]) {
+      const lengths = [0, 1000].map((x) => {
+        const classes = new Classes(choice);
+        for (let i = 0; i < held; i++) classes.add(x);
+        const writer = new Encoder();
+        classes.save(writer);
+        const loaded = new Classes(choice);
+        loaded.load(new Decoder(writer.bytes));
+        for (let i = held; i < 320; i++) [classes, loaded].forEach((each) => each.add(i));
+        expect(loaded.choose(cores.js, key)).toEqual(classes.choose(cores.js, key));
+        return writer.bytes.length;
+      });
+      expect(lengths[0]).toBe(lengths[1]);
+    }
+  });
+});
