@@ -1,5 +1,5 @@
 /** Joins address, state, tabs and views. */
-import { byId } from "./dom.js";
+import { byId } from "./look/dom.js";
 import { readState, type State, Store, writeState } from "./state.js";
 import { DataChoice } from "./views/data.js";
 import { LiveView } from "./views/live.js";

@@ -2,7 +2,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { exampleStream } from "../../src/cli/example.js";
-import { amount } from "../../site/src/format.js";
+import { amount } from "../../site/src/look/format.js";
 import { initialState, type State } from "../../site/src/state.js";
 import { makePublisher } from "../../site/src/workers/publisher.js";
 import { launch } from "../support/chromium.js";

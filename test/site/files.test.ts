@@ -1,7 +1,7 @@
 /** Files of a visitor's own: read in a Worker, shown like the example, refused with a sentence when they are no stream. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { amount } from "../../site/src/format.js";
+import { amount } from "../../site/src/look/format.js";
 import { launch } from "../support/chromium.js";
 import { dropFile, says, textOf, visit } from "./playground.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { amount, duration, powers } from "../../site/src/format.js";
+import { amount, duration, powers } from "../../site/src/look/format.js";
 
 test("amounts have four digits, or all before the point, and no letters for thousands", () => {
   const cases: [number, string][] = [

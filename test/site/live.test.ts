@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { exampleStream } from "../../src/cli/example.js";
-import { amount } from "../../site/src/format.js";
+import { amount } from "../../site/src/look/format.js";
 import { initialState } from "../../site/src/state.js";
 import { makePublisher } from "../../site/src/workers/publisher.js";
 import { launch } from "../support/chromium.js";

@@ -1,5 +1,5 @@
 /** Mean squared error against ε, both logarithmic, as an SVG that can be kept: colours and shapes are in it. */
-import { svg } from "../dom.js";
+import { svg } from "../look/dom.js";
 import { theme } from "./theme.js";
 
 export interface Point {

@@ -1,6 +1,6 @@
 /** How values are distributed: truth in grey, what the reports say in colour, θ as a dashed line. */
 import uPlot from "uplot";
-import { amount } from "../format.js";
+import { amount } from "../look/format.js";
 import type { Histogram } from "../workers/protocol.js";
 import { axisOf, FONT, onThemeChange, theme } from "./theme.js";
 

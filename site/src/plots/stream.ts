@@ -1,7 +1,7 @@
 /** Truth and private stream on one plot, with the hold-out shaded and a range that can be dragged. */
 import uPlot from "uplot";
 import type { Meaning } from "../data/example.js";
-import { amount, count, powers } from "../format.js";
+import { amount, count, powers } from "../look/format.js";
 import { columnEnds } from "./columns.js";
 import { axisOf, FONT, onThemeChange, theme } from "./theme.js";
 

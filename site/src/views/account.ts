@@ -1,8 +1,8 @@
 /** What a release promises, in plain words and numbers with units. */
 import type { Statement } from "brume";
 import type { Meaning } from "../data/example.js";
-import { h } from "../dom.js";
-import { amount, count, span, withUnit } from "../format.js";
+import { h } from "../look/dom.js";
+import { amount, count, span, withUnit } from "../look/format.js";
 
 export function accountView(account: Statement, explanation: string, meaning: Meaning): Node[] {
   const { epsilon, delta, threshold, max, blockLength, levels, noiseScale, stages } = account;

@@ -1,7 +1,7 @@
 /** The answer to a range: truth beside the private sum and mean, with the 95 % error bar. */
 import type { Meaning } from "../data/example.js";
-import { h, svg } from "../dom.js";
-import { amount, place, span, withUnit } from "../format.js";
+import { h, svg } from "../look/dom.js";
+import { amount, place, span, withUnit } from "../look/format.js";
 import type { Answer } from "../workers/protocol.js";
 
 /** @param width of the place it goes to, in pixels */

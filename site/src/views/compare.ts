@@ -1,8 +1,8 @@
 /** The third view: how far off each method is, at each ε, on the chosen data. */
 import type { TrialResult } from "../../../research/evaluate.js";
 import { meanAndSd, median } from "../../../research/metrics.js";
-import { byId, download, h } from "../dom.js";
-import { amount, count, powers } from "../format.js";
+import { byId, download, h } from "../look/dom.js";
+import { amount, count, powers } from "../look/format.js";
 import { METHODS } from "../methods.js";
 import { comparisonPlot, type Curve } from "../plots/comparison.js";
 import { onThemeChange } from "../plots/theme.js";

@@ -2,8 +2,8 @@
 import { EXAMPLE } from "brume/research";
 import { exampleMeaning, type Meaning } from "../data/example.js";
 import type { Column } from "../data/files.js";
-import { byId, h } from "../dom.js";
-import { count } from "../format.js";
+import { byId, h } from "../look/dom.js";
+import { count } from "../look/format.js";
 import { FIELDS, type State, type Store } from "../state.js";
 import type { FromFile, Source, ToFile } from "../workers/protocol.js";
 

@@ -1,6 +1,6 @@
 /** The second view: many browsers report noisy values, and a server that nobody trusts publishes their stream. */
-import { byId, h } from "../dom.js";
-import { count, span, withUnit } from "../format.js";
+import { byId, h } from "../look/dom.js";
+import { count, span, withUnit } from "../look/format.js";
 import { DistributionPlot } from "../plots/distribution.js";
 import { StreamPlot } from "../plots/stream.js";
 import type { Store } from "../state.js";

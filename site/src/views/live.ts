@@ -1,8 +1,8 @@
 /** The first view: a stream and its private release, side by side as it happens. */
 import type { Statement } from "brume";
 import type { Meaning } from "../data/example.js";
-import { byId, download, h } from "../dom.js";
-import { amount, count, place, span, withUnit } from "../format.js";
+import { byId, download, h } from "../look/dom.js";
+import { amount, count, place, span, withUnit } from "../look/format.js";
 import { columnEnd } from "../plots/columns.js";
 import { StreamPlot } from "../plots/stream.js";
 import { FIELDS, type State, type Store } from "../state.js";

@@ -1,5 +1,5 @@
 /** Numbers as people read them: thousands separated, a few digits, always with a unit. */
-import type { Meaning } from "./data/example.js";
+import type { Meaning } from "../data/example.js";
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const precise = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });

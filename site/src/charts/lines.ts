@@ -1,0 +1,53 @@
+/** What a stream's chart shows: columns of averages, and what belongs to them. NaN where nothing is known. */
+
+export interface Lines {
+  /** Right ends of the columns, ascending, in positions of the stream. */
+  readonly x: Float64Array;
+  /** The true averages, which only the owner of the data has. */
+  readonly secret?: Float64Array;
+  readonly private: Float64Array;
+  /** The margin: ends of the interval for the noise. */
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+  /** `high` and what clamping hides. */
+  readonly clampedHigh?: Float64Array;
+  /** What was published at the moment, before its block was finished. */
+  readonly prediction?: Float64Array;
+}
+
+/** How positions and values read to people. */
+export interface Words {
+  /** A tick of the horizontal axis. */
+  tick(position: number): string;
+  /** A place in a tooltip. */
+  place(position: number): string;
+  /** A value with its unit. */
+  value(value: number): string;
+  /** Of the vertical axis. */
+  readonly unit: string;
+  /** Distances between ticks that read well, in positions; any if left out. */
+  readonly steps?: readonly number[];
+}
+
+export const known = (value: number | undefined): number | null =>
+  value === undefined || Number.isNaN(value) ? null : value;
+
+/** From 0, or the lowest point, to a little above the highest; a wide margin may leave the picture. */
+export function heights(lines: Lines | undefined, more: readonly Float64Array[] = []): [number, number] {
+  let [low, high] = [0, 0];
+  for (const line of [lines?.secret, lines?.private, ...more])
+    for (const value of line ?? []) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  const margin = marginOf(lines);
+  const room = 0.1 * (high - low || 1);
+  return [low < 0 ? low - room : 0, Math.max(high + room, Math.min(margin, 1.6 * high))];
+}
+
+/** The upper end of nearly all of the margin. */
+function marginOf(lines: Lines | undefined): number {
+  const ends = Array.from(lines?.clampedHigh ?? lines?.high ?? []).filter((value) => !Number.isNaN(value));
+  ends.sort((a, b) => a - b);
+  return ends[Math.floor(0.95 * ends.length)] ?? 0;
+}
