@@ -159,7 +159,9 @@ export class TickedStream implements TickStream, Snapshotted {
         i === 0 && this.#settings.warming > 0
           ? this.#warm.mean(this.#core, this.#key, theta, stream.epsilon)
           : (this.#settings.perTick * theta) / (counts ? 1 : 2);
-      return this.#publisher(i, theta, first);
+      const publisher = this.#publisher(i, theta, first);
+      publisher.prepare();
+      return publisher;
     });
   }
 
@@ -269,6 +271,7 @@ export class TickedStream implements TickStream, Snapshotted {
     this.#publishers = this.#settings.columns.map(({ counts }, i) => {
       const publisher = this.#publisher(i, counts ? 1 : this.#unitsOfTheta, 0);
       publisher.load(state);
+      publisher.prepare();
       return publisher;
     });
   }

@@ -109,6 +109,11 @@ export class BlockPublisher implements Publisher {
     this.#setPrediction(this.#predictor.round(firstMean), 0);
   }
 
+  /** Draws a large tree of noise now, so that no push waits for it. */
+  prepare(): void {
+    this.#perturber.prepare(this.#block);
+  }
+
   /** Values published so far. */
   get length(): number {
     return this.#block * this.#blockLength + this.#filled;

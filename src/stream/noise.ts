@@ -6,16 +6,13 @@
  * (T + N) + f is post-processing of H alone, in every bit: f comes from residuals that are the same integers for
  * N as for H (docs/privacy.md, "Release").
  */
-import type { Core, Tree } from "../core/core.js";
+import type { Core } from "../core/core.js";
 import { exactRational } from "../core/tables/fixedPoint.js";
-import { Stage, subStream } from "../core/random.js";
 import { makeScale, type Scale } from "../core/tables/scale.js";
+import { type ForestShape, type PlacedTree, Trees } from "./trees.js";
 
-export interface PerturberShape {
+export interface PerturberShape extends ForestShape {
   readonly epsilon: number;
-  readonly fanout: number;
-  readonly levels: number;
-  readonly blocksPerForest: number;
 }
 
 /** t = levels·Θ/ε, with ε the exact rational that its double stands for. */
@@ -26,59 +23,60 @@ export function noiseScale(levels: number, theta: number, epsilon: number): Scal
 
 export class Perturber {
   readonly #core: Core;
-  readonly #key: Uint32Array;
-  readonly #shape: PerturberShape;
-  readonly #scale: Scale;
-  /** f is rounded to multiples of 1/fraction, a power of two, so that sums of estimates are exact in a double. */
-  readonly #fraction: number;
-  /** The tree that covers blocks [first, end), counted over all forests. */
-  #tree: Tree = { noise: new Float64Array(0), corrections: new Float64Array(0) };
+  readonly #fanout: number;
+  readonly #levels: number;
+  readonly #trees: Trees;
+  /** The tree in use, and the blocks [first, end) that it covers, counted over all forests. */
+  #tree: PlacedTree = { noise: new Float64Array(0), corrections: new Float64Array(0), first: 0, end: 0 };
   #first = 0;
   #end = 0;
+  /** From this block on a next tree is drawn ahead. */
+  #aheadFrom = Infinity;
 
-  /** @param theta Θ, the largest clamped value, in grid units */
+  /**
+   * @param theta Θ, the largest clamped value, in grid units
+   * @param fractionBits f is rounded to multiples of 2^−fractionBits, so that sums of estimates are exact in a double
+   */
   constructor(core: Core, key: Uint32Array, shape: PerturberShape, theta: number, fractionBits: number) {
     this.#core = core;
-    this.#key = key;
-    this.#shape = shape;
-    this.#scale = noiseScale(shape.levels, theta, shape.epsilon);
-    this.#fraction = 2 ** fractionBits;
+    this.#fanout = shape.fanout;
+    this.#levels = shape.levels;
+    const scale = noiseScale(shape.levels, theta, shape.epsilon);
+    this.#trees = new Trees(core, key, shape, scale, 2 ** fractionBits);
+  }
+
+  /** Draws what takes long before a push needs it: called outside of pushes. */
+  prepare(block: number): void {
+    if (!this.#trees.large) return;
+    this.#moveTo(block);
+    if (block >= this.#aheadFrom) this.#trees.drawAhead(this.#tree, block);
   }
 
   /** û of block `block`, counted over all forests, in grid units, from its true sum of integers. */
   estimate(block: number, sum: number): number {
-    if (block < this.#first || block >= this.#end) this.#growFor(block);
+    if (block < this.#first || block >= this.#end) this.#moveTo(block);
+    if (block >= this.#aheadFrom) this.#trees.drawAhead(this.#tree, block);
     const leaf = block - this.#first;
     const noisy = sum + this.#tree.noise[leaf]!;
-    const { levels, fanout } = this.#shape;
-    return levels === 1 ? noisy : noisy + this.#tree.corrections[(leaf / fanout) | 0]!; // | 0: a division of integers
+    return this.#levels === 1 ? noisy : noisy + this.#tree.corrections[(leaf / this.#fanout) | 0]!; // | 0: a division of integers
   }
 
   /** Turns the true sums of consecutive blocks into their estimates, in place. */
   estimateMany(block: number, sums: Float64Array): void {
-    for (let done = 0; done < sums.length;) {
-      const next = block + done;
-      if (next < this.#first || next >= this.#end) this.#growFor(next);
-      const part = sums.subarray(done, done + this.#end - next);
-      this.#core.estimateLeaves(part, this.#tree, this.#shape.fanout, next - this.#first, part);
-      done += part.length;
+    let next = block;
+    for (const end = block + sums.length; next < end;) {
+      if (next < this.#first || next >= this.#end) this.#moveTo(next);
+      const part = sums.subarray(next - block, this.#end - block);
+      this.#core.estimateLeaves(part, this.#tree, this.#fanout, next - this.#first, part);
+      next += part.length;
     }
+    if (next > this.#aheadFrom) this.#trees.drawAhead(this.#tree, next - 1);
   }
 
-  /** One tree is grown at a time, when its first leaf is due: the stream never waits for more than one top node's work. */
-  #growFor(block: number): void {
-    const { fanout, levels, blocksPerForest } = this.#shape;
-    const leaves = fanout ** (levels - 1);
-    const inForest = block % blocksPerForest;
-    const top = Math.floor(inForest / leaves);
-    const start = block - inForest;
-    const random = subStream(this.#key, Stage.forest, 0, start / blocksPerForest, top);
-    const tree = this.#core.growTree(random, this.#scale, fanout, levels);
-    for (let i = 0; i < tree.corrections.length; i++)
-      tree.corrections[i] = Math.floor(tree.corrections[i]! * this.#fraction + 0.5) / this.#fraction;
-    this.#tree = tree;
-    // floor() makes small integers of what powers made doubles: `estimate` indexes by them.
-    this.#first = Math.floor(start + top * leaves);
-    this.#end = Math.floor(Math.min(this.#first + leaves, start + blocksPerForest));
+  #moveTo(block: number): void {
+    this.#tree = this.#trees.take(block);
+    this.#first = this.#tree.first;
+    this.#end = this.#tree.end;
+    this.#aheadFrom = this.#trees.aheadFrom;
   }
 }

@@ -141,7 +141,13 @@ class Tops implements SystemParts<BlockPublisher> {
     return makeHoldout(this.#core, this.#key, this.settings);
   }
 
-  publisher({ theta, skipped, mean }: Beginning): BlockPublisher {
+  publisher(beginning: Beginning): BlockPublisher {
+    const publisher = this.#makePublisher(beginning);
+    publisher.prepare();
+    return publisher;
+  }
+
+  #makePublisher({ theta, skipped, mean }: Beginning): BlockPublisher {
     return new BlockPublisher(this.#core, this.#key, withSkipped(this.settings, skipped), theta, mean);
   }
 
@@ -163,8 +169,9 @@ class Tops implements SystemParts<BlockPublisher> {
     const [theta, skipped, mean] = [reader.double(), reader.double(), reader.double()];
     const above = { count: reader.double(), values: reader.double() };
     const beginning = { theta, skipped, mean, ...(above.values === 0 ? {} : { above }) };
-    const publisher = this.publisher(beginning);
+    const publisher = this.#makePublisher(beginning);
     publisher.load(reader);
+    publisher.prepare();
     return { release: { beginning, publisher } };
   }
 

@@ -7,55 +7,88 @@ import { checkTree, groupCount, leafCount } from "../tree.js";
  * @param nodes every node's integer, leaves first, top last (tree.ts)
  */
 export function makeConsistent(nodes: Float64Array, fanout: number, levels: number): Float64Array {
+  const slices = consistencySlices(nodes, fanout, levels, Infinity);
+  for (;;) {
+    const slice = slices.next();
+    if (slice.done) return slice.value;
+  }
+}
+
+/** The same in slices, each of which looks at up to `most` children. */
+export function* consistencySlices(
+  nodes: Float64Array,
+  fanout: number,
+  levels: number,
+  most: number,
+): Generator<undefined, Float64Array> {
   checkTree(nodes, fanout, levels);
   if (levels === 1) return new Float64Array(0);
   const leaves = leafCount(fanout, levels);
-  const excess = measureExcess(nodes, leaves, fanout);
-  shareDown(excess, leaves, fanout);
-  return excess.slice(0, groupCount(fanout, levels));
-}
-
-/** D of every node above the leaves, upwards. */
-function measureExcess(nodes: Float64Array, leaves: number, b: number): Float64Array {
   const excess = new Float64Array(nodes.length - leaves);
-  const families = leaves / b;
-  let child = 0;
-  for (let x = 0; x < families; x++) {
-    let sum = 0;
-    for (const end = child + b; child < end; child++) sum += nodes[child]!;
-    excess[x] = sum - nodes[leaves + x]!;
-  }
-  for (let x = families, size = families, p = b; size > 1; p *= b) {
-    const c = (p - 1) / (p * b - 1); // 1 − a of the children's level
-    size /= b;
-    for (const last = x + size; x < last; x++) {
-      let sum = 0; // of integers: exact in any order
-      let excesses = 0; // of fractions: from first to last
-      for (const end = child + b; child < end; child++) {
-        sum += nodes[child]!;
-        excesses += excess[child - leaves]!;
-      }
-      excess[x] = c * excesses + (sum - nodes[leaves + x]!);
+  const parents = Math.ceil(most / fanout);
+  // Upwards: the nodes of a level lie at [first, first + size) of `excess`, the leaves' parents first.
+  let first = 0;
+  let size = leaves / fanout;
+  for (let p = 1; ; p *= fanout) {
+    const c = (p - 1) / (p * fanout - 1); // 1 − a of the children's level
+    for (let done = 0; done < size; done += parents) {
+      measureExcess(nodes, excess, c, fanout, first + done, first + Math.min(size, done + parents));
+      yield;
     }
+    if (size === 1) break;
+    first += size;
+    size /= fanout;
   }
-  return excess;
+  // Downwards: each D becomes the share w, in place.
+  excess[first] = 0 - shareOfExcess(leaves, fanout) * excess[first]!;
+  for (let p = leaves / fanout; first > 0; p /= fanout, size *= fanout) {
+    const k = shareOfExcess(p, fanout);
+    const children = first - size * fanout;
+    for (let done = 0; done < size; done += parents) {
+      const to = first + Math.min(size, done + parents);
+      shareDown(excess, k, fanout, first + done, to, children + done * fanout);
+      yield;
+    }
+    first = children;
+  }
+  return excess.subarray(0, groupCount(fanout, levels));
 }
 
-/** Each D becomes the share w in place, downwards, ending with the parents of the leaves. */
-function shareDown(excess: Float64Array, leaves: number, b: number): void {
-  let p = leaves;
-  let parent = excess.length - 1;
-  excess[parent] = 0 - shareOfExcess(p, b) * excess[parent]!;
-  for (let parents = 1; parents * b < leaves; parents *= b) {
-    p /= b;
-    const k = shareOfExcess(p, b);
-    const first = parent - parents * b;
-    let node = first;
-    for (let x = 0; x < parents; x++, parent++) {
-      const given = excess[parent]! / b;
-      for (const end = node + b; node < end; node++) excess[node] = given - k * excess[node]!;
+/** D of the nodes from `x` to `last` of one level, counted from the first parent of leaves. The children of x are nodes x·b … */
+function measureExcess(
+  nodes: Float64Array,
+  excess: Float64Array,
+  c: number,
+  b: number,
+  x: number,
+  last: number,
+): void {
+  const leaves = nodes.length - excess.length;
+  let child = x * b;
+  if (child < leaves) {
+    for (; x < last; x++) {
+      let sum = 0;
+      for (const end = child + b; child < end; child++) sum += nodes[child]!;
+      excess[x] = sum - nodes[leaves + x]!;
     }
-    parent = first;
+    return;
+  }
+  for (; x < last; x++) {
+    let sum = 0; // of integers: exact in any order
+    let excesses = 0; // of fractions: from first to last
+    for (const end = child + b; child < end; child++) {
+      sum += nodes[child]!;
+      excesses += excess[child - leaves]!;
+    }
+    excess[x] = c * excesses + (sum - nodes[leaves + x]!);
+  }
+}
+
+/** w of the children of the nodes from `x` to `last` of one level; the children begin at `node`. */
+function shareDown(excess: Float64Array, k: number, b: number, x: number, last: number, node: number): void {
+  for (; x < last; x++) {
+    const given = excess[x]! / b;
+    for (const end = node + b; node < end; node++) excess[node] = given - k * excess[node]!;
   }
 }
 

@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import type { Core } from "../../src/core/core.js";
+import { jsCore } from "../../src/core/js/index.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import { makeScale } from "../../src/core/tables/scale.js";
+import { growInSlices, mostSlices, SLICE } from "../../src/core/treeSlices.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
+import { makeWasmCore } from "../../src/core/wasm/index.js";
+import { Perturber } from "../../src/stream/noise.js";
+import { bits } from "../support/numbers.js";
+
+const key = unsafeKey("trees");
+const scale = makeScale(12345n, 2n);
+const cores = [makeWasmCore(), jsCore];
+
+describe.each(cores)("$name core", (core) => {
+  test.each([
+    [2, 14], // 16 383 nodes: hardly more than one slice
+    [16, 5],
+    [33, 4],
+    [64, 3],
+    [16, 2], // drawn at once
+  ])("a tree of fan-out %i and %i levels has the same bits in slices", (fanout, levels) => {
+    const [one, two] = [0, 0].map(() => subStream(key, Stage.forest, 0, 3, 1));
+    const slices = growInSlices(core, one!, scale, fanout, levels);
+    let count = 0;
+    let step = slices.next();
+    for (; step.done !== true; step = slices.next()) count++;
+    const tree = core.growTree(two!, scale, fanout, levels);
+    expect(bits(step.value.noise)).toBe(bits(tree.noise));
+    expect(bits(step.value.corrections)).toBe(bits(tree.corrections));
+    expect(one!.position).toBe(two!.position);
+    expect(count).toBeLessThanOrEqual(mostSlices(fanout, levels));
+  });
+});
+
+/** A core, and how many nodes it has drawn since the last question. */
+function watched(core: Core): { core: Core; drawn: () => number } {
+  let drawn = 0;
+  const seen = (nodes: number) => (drawn += nodes);
+  return {
+    core: {
+      ...core,
+      laplace: (random, t, out) => (seen(out.length), core.laplace(random, t, out)),
+      growTree(random, t, fanout, levels) {
+        const tree = core.growTree(random, t, fanout, levels);
+        seen(tree.noise.length);
+        return tree;
+      },
+    },
+    drawn: () => {
+      const answer = drawn;
+      drawn = 0;
+      return answer;
+    },
+  };
+}
+
+/** Forests whose last tree has all its leaves, hardly any, or one. */
+const shapes = [2 ** 15, 2 ** 14 + 40, 2 ** 14 + 1].map((blocksPerForest) => ({
+  ...{ epsilon: 1, fanout: 2, levels: 15, blocksPerForest },
+}));
+
+test.each(shapes)("no block draws more than a slice: $blocksPerForest blocks a forest", (shape) => {
+  const { core, drawn } = watched(cores[0]!);
+  const perturber = new Perturber(core, key, shape, 100, 20);
+  perturber.estimate(0, 0); // the first tree has none before it
+  drawn();
+  const whole = new Float64Array(2 * shape.blocksPerForest + 100).fill(7);
+  new Perturber(jsCore, key, shape, 100, 20).estimateMany(0, whole);
+  for (let block = 1; block < whole.length; block++) {
+    const estimate = perturber.estimate(block, 7);
+    if (drawn() > SLICE) expect.fail(`block ${block} draws a tree at once`);
+    if (whole[block] !== estimate) expect.fail(`block ${block} has another estimate`);
+  }
+});
+
+test("batches leave no slices behind", () => {
+  const shape = shapes[0]!;
+  const { core, drawn } = watched(cores[0]!);
+  for (const batch of [2 ** 14 - 1, 2 ** 14 - 5, 2 ** 14 - 17, 2 ** 15 - 3]) {
+    const perturber = new Perturber(core, key, shape, 100, 20);
+    const whole = new Float64Array(batch + 200);
+    new Perturber(jsCore, key, shape, 100, 20).estimateMany(0, whole);
+    const sums = new Float64Array(batch);
+    perturber.estimateMany(0, sums);
+    expect(bits(sums)).toBe(bits(whole.subarray(0, batch)));
+    drawn();
+    for (let block = batch; block < whole.length; block++) {
+      expect(perturber.estimate(block, 0)).toBe(whole[block]);
+      expect(drawn()).toBeLessThanOrEqual(SLICE);
+    }
+  }
+});
+
+test("what fails ahead is drawn when it is due", () => {
+  const shape = shapes[0]!;
+  let failures = 0;
+  const core: Core = {
+    ...jsCore,
+    laplace() {
+      failures++;
+      throw new RangeError("no memory");
+    },
+  };
+  const [failing, sound] = [core, jsCore].map((one) => new Perturber(one, key, shape, 100, 20));
+  const first = 2 ** 14 - 100;
+  for (let block = first; block < first + 200; block++)
+    expect(failing!.estimate(block, 0)).toBe(sound!.estimate(block, 0));
+  expect(failures).toBeGreaterThan(1);
+});
