@@ -13,8 +13,17 @@ const onBroker = ["packages/kafka/test/broker/**/*.test.ts"];
 
 const sources = ["test/**/*.test.ts", "packages/*/test/**/*.test.ts"];
 
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
 export default defineConfig({
-  resolve: { alias: { brume: fileURLToPath(new URL("src/index.ts", import.meta.url)) } }, // what packages import
+  // What the site and the packages import.
+  resolve: {
+    alias: [
+      { find: /^brume\/research$/, replacement: source("research/index.ts") },
+      { find: /^brume\/node$/, replacement: source("src/node.ts") },
+      { find: /^brume$/, replacement: source("src/index.ts") },
+    ],
+  },
   test: {
     // Tests end by themselves; these limits are for what hangs, even on a machine busy with other things.
     testTimeout: 300_000,

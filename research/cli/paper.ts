@@ -85,7 +85,7 @@ async function load(name: DatasetName, path: string): Promise<Dataset> {
   const taxi = name === "Fare" && format === "csv";
   const column = taxi ? FARE_COLUMN : undefined;
   const numbers = await readNumbers(path, format, column).catch((reason: unknown) => {
-    if (!(reason instanceof UsageError)) throw reason; // no such column: there is no --column here to name another
+    if (!(reason instanceof RangeError)) throw reason; // no such column: there is no --column here to name another
     const wanted = taxi ? `a column "${FARE_COLUMN}" in its header` : "a single column";
     throw new DataError(`${path}: expected ${wanted}`, { cause: reason });
   });

@@ -14,7 +14,7 @@ import { largestUnboundedScale, UNBOUNDED_LEVELS, unboundedShape } from "./unbou
 type Make = (core: Core, key: Uint32Array, settings: Settings, theta: number) => Publisher;
 
 export interface Hierarchy {
-  /** In words, for accounts. */
+  /** In words, for statements. */
   readonly mechanism: string;
   readonly fanout: number;
   /** Whether lowest levels are left to prediction. */

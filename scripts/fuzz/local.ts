@@ -95,7 +95,7 @@ function callOnce(dice: Dice, setting: Setting, left: number, tally: Tally): num
     return 1;
   }
   if (roll < 0.35) {
-    each("local account", (server) => ({ ...server.statement(), core: "" }));
+    each("local statement", (server) => ({ ...server.statement(), core: "" }));
     return 1;
   }
   const values = Float64Array.from({ length: dice.scaled(1, 100) }, () => (dice.unit() * 1.4 - 0.2) * max);

@@ -24,7 +24,7 @@ export const release: Command = {
     carry: { value: "A,B", help: "copy these PUBLIC columns of a CSV file to the output, as they are" },
     out: { value: "FILE", help: "write here, not to standard output; created atomically when complete" },
     gzip: { help: "compress the output; a FILE that ends with .gz is always compressed" },
-    account: { value: "FILE", help: "write the machine-readable privacy statement here" },
+    statement: { value: "FILE", help: "write the machine-readable privacy statement here" },
   },
   example: "tail -f queries.log | brume release - --epsilon 0.5 --max 1000 --holdout 4096",
   async run(args) {
@@ -36,10 +36,10 @@ export const release: Command = {
     const reader = new TextReader(recordReader({ format, column, delimiter }, carried?.onRow));
     const source = openBytes(path);
     const interrupt = onInterrupt(() => source.close()); // a live stream has no other end
-    let [out, account] = [standardOutput, nowhere];
+    let [out, statement] = [standardOutput, nowhere];
     try {
       out = await openOutput(args);
-      account = await openSink(args, "account", nowhere);
+      statement = await openSink(args, "statement", nowhere);
       const release = { stream, reader, source, carried, output: OUTPUT_FORMATS[output], out };
       await publish(release).catch((reason: unknown) => {
         if (interrupt.reason === undefined) throw reason; // a source that was closed fails, too
@@ -47,12 +47,12 @@ export const release: Command = {
       if (interrupt.reason !== undefined && args.text("out") !== undefined) throw interrupt.reason;
       if (stream.received === 0 && interrupt.reason === undefined)
         throw new DataError(`${path}: expected at least one number, got none`);
-      await account.write(`${JSON.stringify(stream.statement(), null, 2)}\n`);
-      await account.done();
+      await statement.write(`${JSON.stringify(stream.statement(), null, 2)}\n`);
+      await statement.done();
       await out.done();
     } catch (reason) {
       await out.discard();
-      await account.discard();
+      await statement.discard();
       throw reason;
     } finally {
       interrupt.ignore();

@@ -208,19 +208,19 @@ describe("releasing", () => {
     expect(wide.high - wide.sum - (wide.sum - wide.low)).toBeCloseTo(wide.clipped, 6);
   });
 
-  test("account and explain tell parameters, counts and what is not protected", () => {
-    const account = server.statement();
-    expect(account).toMatchObject({
+  test("statement and explain tell parameters, counts and what is not protected", () => {
+    const statement = server.statement();
+    expect(statement).toMatchObject({
       definition: "local differential privacy",
       epsilon: 1,
       delta: 0,
       threshold: theta,
     });
-    expect(account.stages.map(({ stage, reports }) => [stage, reports])).toEqual([
+    expect(statement.stages.map(({ stage, reports }) => [stage, reports])).toEqual([
       ["learn", HOLDOUT],
       ["release", 200_000],
     ]);
-    expect(JSON.parse(JSON.stringify(account))).toEqual(account);
+    expect(JSON.parse(JSON.stringify(statement))).toEqual(statement);
     expect(server.explain()).toMatch(/ε = 1: .*\n(.*\n)*Not protected:/);
   });
 });

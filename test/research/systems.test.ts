@@ -69,12 +69,12 @@ describe.each(METHOD_NAMES)("%s", (method) => {
   test("says what it promises", () => {
     const stream = make(method);
     stream.pushMany(values);
-    const account = stream.statement();
-    expect(account).toMatchObject({ system: method, private: false, published: 700, max: 100 });
-    expect(account.randomness).toBe(RANDOMNESS.unsafe);
+    const statement = stream.statement();
+    expect(statement).toMatchObject({ system: method, private: false, published: 700, max: 100 });
+    expect(statement.randomness).toBe(RANDOMNESS.unsafe);
     const needsDelta = ["pak", "s-p", "s-pak", "s-pak+hhatc16"].includes(method);
-    expect(account.delta).toBe(needsDelta ? 1 / 320 ** 2 : 0);
-    expect(account.epsilon).toBe(method === "base" ? 0 : method === "percentile" ? Infinity : 1);
+    expect(statement.delta).toBe(needsDelta ? 1 / 320 ** 2 : 0);
+    expect(statement.epsilon).toBe(method === "base" ? 0 : method === "percentile" ? Infinity : 1);
     expect(stream.explain()).toContain("NOT PRIVATE");
   });
 
@@ -90,17 +90,17 @@ describe.each(METHOD_NAMES)("%s", (method) => {
   });
 });
 
-describe("accounts", () => {
+describe("statements", () => {
   const said = (method: MethodName, change: Partial<ComparisonOptions> = {}) => {
     const { unsafeSeed, notPrivate, ...rest } = small;
     const stream = comparison({ ...rest, method, ...change });
-    return { account: stream.statement(), text: stream.explain() };
+    return { statement: stream.statement(), text: stream.explain() };
   };
 
   test("base reads nothing and says so: no θ but 0, no noise, ε = 0", () => {
-    const { account, text } = said("base");
-    expect(account).toMatchObject({ epsilon: 0, delta: 0, threshold: 0, levels: 0, noiseScale: null });
-    expect(account.stages).toEqual([expect.objectContaining({ stage: "release", epsilon: 0 })]);
+    const { statement, text } = said("base");
+    expect(statement).toMatchObject({ epsilon: 0, delta: 0, threshold: 0, levels: 0, noiseScale: null });
+    expect(statement.stages).toEqual([expect.objectContaining({ stage: "release", epsilon: 0 })]);
     expect(text).toMatch(/with ε = 0\.\n(.*\n)*θ = 0: every value counts as 0, and zeros are published\.\n/);
     expect(text).toContain("No value is read");
     expect(text).not.toMatch(/count as θ|make a block|levels/);
@@ -194,11 +194,11 @@ describe("thresholds", () => {
     // S-PAK aims too low in 0.6 % of draws; four times in four, once in 10⁸.
     const theta = (stream: System) => stream.statement().threshold!;
     const stream = streams.reduce((a, b) => (theta(b) > theta(a) ? b : a));
-    const account = stream.statement();
-    expect(account.threshold).toBeGreaterThan(1e5);
-    expect(account.levels).toBe(20);
-    expect(account.noiseScale).toBe((20 * account.threshold!) / 0.01);
-    expect(stream.range(0, 2000).standardError).toBeGreaterThan(account.noiseScale!);
+    const statement = stream.statement();
+    expect(statement.threshold).toBeGreaterThan(1e5);
+    expect(statement.levels).toBe(20);
+    expect(statement.noiseScale).toBe((20 * statement.threshold!) / 0.01);
+    expect(stream.range(0, 2000).standardError).toBeGreaterThan(statement.noiseScale!);
   });
 
   test("a grid too fine for exact sums gets coarser by powers of two", () => {

@@ -18,7 +18,7 @@ const small: StreamOptions = {
   },
 };
 
-/** What is left of a stream: its account, and everything it can still say. */
+/** What is left of a stream: its statement, and everything it can still say. */
 async function put(stream: PrivateStream, options: StreamOptions): Promise<PrivateStream> {
   return restore(await stream.snapshot(key), key, options);
 }
