@@ -1,6 +1,6 @@
 /** Key → random bits: ChaCha20 (RFC 8439), four blocks at a time, one block to a lane. */
 
-// By whole bytes: a swizzle, whose constant engines keep at hand. They build that of a shuffle anew each time.
+// By whole bytes: a swizzle, whose constant engines keep at hand. They build the constant of a shuffle again each time.
 
 // @ts-ignore: decorator
 @inline

@@ -5,7 +5,7 @@
  *     npm run fuzz -- --long
  *
  * Operations come in episodes of 4096 (fuzz/episode.ts), each a function of the seed and its own number. So a run that was
- * stopped goes on with `--episode I`, and machines share a seed by taking episodes apart. `--long` is 10⁹ operations.
+ * stopped resumes with `--episode I`, and machines share a seed by taking different episodes. `--long` is 10⁹ operations.
  */
 import { availableParallelism } from "node:os";
 import { isMainThread, parentPort } from "node:worker_threads";
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   await run(jobs, wholeNumber("workers", values.workers, 1));
 }
 
-/** Tells every ten seconds what is done, and from which episode a run that is stopped now would go on. */
+/** Prints every ten seconds what is done, and the episode from which a run that is stopped now would resume. */
 async function run(jobs: readonly Job[], workers: number): Promise<void> {
   const tally = new Tally();
   const finished = new Set<number>();
@@ -62,7 +62,7 @@ async function run(jobs: readonly Job[], workers: number): Promise<void> {
     told = performance.now();
     const { seed, first } = jobs[behind]!;
     console.log(
-      `${episodes * EPISODE} operations, ${seconds()} s; to go on: --seed ${seed} --episode ${first}`,
+      `${episodes * EPISODE} operations, ${seconds()} s; to resume: --seed ${seed} --episode ${first}`,
     );
   });
   for (const [name, count] of Object.entries(tally.counts).sort()) console.log(`  ${name}: ${count}`);

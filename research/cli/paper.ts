@@ -1,4 +1,4 @@
-/** brume paper: the figures of the paper once more, with our defaults beside its variant. */
+/** brume paper: makes the figures of the paper again, with our defaults beside its variant. */
 import { mkdir } from "node:fs/promises";
 import { cpus } from "node:os";
 import { basename, join } from "node:path";
@@ -16,7 +16,7 @@ const FARE_COLUMN = "fare_amount";
 export const paper: Command = {
   name: "paper",
   operands: "",
-  summary: `Measures the figures of the paper and writes them as JSON, CSV and SVG, with one report.\nFigures: ${FIGURES.map(({ id }) => id).join(", ")}. What was done before, with the same parameters, is not done again.`,
+  summary: `Measures the figures of the paper and writes them as JSON, CSV and SVG, with one report.\nFigures: ${FIGURES.map(({ id }) => id).join(", ")}. Finished runs with the same parameters are cached.`,
   options: {
     figure: { value: "F,F,…", help: "which of them (all)" },
     full: { help: "as in the paper: 10 budgets, 100 runs a point; some 80 times the work" },

@@ -32,7 +32,7 @@ export class Stream {
 /** The last stream made from a data set. Jobs come in the order of the figures, which go from one stream to the next. */
 const made = new WeakMap<Float64Array, { readonly key: string; readonly stream: Stream }>();
 
-/** @param data the whole data set; data that is too short goes on mirrored */
+/** @param data the whole data set; data that is too short is continued by its mirror image */
 export function streamOf(job: Job, data: Float64Array): Stream {
   const { holdout, maxRange } = job;
   const clamp = job.kind === "central" ? job.clamp : undefined;

@@ -23,7 +23,7 @@ export interface Claim {
   readonly found: readonly { readonly panel: string; readonly holds: number; readonly of: number }[];
 }
 
-/** @param holds whether it is so at an x, from y by the name of a series; undefined: nothing is said about that x */
+/** @param holds whether it is so at an x, from y by the name of a series; undefined: no claim about that x */
 export function claim(
   paper: string,
   panels: readonly Panel[],

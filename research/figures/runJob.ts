@@ -5,7 +5,7 @@ import type { Job, JobResult } from "./job.js";
 import { runLocal } from "./local.js";
 import { streamOf } from "./jobStream.js";
 
-/** @param data the whole data set; data that is too short goes on mirrored */
+/** @param data the whole data set; data that is too short is continued by its mirror image */
 export async function runJob(job: Job, data: Float64Array): Promise<JobResult> {
   const { maxRange, queries, intervals } = job;
   const stream = streamOf(job, data);

@@ -13,7 +13,7 @@ export interface Stream {
   readonly name: string;
   /** The public bound. */
   readonly max: number;
-  /** Values `from` … `from + length − 1`; data that end before go on mirrored. */
+  /** Values `from` … `from + length − 1`; data that end before are continued by their mirror image. */
   values(from: number, length: number): Float64Array;
 }
 

@@ -10,7 +10,7 @@ import { outcome, same } from "./compare.js";
 import type { Dice } from "./dice.js";
 import type { Tally } from "./tally.js";
 
-/** EM takes milliseconds, a thousand times a usual call: one episode in so many learns θ and goes on to release. */
+/** EM takes milliseconds, a thousand times a usual call: one episode in so many learns θ and then releases. */
 const LEARNS_ONE_IN = 24;
 
 /** The same thing made twice, once for each core. */

@@ -3,8 +3,8 @@ import { type Chunk, publishChunk, type ValueSink } from "./iterate.js";
 
 /**
  * Values or batches (Float64Array) in, published numbers or batches out; nothing during the hold-out. A value that
- * is refused errors the stream. Aborting it leaves the publisher after the last chunk it took: it can go on, or be
- * sealed.
+ * is refused errors the stream. Aborting it leaves the publisher after the last chunk it received: it can
+ * continue, or make a snapshot.
  */
 export function webTransform(publisher: ValueSink): TransformStream<Chunk, Chunk> {
   return new TransformStream<Chunk, Chunk>({

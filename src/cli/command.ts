@@ -108,9 +108,9 @@ function checkOption({ name, rawName, value }: OptionToken, known: Readonly<Reco
   if (!Object.hasOwn(known, name)) throw new UsageError(`unknown option ${rawName}`);
   const wanted = known[name]!.value;
   if (wanted !== undefined && (value === undefined || value.startsWith("--")))
-    throw new UsageError(`${rawName}: expected ${wanted} behind it, got ${value ?? "nothing"}`);
+    throw new UsageError(`${rawName}: expected ${wanted} after it, got ${value ?? "nothing"}`);
   if (wanted === undefined && value !== undefined)
-    throw new UsageError(`${rawName}: a switch, expected nothing behind it, got "${value}"`);
+    throw new UsageError(`${rawName}: a switch, expected no value, got "${value}"`);
 }
 
 /** As Node parses an option: `rawName` is how it was written. */

@@ -4,7 +4,7 @@
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
 type Signal = keyof typeof SIGNALS;
 
-/** Whoever throws it has tidied up. */
+/** The code that throws it has cleaned up. */
 export class Interrupted extends Error {
   readonly exitCode: number;
 

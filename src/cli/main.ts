@@ -67,7 +67,7 @@ function report(reason: unknown, { name, options }: Command): number {
   const usage = reason instanceof UsageError || reason instanceof RangeError || reason instanceof TypeError;
   if (usage) {
     console.error(`brume ${name}: ${asOption(reason.message, options)}`);
-    console.error(`brume ${name} --help tells how it is called.`);
+    console.error(`brume ${name} --help shows how to call it.`);
     return 2;
   }
   if (isSystemError(reason)) console.error(`brume ${name}: ${reason.path ?? name}: ${inWords(reason)}`);

@@ -15,7 +15,7 @@ export interface Sink {
   discard(): Promise<void>;
 }
 
-/** The file that an option names, or else what stands in for it. What cannot be written fails now, not at the end. */
+/** The file that an option names, or else its default. A file that cannot be written fails now, not at the end. */
 export async function openSink(args: Arguments, option: string, otherwise: Sink): Promise<Sink> {
   const path = args.text(option);
   return path === undefined ? otherwise : WholeFile.open(path, option);

@@ -107,7 +107,7 @@ export class Hub {
     return this.#push(name, checkValues(values));
   }
 
-  /** What positions [from, to) of one stream published, once more. */
+  /** The numbers that one stream published at positions [from, to), read again. */
   published(name: string, from: number, to: number): Promise<Float64Array> {
     return this.#ask(name, (stream) => stream.published(from, to), { call: "published", from, to });
   }

@@ -107,7 +107,7 @@ export class DurableStream extends Durable<HoldoutStream> {
     return this.answer((stream) => stream.pushMany(values), true);
   }
 
-  /** What positions [from, to) published, once more, in every bit. */
+  /** The numbers published at positions [from, to), read again, bit for bit. */
   published(from: number, to: number): Promise<Float64Array> {
     return this.answer((stream) => stream.published(from, to));
   }

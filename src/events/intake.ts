@@ -8,7 +8,7 @@ import { eventTime, type Time } from "./duration.js";
 import { checkPerson, type People } from "./people.js";
 import { dueAt, horizonAt, type Schedule, startOf, tickOf } from "./ticks.js";
 
-/** What is known of an event besides its value. */
+/** What is known of an event in addition to its value. */
 export interface EventInfo {
   /** When it happened. Default: now, by the clock of the stream. */
   readonly at?: Time;
@@ -69,7 +69,7 @@ export class Intake {
       this.#late++;
       return -1;
     }
-    // Beyond the last reading of the clock it is read anew, and not remembered: no event moves it for others.
+    // Beyond the last reading of the clock it is read again, and not remembered: no event moves it for others.
     if (tick > this.#horizon && tick > horizonAt(this.#schedule, this.#schedule.clock())) {
       this.#early++;
       return -1;

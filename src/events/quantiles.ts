@@ -40,7 +40,7 @@ export interface ShareAnswer {
   readonly high: number;
 }
 
-/** Tells how a bucket's events are spread inside it. */
+/** How a bucket's events are spread inside it. */
 type Shape = (part: number) => number;
 
 export function quantileOf(noisy: NoisyCounts, p: number, confidence: number): QuantileAnswer {
@@ -84,7 +84,7 @@ export function shareOf(noisy: NoisyCounts, x: number, confidence: number): Shar
   const part = shapeOf(smooth, noisy.edges, bucket)(partOf(noisy.edges, bucket, x));
   const share = (place: number): number => smooth[place]! / total;
   const value = share(bucket) + part * (share(bucket + 1) - share(bucket));
-  // p is not refused while the test at x does not refuse it. Its reach hardly changes with p: taken at the estimate.
+  // p is not refused while the test at x does not refuse it. Its reach changes little with p: taken at the estimate.
   const width = Math.max(...[bucket, bucket + 1].map((j) => reachAt(noisy, j, value, confidence))) / total;
   return { x, value, low: Math.max(0, value - width), high: Math.min(1, value + width) };
 }

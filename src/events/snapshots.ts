@@ -70,7 +70,7 @@ export class Snapshots {
 
 /**
  * A stream that resumes from a snapshot.
- * @param make makes it anew, with the settings and the key of the snapshot
+ * @param make makes it again, with the settings and the key of the snapshot
  */
 export async function resume<S extends TickSettings, T extends Snapshotted>(
   bytes: Uint8Array,

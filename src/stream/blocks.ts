@@ -27,7 +27,7 @@ export interface Forest extends Arrays {
   shrinkage?: Shrinkage;
 }
 
-/** What a smoother makes of the estimates of a forest, once more. */
+/** Repeats what a smoother makes of the estimates of a forest. */
 export type Replay = (
   start: Float64Array,
   first: number,

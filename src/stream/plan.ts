@@ -27,7 +27,7 @@ export interface Plan {
     readonly errorOfMean: number;
   }[];
   readonly memory: {
-    /** Bytes per live stream at its largest, besides the range index. */
+    /** Bytes per live stream at its largest, without the range index. */
     readonly stream: number;
     /** Bytes of range index per block, and for the history that is kept. */
     readonly perBlock: number;

@@ -1,4 +1,4 @@
-/** What comes after the hold-out, whichever way noise is added, and how it is asked for a range. */
+/** What comes after the hold-out, for any way to add noise, and how it answers a range. */
 import { checkChoice, checkConfidence, ownOptions, checkRange } from "../core/checks.js";
 import { ANSWER_KINDS, type AnswerKind, makeAnswer, type RangeAnswer } from "./answer.js";
 import type { RangeOptions } from "./system.js";

@@ -31,14 +31,14 @@ export interface System {
 
 /** A publisher that can be put away and continued. */
 export interface PrivateStream extends System {
-  /** Values taken so far, held-out ones included: where the source goes on after a restore. */
+  /** Values received so far, held-out ones included: after a restore the source continues here. */
   readonly received: number;
   /** How often this stream has been sealed. */
   readonly sequence: number;
-  /** What positions [from, to) published, once more, in every bit: for a reader that missed some. */
+  /** The numbers published at positions [from, to), bit for bit: for a reader that missed some. */
   published(from: number, to: number): Float64Array;
   /**
-   * The state of this moment, encrypted: `restore` goes on from it bit for bit. Publish nothing after a snapshot
+   * The state of this moment, encrypted: `restore` resumes from it bit for bit. Publish nothing after a snapshot
    * that you may go back to: other values would get the same noise, and the difference of the two outputs would
    * show the difference of the values. `keep` and `hub` see to that (docs/snapshots.md).
    */

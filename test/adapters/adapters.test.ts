@@ -174,7 +174,7 @@ describe("errors go through, and never quote a value", () => {
   });
 });
 
-describe("a stream that is broken off leaves a publisher that can be sealed and goes on", () => {
+describe("a stream that is aborted leaves a publisher that can make a snapshot and continue", () => {
   const goesOn = async (publisher: ReturnType<typeof privateStream>) => {
     const { received, length } = publisher;
     expect(received).toBeGreaterThan(64);

@@ -196,7 +196,7 @@ describe("no memory", () => {
   }
 
   test.each(["Float64Array", "Uint32Array", "Uint8Array"] as const)(
-    "release: whichever %s cannot be had, nothing of the batch was taken",
+    "release: if any %s cannot be had, nothing of the batch is received",
     async (kind) => {
       const { server } = await ready();
       const threshold = await server.threshold();

@@ -1,5 +1,5 @@
 /**
- * Whoever makes a stream stop and resume sorts its held-out values, since a snapshot stores them in ascending order. If θ
+ * An attacker who makes a stream stop and resume sorts its held-out values, since a snapshot stores them in ascending order. If θ
  * depended on their order, a restore would choose another θ from the same noise: two answers to one question, and the
  * difference tells about the values.
  */

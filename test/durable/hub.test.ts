@@ -76,7 +76,7 @@ describe("hub", () => {
     expect((await streams.progress("a")).received).toBe(400);
   });
 
-  test("close seals everything, and another hub on the same store goes on", async () => {
+  test("close stores everything, and another hub on the same store resumes", async () => {
     const store = memoryStore();
     const one = openHub({ ...options, store, key });
     const first = await one.pushMany("a", values.subarray(0, 200));
@@ -162,7 +162,7 @@ describe("hub", () => {
     expect(await kept.explain()).toBe(privateStream(options).explain());
   });
 
-  test("a store that fails is said to who asks for that stream, and the next call tries again", async () => {
+  test("a store that fails is reported to the caller of that stream, and the next call tries again", async () => {
     const inner = fileStore(folder());
     let broken = true;
     const store: Store = {

@@ -14,7 +14,7 @@ const durable: Record<string, () => Promise<Store>> = {
 describe.each(Object.keys(durable))("a durable stream, %s store", (kind) => {
   const make = durable[kind]!;
 
-  test("goes on after the process ended without a word", async () => {
+  test("resumes after the process was killed", async () => {
     const store = await make();
     const expected = privateStream(options).pushMany(values);
     const published: number[] = [];
@@ -54,7 +54,7 @@ describe.each(Object.keys(durable))("a durable stream, %s store", (kind) => {
   });
 });
 
-test("nothing is said before its state is stored: not numbers, nor answers, nor θ", async () => {
+test("nothing is returned before its state is stored: no number, no answer, no θ", async () => {
   const inner = fileStore(folder());
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));

@@ -100,7 +100,7 @@ describe("a histogram", () => {
     expect(() => histogram(change)).toThrow(message);
   });
 
-  test("refuses bad events and questions without a word about events", () => {
+  test("refuses bad events and questions, and its messages say nothing about events", () => {
     const stream = histogram();
     expect(() => stream.add(NaN, { at: TEN })).toThrow(new TypeError("value: expected a finite number"));
     expect(() => stream.add(3, { at: "noon" })).toThrow("the event was not taken");
@@ -148,7 +148,7 @@ test("both cores give the same bits", () => {
   expect(run("js")).toEqual(run("wasm"));
 });
 
-test.each([0, 3, 70, 257])("restored after %d s it goes on bit for bit", async (second) => {
+test.each([0, 3, 70, 257])("restored after %d s it resumes bit for bit", async (second) => {
   let now = TEN;
   const clock = () => now;
   const whole = privateHistogram({ ...busy, clock });

@@ -305,7 +305,7 @@ describe("snapshots", () => {
   const event = (k: number) => ({ at: TEN + 100 * k, person: `p${k % 17}` });
 
   test.each([0, 5, 14, 16, 21, 40])(
-    "a stream that is restored after %d s goes on bit for bit",
+    "a stream that is restored after %d s resumes bit for bit",
     async (second) => {
       const clock = clockAt(TEN);
       const whole = privateStream({ ...options, clock });
@@ -424,11 +424,14 @@ describe("options", () => {
     expect(() => summed(change)).toThrow(message);
   });
 
-  test.each([NaN, Infinity, "5", undefined])("the value %s is refused without a word about it", (value) => {
-    const stream = summed();
-    expect(() => stream.add(value as number, { at: TEN })).toThrow(
-      new TypeError("value: expected a finite number"),
-    );
-    expect(() => stream.add(5, { at: NaN })).toThrow("at: expected a Date");
-  });
+  test.each([NaN, Infinity, "5", undefined])(
+    "the value %s is refused, and the message does not quote it",
+    (value) => {
+      const stream = summed();
+      expect(() => stream.add(value as number, { at: TEN })).toThrow(
+        new TypeError("value: expected a finite number"),
+      );
+      expect(() => stream.add(5, { at: NaN })).toThrow("at: expected a Date");
+    },
+  );
 });

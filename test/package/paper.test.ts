@@ -79,7 +79,7 @@ test("real files: one number a line, transactions, taxi records", () => {
   ]);
 });
 
-test("--help tells how data sets are given", () => {
+test("--help says how to give data sets", () => {
   const help = execFileSync(process.execPath, [join(DIST, "src/cli/main.js"), "paper", "--help"], {
     encoding: "utf8",
   });

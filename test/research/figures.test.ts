@@ -101,7 +101,7 @@ describe("all figures", () => {
   });
 });
 
-test("a run that was cut off goes on where it stopped", async () => {
+test("a run that was cut off resumes where it stopped", async () => {
   const folder = fresh();
   const all = await make(folder, ["4"]);
   expect(all).toBe(4 * 5 * 2 * 2); // data sets, smoothers, budgets, runs
@@ -177,7 +177,7 @@ describe("a θ with an ε of its own", () => {
     expect(thetaBy({ name: "percentile", percentile: 0.9 }, job, stream)).toBe(sorted[Math.floor(256 * 0.9)]);
   });
 
-  test("noisy max with hardly any noise is the highest Eq. 6 for the release's ε", () => {
+  test("noisy max with almost no noise is the highest Eq. 6 for the release's ε", () => {
     const slope = ((3 * 256) / (60 * 1024)) * Math.sqrt(2 * 15 * (Math.log(1024) / Math.log(16)) ** 3);
     for (const epsilon of [0.05, 1]) {
       const cost = (theta: number) =>
@@ -234,7 +234,7 @@ describe("readings", () => {
     expect(claim("grows", panels, (y, x) => y("a", 1) <= y("a", x)).found[1]).toMatchObject({ holds: 3 });
   });
 
-  test("what is said about the data is what was used", async () => {
+  test("the description of the data is that of the data used", async () => {
     expect(aboutData(lab, ["DNS", "POS"])).toBe(
       "DNS is read from DNS.txt (900 values); POS is read from POS.txt (900 values).",
     );

@@ -55,7 +55,7 @@ describe.each(METHOD_NAMES)("%s", (method) => {
       expect(stream.range(from, to, { answer: "published" }).sum).toBe(total(published.slice(from, to)));
   });
 
-  test("refuses what is no number, unquoted, and goes on as if nothing had come", () => {
+  test("refuses what is not a number, does not quote it, and its state does not change", () => {
     const [clean, dirty] = [make(method), make(method)];
     const got: number[] = [];
     for (const value of values) {

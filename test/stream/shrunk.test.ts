@@ -128,7 +128,7 @@ describe("a stream", () => {
     }
   });
 
-  test("predictions are made again and not written: a snapshot is hardly longer than with recent", async () => {
+  test("predictions are made again and not written: a snapshot is little longer than with recent", async () => {
     const key = new Uint8Array(32).fill(3);
     const size = async (smoother: "recent" | "shrunk") => {
       const stream = privateStream({ ...options, smoother, maxRange: 4096 });

@@ -60,7 +60,7 @@ test("median equals a sorted window, also when the window is full and values rep
   }
 });
 
-test("state is all there is: a copy of it goes on alike", () => {
+test("state is all there is: a copy of it gives the same predictions", () => {
   for (const choice of [
     "shrunk",
     { period: 12 },

@@ -40,7 +40,7 @@ function expectSame(one: PrivateStream, other: PrivateStream): void {
   expect(other.published(oldest, one.length)).toEqual(one.published(oldest, one.length));
 }
 
-describe("a restored stream goes on bit for bit", () => {
+describe("a restored stream resumes bit for bit", () => {
   const middle = (means: readonly number[]) => means.reduce((a, b) => a + b, 0) / means.length + 1 / 3;
   const options: Record<string, StreamOptions> = {
     defaults: small,

@@ -45,7 +45,7 @@ export const freeze: Fault = async ({ workers }) => {
   await workers[randomInt(workers.length)]!.freeze(4_000);
 };
 
-/** Three workers come and go, so that the group is shared anew six times. */
+/** Three workers come and go, so that the group is rebalanced six times. */
 export const storm: Fault = async ({ extra }) => {
   const guests = [];
   for (let i = 0; i < 3; i++) {

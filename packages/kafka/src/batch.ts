@@ -110,7 +110,7 @@ export class Batch {
     }
   }
 
-  /** Only the reason is said; the record itself goes to the topic of dead letters, which is as secret as `in`. */
+  /** Reports only the reason. The record itself goes to the topic of dead letters, which is as secret as `in`. */
   #refuse({ key, value, offset }: LogRecord, number: number): void {
     const read = readName(key);
     if (!("reason" in read) && !Number.isNaN(number)) return; // an event before the first heartbeat

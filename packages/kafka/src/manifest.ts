@@ -31,7 +31,7 @@ export interface Manifest {
   readonly clock?: number;
 }
 
-/** Which partition's state: bound into its keys, so that records of one cannot stand in for another's. */
+/** Which partition's state: bound into its keys, so that records of one cannot replace another's. */
 export interface Place {
   readonly group: string;
   readonly partition: number;

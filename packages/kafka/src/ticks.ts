@@ -24,7 +24,7 @@ export interface TickSettings {
   readonly slots: number;
 }
 
-/** Ticks that one heartbeat closes at most, so that a clock that jumps cannot stop the work; the next one goes on. */
+/** Ticks that one heartbeat closes at most, so that a clock that jumps cannot stop the work; the next heartbeat closes the rest. */
 const MOST_AT_ONCE = 10_000;
 const HEARTBEAT = "brume-heartbeat";
 
@@ -71,7 +71,7 @@ export class OpenTicks {
     this.#sums = new Float64Array(slots);
   }
 
-  /** Late events, and those too far ahead, are dropped in silence: what is said must not depend on them. */
+  /** Late events, and those too far ahead, are dropped in silence: no message may depend on them. */
   add(tick: number, amount: number): void {
     if (tick > this.closed && tick <= this.closed + this.#sums.length)
       this.#sums[this.#slot(tick)]! += amount;

@@ -32,7 +32,7 @@ export interface WorkerOptions extends TopicNames, SafetyOptions {
   readonly instance?: string;
   /** Milliseconds after which a silent worker loses its partitions. Default 10,000. */
   readonly sessionTimeout?: number;
-  /** Hears of errors. Tasks go on by themselves, except after a Refusal. Messages hold no values and no keys. */
+  /** Is called with errors. Tasks continue by themselves, except after a Refusal. Messages hold no values and no keys. */
   readonly onError?: (error: Error, partition: number) => void;
 }
 

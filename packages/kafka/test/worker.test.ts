@@ -49,7 +49,7 @@ test("a worker that dies at any step of a transaction leaves no trace in the num
   expect(faults).toBeGreaterThan(10);
 });
 
-test("a restart goes on from snapshots and a replay of the log", async () => {
+test("a restart continues from snapshots and a replay of the log", async () => {
   const port = new MemoryCluster().port();
   const options = testOptions("restart", { sealEvery: 1000 });
   await makeTopics(port, options, 1);

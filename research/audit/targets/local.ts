@@ -1,4 +1,4 @@
-/** The local mechanisms, on the two ends of their domain: windows that hardly meet, and opposite roundings. */
+/** The local mechanisms, on the two ends of their domain: windows that overlap little, and opposite roundings. */
 import type { Mechanism } from "../../../src/core/tables/sectors.js";
 import { hybrid, piecewise, squareWave, stochasticRounding } from "../../../src/local/mechanisms.js";
 import type { MakeTargets } from "../target.js";

@@ -105,7 +105,7 @@ function buildScale(numerator: bigint, denominator: bigint): Scale {
   let lowBits = 0;
   while (t.numerator > t.denominator << BigInt(lowBits + 4)) lowBits++;
   const draws = lowBits <= 8 ? 1 : lowBits <= 24 ? 2 : 3;
-  // escape·2^J/t is 16, or hardly less where 255 outcomes do not reach that far.
+  // escape·2^J/t is 16, or little less where 255 outcomes do not reach that far.
   const atLeast = ceilDivide(ESCAPE_AT * t.numerator, t.denominator << BigInt(lowBits));
   const escape = atLeast < 255n ? Number(atLeast) : 255;
 

@@ -193,7 +193,7 @@ class Log {
     return numbers.length === 0;
   }
 
-  /** Builds the index anew from a file that this process has not seen; false if it has no first batch. */
+  /** Builds the index again from a file that this process has not seen; false if it has no first batch. */
   async #rebuild(number: number): Promise<boolean> {
     const [first] = readBatches(await this.#bytesOf(number), 0);
     if (first === undefined) return false;

@@ -7,7 +7,7 @@ export const MEDIAN_BLOCKS = 4096;
 export function median(): Smoother {
   const state = new Float64Array(1 + MEDIAN_BLOCKS);
   const sorted = new Float64Array(MEDIAN_BLOCKS);
-  let known = NaN; // how many estimates `sorted` knows of; a restored state has more, and `sorted` is made anew
+  let known = NaN; // how many estimates `sorted` knows of; a restored state has more, and `sorted` is made again
   return {
     state,
     next(estimate) {

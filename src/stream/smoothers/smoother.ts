@@ -1,4 +1,4 @@
-/** What a smoother may know besides the estimates: all of it is public. */
+/** What a smoother may know in addition to the estimates: all of it is public. */
 export interface SmootherContext {
   /** What turns a block sum in grid units into a mean in units of the stream. */
   readonly unit: number;

@@ -26,7 +26,7 @@ export type Step = "begun" | "sent" | "committed";
 export interface MemoryOptions {
   /** Called after each step; what it throws is what the writer's caller sees. */
   readonly fault?: (step: Step, transactionalId: string) => void;
-  /** Off: a writer that was replaced may go on, as on a cluster without fencing. For tests that must fail. */
+  /** Off: a writer that was replaced may continue, as on a cluster without fencing. For tests that must fail. */
   readonly fencing?: boolean;
 }
 
