@@ -3,22 +3,22 @@
  * A sub-stream is a function of (key, stage, stream, index) alone, so noise can be made again from the key
  * instead of being stored, and no two purposes ever share a word.
  */
+import { checkInteger, checkNumber } from "./checks.js";
 
 /** What a sub-stream is for. Numbers are part of the snapshot format: never reuse one. */
-export const Stage = {
-  threshold: 1,
-  warmStart: 2,
-  forest: 3,
-  reports: 4,
-  baseline: 5,
+export enum Stage {
+  threshold = 1,
+  warmStart = 2,
+  forest = 3,
+  reports = 4,
+  baseline = 5,
   /** The default hold-out: its classes of values, and the probe. */
-  holdout: 6,
-  probe: 7,
+  holdout = 6,
+  probe = 7,
   /** Events: the key that hashes ids of people, and the key of the counts of a mean. */
-  people: 16,
-  column: 17,
-} as const;
-export type Stage = (typeof Stage)[keyof typeof Stage];
+  people = 16,
+  column = 17,
+}
 
 /** A place in a ChaCha20 keystream. Kernels read words from `position` on and move it. */
 export interface Random {
@@ -35,10 +35,7 @@ const POSITION_LIMIT = 2 ** 36;
 
 /** Refuses to read a sub-stream past its end, where the block counter would start again from 0. */
 export function checkPosition(position: number): void {
-  if (!(position >= 0 && position <= POSITION_LIMIT))
-    throw new RangeError(
-      `random: expected a position up to 2³⁶ words, got ${position}; take another sub-stream`,
-    );
+  checkNumber("random: position", position, 0, POSITION_LIMIT); // beyond it, take another sub-stream
 }
 
 /** A fresh key from the platform's cryptographic generator. Without one there is no release. */
@@ -69,7 +66,5 @@ export function subStream(key: Uint32Array, stage: Stage, stream: number, index:
 }
 
 /** A number that does not fit would be cut to another sub-stream's, and its noise used twice. */
-function checkBits(name: string, value: number, bits: number): void {
-  if (!(Number.isInteger(value) && value >= 0 && value < 2 ** bits))
-    throw new RangeError(`${name}: expected an integer from 0 to 2^${bits} − 1, got ${value}`);
-}
+const checkBits = (name: string, value: number, bits: number): number =>
+  checkInteger(name, value, 0, 2 ** bits - 1);

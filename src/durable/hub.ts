@@ -1,5 +1,6 @@
 /** Many streams in one process, each named by a key and with noise of its own. */
-import { checkInteger, checkText, checkValue, checkValues } from "../core/checks.js";
+import { checkValues } from "../core/batches.js";
+import { checkInteger, checkText, checkValue } from "../core/checks.js";
 import { given } from "../core/given.js";
 import type { RangeAnswer } from "../stream/answer.js";
 import { heldOut, resolveSettings, type StreamOptions } from "../stream/options.js";

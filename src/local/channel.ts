@@ -64,7 +64,7 @@ export function checkThreshold(theta: unknown, max: number): number {
   const nearest = nearestThreshold(checked, max);
   if (checked !== nearest)
     throw new RangeError(
-      `threshold: expected one of the ${THRESHOLD_COUNT} public thresholds for max = ${max}, got ${checked}; the nearest is ${nearest}`,
+      `threshold: expected one of the ${THRESHOLD_COUNT} public thresholds for max = ${max}, got ${checked}; take ${nearest}`,
     );
   return checked;
 }

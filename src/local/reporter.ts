@@ -5,7 +5,7 @@
  *
  * Small enough for any page: no wasm, and nothing of the server. Report every value once, in one phase.
  */
-import { checkChoice, checkText, checkValue, checkValues, ownOptions } from "../core/checks.js";
+import { checkChoice, checkFinite, checkText, checkValue, ownOptions } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
 import type { Reports } from "../core/core.js";
 import { chachaBlock, initialState } from "../core/js/chacha.js";
@@ -64,7 +64,7 @@ export class Reporter {
 
   /** One packed report of 8 bytes per value, in order: the same reports as one by one. */
   reportMany(values: Float64Array | readonly number[]): Uint8Array {
-    const checked = checkValues(values);
+    const checked = checkFinite(Float64Array.from(values, (value: unknown) => (typeof value === "number" ? value : NaN)));
     const { mechanism, quantiser, grid } = this.#channel;
     const cells = new Uint32Array(checked.length);
     const bytes = new Uint8Array(REPORT_BYTES * checked.length);
@@ -80,7 +80,7 @@ export class Reporter {
 function checkBound(phase: Phase, max: number, threshold: number | undefined): number {
   if (phase === "release") return checkThreshold(threshold, max);
   if (threshold !== undefined)
-    throw new TypeError('threshold: expected none in phase "learn"; it is what the server learns');
+    throw new TypeError('threshold: expected none in phase "learn"');
   return max;
 }
 
@@ -97,7 +97,7 @@ function keyFromSeed(seed: string): Uint32Array {
     key.set(block.subarray(0, 8));
   };
   bytes.forEach((byte, i) => {
-    key[(i >> 2) & 7]! ^= byte << (8 * (i & 3));
+    key[(i >> 2) & 7]! ^= byte << (8 * i); // shifts count modulo 32
     if (i % 32 === 31) mix();
   });
   mix();

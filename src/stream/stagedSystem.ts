@@ -4,7 +4,8 @@
  *
  * A call that fails changes nothing: what can fail comes first, what changes the state comes last and cannot fail.
  */
-import { batchOf, checkValues, refuseReentry, refuseValue, type ValueBatch } from "../core/checks.js";
+import { batchOf, checkValues, type ValueBatch } from "../core/batches.js";
+import { refuseReentry, refuseValue } from "../core/checks.js";
 import type { AnswerKind, RangeAnswer } from "./answer.js";
 import { type Beginning, copyHoldout, type Holdout } from "./holdout.js";
 import { heldOut, type Settings } from "./options.js";

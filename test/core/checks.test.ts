@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { resolveSettings } from "../../src/stream/options.js";
+import { checkValues } from "../../src/core/batches.js";
 import {
   checkChoice,
   checkInteger,
   checkPositive,
   checkText,
   checkValue,
-  checkValues,
   ownOptions,
 } from "../../src/core/checks.js";
 

@@ -46,7 +46,7 @@ describe("sub-streams", () => {
 
   test("different purposes have different nonces", () => {
     const purpose = fc.record({
-      stage: fc.constantFrom(...Object.values(Stage)),
+      stage: fc.constantFrom(...Object.values(Stage).filter((stage) => typeof stage === "number")),
       stream: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
       index: fc.oneof(
         fc.nat(300),
@@ -69,7 +69,7 @@ describe("sub-streams", () => {
   });
 
   test("a number that does not fit is refused, not cut", () => {
-    expect(() => subStream(key, Stage.forest, 2 ** 32, 0)).toThrow(/^stream: expected an integer/);
+    expect(() => subStream(key, Stage.forest, 2 ** 32, 0)).toThrow(/^stream: expected a whole number/);
     expect(() => subStream(key, Stage.forest, -1, 0)).toThrow(RangeError);
     expect(() => subStream(key, Stage.forest, 0, 2 ** 48)).toThrow(/^index/);
     expect(() => subStream(key, Stage.forest, 0, 0.5)).toThrow(/^index/);

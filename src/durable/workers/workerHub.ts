@@ -3,7 +3,8 @@
  * without threads, bit for bit: a thread has a hub of its own, and a stream belongs to one thread.
  */
 import { Worker } from "node:worker_threads";
-import { checkInteger, checkText, checkValue, checkValues } from "../../core/checks.js";
+import { checkValues } from "../../core/batches.js";
+import { checkInteger, checkText, checkValue } from "../../core/checks.js";
 import type { RangeAnswer } from "../../stream/answer.js";
 import type { Statement } from "../../stream/statement.js";
 import { privateStream } from "../../stream/stream.js";
