@@ -3,12 +3,13 @@ import tseslint from "typescript-eslint";
 
 /** Imports point one way: core ← stream ← events, local ← durable, adapters ← cli; research, packages and site use them all. */
 const layers = {
-  core: ["stream", "events", "local", "durable", "adapters", "cli", "research"],
-  stream: ["events", "local", "durable", "adapters", "cli", "research"],
-  local: ["stream", "events", "durable", "adapters", "cli", "research"],
-  events: ["local", "durable", "adapters", "cli", "research"],
-  adapters: ["durable", "cli", "research"],
-  durable: ["adapters", "cli", "research"],
+  core: ["stream", "events", "local", "device", "durable", "adapters", "cli", "research"],
+  stream: ["events", "local", "device", "durable", "adapters", "cli", "research"],
+  local: ["stream", "events", "device", "durable", "adapters", "cli", "research"],
+  device: ["stream", "durable", "adapters", "cli", "research"],
+  events: ["local", "device", "durable", "adapters", "cli", "research"],
+  adapters: ["device", "durable", "cli", "research"],
+  durable: ["device", "adapters", "cli", "research"],
   cli: ["research"], // its commands are loaded when they are called for
 };
 

@@ -1,0 +1,62 @@
+/**
+ * How many reports a device may make: so many per period, so many in all. One report costs ε, so the device of one person
+ * spends at most reports·ε per period. A clock that is wrong can only delay a report: a period ends when the clock has
+ * passed the end that was stored with it.
+ */
+import { checkInteger, ownOptions } from "../core/checks.js";
+import { type Duration, parseDuration } from "../events/duration.js";
+
+export interface BudgetOptions {
+  /** Reports per period. */
+  readonly reports: number;
+  /** Length of a period: "1d", "1h", or milliseconds. Periods are counted from 1970 in UTC, so days end at midnight UTC. */
+  readonly every: Duration;
+  /** Reports in all periods together. Default: no limit of its own. */
+  readonly lifetime?: number;
+}
+
+/** The same, checked. */
+export interface Limits {
+  readonly reports: number;
+  /** Milliseconds. */
+  readonly every: number;
+  readonly lifetime: number;
+}
+
+/** What was spent, as it is stored. */
+export interface Spent {
+  /** End of the running period, in milliseconds since 1970. */
+  readonly until: number;
+  /** Reports in the running period, and in all. */
+  readonly reports: number;
+  readonly total: number;
+}
+
+export const NOTHING_SPENT: Spent = { until: 0, reports: 0, total: 0 };
+
+const MOST_REPORTS = 2 ** 20;
+
+export function limitsOf(options: BudgetOptions): Limits {
+  const { reports, every, lifetime } = ownOptions("budget", options, ["reports", "every", "lifetime"]);
+  return {
+    reports: checkInteger("budget.reports", reports, 1, MOST_REPORTS),
+    every: parseDuration("budget.every", every, 1000),
+    lifetime:
+      lifetime === undefined
+        ? Infinity
+        : checkInteger("budget.lifetime", lifetime, 1, Number.MAX_SAFE_INTEGER),
+  };
+}
+
+export function reportsLeft(limits: Limits, spent: Spent, now: number): number {
+  const running = now >= spent.until ? 0 : spent.reports;
+  return Math.max(0, Math.min(limits.reports - running, limits.lifetime - spent.total));
+}
+
+/** What is spent after one more report; undefined when none is left. */
+export function charged(limits: Limits, spent: Spent, now: number): Spent | undefined {
+  if (reportsLeft(limits, spent, now) === 0) return undefined;
+  const total = spent.total + 1;
+  if (now < spent.until) return { ...spent, reports: spent.reports + 1, total };
+  return { until: (Math.floor(now / limits.every) + 1) * limits.every, reports: 1, total };
+}
