@@ -64,7 +64,9 @@ export class Reporter {
 
   /** One packed report of 8 bytes per value, in order: the same reports as one by one. */
   reportMany(values: Float64Array | readonly number[]): Uint8Array {
-    const checked = checkFinite(Float64Array.from(values, (value: unknown) => (typeof value === "number" ? value : NaN)));
+    const checked = checkFinite(
+      Float64Array.from(values, (value: unknown) => (typeof value === "number" ? value : NaN)),
+    );
     const { mechanism, quantiser, grid } = this.#channel;
     const cells = new Uint32Array(checked.length);
     const bytes = new Uint8Array(REPORT_BYTES * checked.length);
@@ -79,8 +81,7 @@ export class Reporter {
 /** The upper end of the phase's domain. */
 function checkBound(phase: Phase, max: number, threshold: number | undefined): number {
   if (phase === "release") return checkThreshold(threshold, max);
-  if (threshold !== undefined)
-    throw new TypeError('threshold: expected none in phase "learn"');
+  if (threshold !== undefined) throw new TypeError('threshold: expected none in phase "learn"');
   return max;
 }
 

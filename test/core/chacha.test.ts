@@ -114,7 +114,9 @@ describe.each([makeWasmCore(), jsCore])("$name core", (core) => {
     core.keystream(random, out);
     expect(Buffer.compare(bytes(out), openssl(random.key, random.nonce, 2 ** 32 - 2, 128))).toBe(0);
     expect(random.position).toBe(2 ** 36);
-    expect(() => core.keystream(random, new Uint32Array(1))).toThrow(/^random: position: expected a number from 0 to 68719476736/);
+    expect(() => core.keystream(random, new Uint32Array(1))).toThrow(
+      /^random: position: expected a number from 0 to 68719476736/,
+    );
   });
 });
 
