@@ -3,21 +3,22 @@
  * All numbers here are in grid units.
  */
 import type { Decoder, Encoder } from "./codec.js";
+import { Column } from "./column.js";
 import type { Shrinkage } from "./shrink.js";
 
 const NONE = new Float64Array(0);
 
-interface Arrays {
+interface Columns {
   /** prefix[k]: sum of the first k estimates of a forest. */
-  prefix: Float64Array;
+  readonly prefix: Column;
   /** perValue[k]: what every position of block k but its last published. */
-  perValue: Float64Array;
-  /** held[k]: what sums up to the end of block k hold back of the estimates; empty if the smoother never does. */
-  held: Float64Array;
+  readonly perValue: Column;
+  /** held[k]: what sums up to the end of block k hold back of the estimates; none if the smoother never does. */
+  readonly held: Column | undefined;
 }
 
 /** How released values of one forest are remembered. */
-export interface Forest extends Arrays {
+export interface Forest extends Columns {
   /** Sum of all estimates before this forest. */
   readonly before: number;
   /** What the smoother remembered before the first block; `undefined` if its predictions cannot be made again. */
@@ -47,17 +48,16 @@ export class PublishedBlocks {
   readonly #shape: BlocksShape;
   readonly #forests: Forest[] = [];
   #dropped = 0;
-  /** The last forest; before the first block, one that is in no list and has no room. */
-  #running: Forest = {
-    ...{ before: 0, prefix: new Float64Array(1), perValue: NONE, held: NONE, start: undefined, blocks: 0 },
-  };
-  /** Arrays for the forests that the next blocks begin. */
-  readonly #spare: Arrays[] = [];
+  /** The last forest; before the first block, one that is in no list. */
+  #running: Forest;
+  /** Columns for the forests that the next blocks begin. */
+  readonly #spare: Columns[] = [];
   /** What every position of the block that is not finished yet publishes, but its last. */
   prediction = NaN;
 
   constructor(shape: BlocksShape) {
     this.#shape = shape;
+    this.#running = { ...this.#makeColumns(0), before: 0, start: undefined, blocks: 0 };
   }
 
   /**
@@ -65,16 +65,16 @@ export class PublishedBlocks {
    * @param start what the smoother remembered before it, if it is the first of a forest
    */
   add(estimate: number, perValue: number, start?: Float64Array): void {
-    if (this.#running.blocks === this.#running.perValue.length) this.#makeRoom(1, () => start);
+    if (this.#running.blocks === this.#room) this.#makeRoom(1, () => start);
     const forest = this.#running;
     const k = forest.blocks++;
-    forest.perValue[k] = perValue;
-    forest.prefix[k + 1] = forest.prefix[k]! + estimate;
+    forest.perValue.set(k, perValue);
+    forest.prefix.set(k + 1, forest.prefix.at(k) + estimate);
   }
 
   /** What sums up to the end of the last block hold back. */
   holdBack(held: number): void {
-    if (this.#shape.holdsBack) this.#running.held[this.#running.blocks - 1] = held;
+    this.#running.held?.set(this.#running.blocks - 1, held);
   }
 
   /**
@@ -89,18 +89,24 @@ export class PublishedBlocks {
   ): void {
     const unused = starts.values();
     for (let done = 0; done < estimates.length;) {
-      if (this.#running.blocks === this.#running.perValue.length)
+      if (this.#running.blocks === this.#room)
         this.#makeRoom(estimates.length - done, () => unused.next().value);
       const forest = this.#running;
-      const { prefix, perValue, blocks } = forest;
-      const count = Math.min(estimates.length - done, perValue.length - blocks);
-      perValue.set(perValues.subarray(done, done + count), blocks);
-      if (this.#shape.holdsBack) forest.held.set(held.subarray(done, done + count), blocks);
-      let sum = prefix[blocks]!;
-      for (let k = 0; k < count; k++) prefix[blocks + k + 1] = sum += estimates[done + k]!;
+      const { prefix, blocks } = forest;
+      const count = Math.min(estimates.length - done, this.#room - blocks);
+      forest.perValue.setMany(perValues.subarray(done, done + count), blocks);
+      forest.held?.setMany(held.subarray(done, done + count), blocks);
+      let sum = prefix.at(blocks);
+      for (let k = 0; k < count; k++) prefix.set(blocks + k + 1, (sum += estimates[done + k]!));
       forest.blocks += count;
       done += count;
     }
+  }
+
+  /** How many blocks the running forest can hold without further memory. */
+  get #room(): number {
+    const { perValue, prefix } = this.#running;
+    return this.#forests.length === 0 ? 0 : Math.min(perValue.room, prefix.room - 1);
   }
 
   /**
@@ -109,52 +115,42 @@ export class PublishedBlocks {
    */
   reserve(count: number): void {
     const { blocksPerForest, history } = this.#shape;
-    const { blocks, perValue } = this.#running;
+    const { blocks } = this.#running;
     const here = this.#forests.length === 0 ? 0 : Math.min(count, blocksPerForest - blocks);
-    if (blocks + here > perValue.length) this.#growRunning(here);
+    if (blocks + here > this.#room) reserveBlocks(this.#running, blocks + here);
     if (here === count) return;
     this.#spare.length = 0;
     const begun = Math.ceil((count - here) / blocksPerForest);
     for (let i = 0; i < begun && this.#forests.length + i < history; i++)
-      this.#spare.push(
-        this.#makeArrays(Math.min(blocksPerForest, Math.max(16, count - here - i * blocksPerForest))),
-      );
+      this.#spare.push(this.#makeColumns(Math.min(blocksPerForest, count - here - i * blocksPerForest)));
   }
 
   /** Makes room for a block or more where there is none, `wanted` of them as far as the forest goes. */
   #makeRoom(wanted: number, start: () => Float64Array | undefined): void {
     const { blocksPerForest } = this.#shape;
     if (this.#forests.length === 0 || this.#running.blocks === blocksPerForest) this.#beginForest(start());
-    if (this.#running.blocks === this.#running.perValue.length) this.#growRunning(wanted);
+    const { blocks } = this.#running;
+    if (blocks === this.#room) reserveBlocks(this.#running, Math.min(blocksPerForest, blocks + wanted));
   }
 
-  #growRunning(wanted: number): void {
-    const { prefix, perValue, held, blocks } = this.#running;
-    const room = Math.min(this.#shape.blocksPerForest, Math.max(16, 2 * blocks, blocks + wanted));
-    const larger = this.#makeArrays(room);
-    larger.prefix.set(prefix);
-    larger.perValue.set(perValue);
-    larger.held.set(held);
-    this.#running.prefix = larger.prefix;
-    this.#running.perValue = larger.perValue;
-    this.#running.held = larger.held;
-  }
-
-  #makeArrays(blocks: number): Arrays {
-    return {
-      prefix: new Float64Array(blocks + 1),
-      perValue: new Float64Array(blocks),
-      held: this.#shape.holdsBack ? new Float64Array(blocks) : NONE,
+  #makeColumns(blocks: number): Columns {
+    const { blocksPerForest: most, holdsBack } = this.#shape;
+    const columns = {
+      prefix: new Column(most + 1),
+      perValue: new Column(most),
+      held: holdsBack ? new Column(most) : undefined,
     };
+    reserveBlocks(columns, blocks);
+    return columns;
   }
 
-  /** A new forest, in the arrays of the one that is dropped for it, if there is one. */
+  /** A new forest, in the columns of the one that is dropped for it, if there is one. */
   #beginForest(start: Float64Array | undefined): void {
-    const before = this.#running.before + this.#running.prefix[this.#running.blocks]!;
+    const before = this.#running.before + this.#running.prefix.at(this.#running.blocks);
     const full = this.#forests.length === this.#shape.history;
     const { prefix, perValue, held } = full
       ? this.#forests[0]!
-      : (this.#spare.shift() ?? this.#makeArrays(0));
+      : (this.#spare.shift() ?? this.#makeColumns(0));
     if (full) {
       this.#forests.shift();
       this.#dropped++;
@@ -168,16 +164,16 @@ export class PublishedBlocks {
     const { blockLength } = this.#shape;
     const [forest, k] = this.locate(Math.floor(position / blockLength));
     if (forest === undefined) return this.prediction;
-    const perValue = forest.perValue[k]!;
+    const perValue = forest.perValue.at(k);
     if (position % blockLength !== blockLength - 1) return perValue;
-    const held = (forest.held[k] ?? 0) - (k === 0 ? 0 : (forest.held[k - 1] ?? 0));
-    return forest.prefix[k + 1]! - forest.prefix[k]! - held - (blockLength - 1) * perValue;
+    const held = (forest.held?.at(k) ?? 0) - (k === 0 ? 0 : (forest.held?.at(k - 1) ?? 0));
+    return forest.prefix.at(k + 1) - forest.prefix.at(k) - held - (blockLength - 1) * perValue;
   }
 
   /** û of a finished block; undefined when it is not, or no longer, here. */
   estimate(block: number): number | undefined {
     const [forest, k] = this.locate(block);
-    return forest === undefined ? undefined : forest.prefix[k + 1]! - forest.prefix[k]!;
+    return forest === undefined ? undefined : forest.prefix.at(k + 1) - forest.prefix.at(k);
   }
 
   /**
@@ -188,19 +184,20 @@ export class PublishedBlocks {
     writer.count(this.#dropped);
     writer.count(this.#forests.length);
     for (const { before, prefix, perValue, held, start, blocks } of this.#forests) {
-      const estimates = Float64Array.from({ length: blocks }, (_, k) => prefix[k + 1]! - prefix[k]!);
+      const estimates = Float64Array.from({ length: blocks }, (_, k) => prefix.at(k + 1) - prefix.at(k));
       writer.double(before);
       writer.multiples(estimates, fraction);
-      writer.double(perValue[0]!);
+      writer.double(perValue.at(0));
       writer.count(start === undefined ? 0 : 1);
       if (start !== undefined) writer.guessed(start, () => 0);
-      const again = replayed(replay, start, perValue[0]!, estimates);
-      writer.guessed(perValue.subarray(0, blocks), (k) => again.perValue[k]!);
-      writer.guessed(held.subarray(0, blocks), (k) => again.held[k]!);
+      const again = replayed(replay, start, perValue.at(0), estimates);
+      writer.guessed(perValue.toArray(blocks), (k) => again.perValue[k]!);
+      writer.guessed(held?.toArray(blocks) ?? NONE, (k) => again.held[k]!);
     }
   }
 
   load(reader: Decoder, fraction: number, replay: Replay): void {
+    const { blocksPerForest: most, holdsBack } = this.#shape;
     this.#dropped = reader.count();
     this.#forests.length = 0;
     for (let left = reader.count(); left > 0; left--) {
@@ -214,7 +211,12 @@ export class PublishedBlocks {
       const blocks = estimates.length;
       const prefix = new Float64Array(blocks + 1);
       for (let k = 0; k < blocks; k++) prefix[k + 1] = prefix[k]! + estimates[k]!;
-      this.#running = { before, prefix, perValue, held, start, blocks };
+      this.#running = {
+        ...{ before, start, blocks },
+        prefix: Column.of(prefix, most + 1),
+        perValue: Column.of(perValue, most),
+        held: holdsBack ? Column.of(held, most) : undefined,
+      };
       this.#forests.push(this.#running);
     }
   }
@@ -237,14 +239,14 @@ export class PublishedBlocks {
     const place = this.placeOf(block);
     const forest = this.#forests[place];
     if (forest === undefined) return 0; // no block is finished yet
-    return forest.before + forest.prefix[block - this.firstBlock(place)]!;
+    return forest.before + forest.prefix.at(block - this.firstBlock(place));
   }
 
   /** Sum of all that was published before a block that is finished, or running. */
   publishedBefore(block: number): number {
     const [forest, k] = block === 0 ? [undefined, 0] : this.locate(block - 1);
     const ended = (k + 1) % this.#shape.blocksPerForest === 0; // nothing is held back from one forest to the next
-    return this.estimatesBefore(block) - (ended ? 0 : (forest?.held[k] ?? 0));
+    return this.estimatesBefore(block) - (ended ? 0 : (forest?.held?.at(k) ?? 0));
   }
 
   /** The place of the forest that a block is in, or of the last forest where that one has not begun. */
@@ -270,6 +272,12 @@ export class PublishedBlocks {
   firstBlock(place: number): number {
     return (this.#dropped + place) * this.#shape.blocksPerForest;
   }
+}
+
+function reserveBlocks({ prefix, perValue, held }: Columns, blocks: number): void {
+  held?.reserve(blocks); // first: it has at least the room of `perValue`
+  prefix.reserve(blocks + 1);
+  perValue.reserve(blocks);
 }
 
 /** Where predictions cannot be made again, no guess is right. */

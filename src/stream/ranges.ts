@@ -46,7 +46,7 @@ export class RangeIndex {
     const rest = end % blockLength;
     if (rest === 0) return this.#blocks.publishedBefore(block);
     const [forest, k] = this.#blocks.locate(block);
-    const perValue = forest === undefined ? this.#blocks.prediction : forest.perValue[k]!;
+    const perValue = forest === undefined ? this.#blocks.prediction : forest.perValue.at(k);
     return this.#blocks.publishedBefore(block) + rest * perValue;
   }
 
@@ -59,7 +59,8 @@ export class RangeIndex {
     const [forest, k] = this.#blocks.locate(block);
     if (forest === undefined) return this.#blocks.estimatesBefore(block) + rest * this.#blocks.prediction;
     return (
-      this.#blocks.estimatesBefore(block) + (forest.prefix[k + 1]! - forest.prefix[k]!) * (rest / blockLength)
+      this.#blocks.estimatesBefore(block) +
+      (forest.prefix.at(k + 1) - forest.prefix.at(k)) * (rest / blockLength)
     );
   }
 

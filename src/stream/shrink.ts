@@ -7,6 +7,11 @@
  * that ends in the family is off by. N_l is what the noise alone is expected to give. Trees are moved towards their
  * common mean in the same way. Where data vary far more than the noise, c is 1; where all variation is noise, c is 0.
  */
+import type { Column } from "./column.js";
+
+/** prefix.at(k): sum of the first k estimates. */
+export type Prefix = Pick<Column, "at">;
+
 export interface TreeShape {
   readonly fanout: number;
   readonly levels: number;
@@ -46,7 +51,7 @@ export class Shrinkage {
   }
 
   /** @param prefix prefix[k]: sum of the first k estimates of the forest, of which there are `leaves` */
-  update(prefix: Float64Array, leaves: number): void {
+  update(prefix: Prefix, leaves: number): void {
     const trees = Math.floor(leaves / this.#tree);
     if (trees === this.#trees) return;
     for (; this.#trees < trees; this.#trees++) this.#addTree(prefix, this.#trees * this.#tree);
@@ -60,11 +65,11 @@ export class Shrinkage {
   }
 
   /** The shrunk sum of the first `leaves` leaves, a real number; all lie in finished trees. */
-  sumBefore(leaves: number, prefix: Float64Array): number {
+  sumBefore(leaves: number, prefix: Prefix): number {
     const b = this.#fanout;
     const top = this.#factors.length - 1;
     // A family's sum as it is, and shrunk: first of all trees, then of the one that holds the end, and so on down.
-    let raw = prefix[this.#trees * this.#tree]!;
+    let raw = prefix.at(this.#trees * this.#tree);
     let shrunk = raw;
     let children = this.#trees;
     let start = 0;
@@ -73,9 +78,9 @@ export class Shrinkage {
       const c = this.#factors[l]!;
       const whole = Math.floor((leaves - start) / size);
       const at = start + whole * size;
-      sum += (whole / children) * shrunk + c * (prefix[at]! - prefix[start]! - (whole / children) * raw);
+      sum += (whole / children) * shrunk + c * (prefix.at(at) - prefix.at(start) - (whole / children) * raw);
       if (at === leaves) return sum;
-      const child = prefix[at + size]! - prefix[at]!;
+      const child = prefix.at(at + size) - prefix.at(at);
       shrunk = shrunk / children + c * (child - raw / children);
       raw = child;
       children = b;
@@ -84,7 +89,7 @@ export class Shrinkage {
     return sum + (leaves - start) * shrunk;
   }
 
-  #addTree(prefix: Float64Array, start: number): void {
+  #addTree(prefix: Prefix, start: number): void {
     const b = this.#fanout;
     for (let l = 0, size = 1; l < this.#squares.length; l++, size *= b) {
       let sum = 0;
@@ -112,10 +117,10 @@ export function deviationVariances(fanout: number, levels: number, nodeVariance:
 }
 
 /** Σ_k (sum of the first k deviations)² in a family of `children` nodes of `size` leaves each. */
-function familySquares(prefix: Float64Array, start: number, size: number, children: number): number {
-  const first = prefix[start]!;
-  const mean = (prefix[start + children * size]! - first) / children;
+function familySquares(prefix: Prefix, start: number, size: number, children: number): number {
+  const first = prefix.at(start);
+  const mean = (prefix.at(start + children * size) - first) / children;
   let squares = 0;
-  for (let k = 1; k < children; k++) squares += (prefix[start + k * size]! - first - k * mean) ** 2;
+  for (let k = 1; k < children; k++) squares += (prefix.at(start + k * size) - first - k * mean) ** 2;
   return squares;
 }

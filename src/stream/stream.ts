@@ -58,6 +58,7 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
   constructor(settings: Settings, core: Core, key: Uint32Array, snapshot?: OpenedSnapshot) {
     const parts = new Tops(settings, core, key);
     super(parts, snapshot && parts.loadStage(snapshot.state));
+    this.stage.release?.publisher.prepare();
     this.#settings = settings;
     this.#key = key;
     if (snapshot !== undefined) {
@@ -141,13 +142,7 @@ class Tops implements SystemParts<BlockPublisher> {
     return makeHoldout(this.#core, this.#key, this.settings);
   }
 
-  publisher(beginning: Beginning): BlockPublisher {
-    const publisher = this.#makePublisher(beginning);
-    publisher.prepare();
-    return publisher;
-  }
-
-  #makePublisher({ theta, skipped, mean }: Beginning): BlockPublisher {
+  publisher({ theta, skipped, mean }: Beginning): BlockPublisher {
     return new BlockPublisher(this.#core, this.#key, withSkipped(this.settings, skipped), theta, mean);
   }
 
@@ -169,9 +164,8 @@ class Tops implements SystemParts<BlockPublisher> {
     const [theta, skipped, mean] = [reader.double(), reader.double(), reader.double()];
     const above = { count: reader.double(), values: reader.double() };
     const beginning = { theta, skipped, mean, ...(above.values === 0 ? {} : { above }) };
-    const publisher = this.#makePublisher(beginning);
+    const publisher = this.publisher(beginning);
     publisher.load(reader);
-    publisher.prepare();
     return { release: { beginning, publisher } };
   }
 

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { PublishedBlocks } from "../../src/stream/blocks.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
+import { Column } from "../../src/stream/column.js";
 import { deviationVariances, Shrinkage } from "../../src/stream/shrink.js";
 import { forestSpread, NO_SPREAD } from "../../src/stream/variance.js";
 
 const prefixOf = (leaves: readonly number[]) => {
   const prefix = new Float64Array(leaves.length + 1);
   leaves.forEach((leaf, i) => (prefix[i + 1] = prefix[i]! + leaf));
-  return prefix;
+  return Column.of(prefix, prefix.length);
 };
 const total = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 
@@ -79,7 +80,7 @@ test("equals the rule written out node by node", () => {
       shrinkage.update(prefix, leaves.length);
       const want = prefixOf(shrunkLeaves(leaves, b, levels, 200));
       for (let i = 0; i <= leaves.length; i++)
-        expect(shrinkage.sumBefore(i, prefix)).toBeCloseTo(want[i]!, 8);
+        expect(shrinkage.sumBefore(i, prefix)).toBeCloseTo(want.at(i), 8);
       expect(shrinkage.sumBefore(leaves.length, prefix)).toBeCloseTo(total(leaves), 8);
     }
 });
@@ -116,11 +117,11 @@ describe("deviations", () => {
     const noise = new Shrinkage({ fanout: 16, levels: 2 }, 1e4);
     noise.update(prefix, 256);
     for (let i = 0; i <= 256; i += 7)
-      expect(noise.sumBefore(i, prefix)).toBeCloseTo((prefix[256]! * i) / 256, 8);
+      expect(noise.sumBefore(i, prefix)).toBeCloseTo((prefix.at(256) * i) / 256, 8);
     expect(noise.leafVariance).toBe(0);
     const signal = new Shrinkage({ fanout: 16, levels: 2 }, 1e-6);
     signal.update(prefix, 256);
-    for (let i = 0; i <= 256; i += 7) expect(signal.sumBefore(i, prefix)).toBeCloseTo(prefix[i]!, 4);
+    for (let i = 0; i <= 256; i += 7) expect(signal.sumBefore(i, prefix)).toBeCloseTo(prefix.at(i), 4);
   });
 });
 
