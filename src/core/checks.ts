@@ -109,7 +109,7 @@ export function refuseValue(): never {
 /** Throws for a call from inside another call on the same stream. */
 export function refuseReentry(): never {
   throw new Error(
-    "stream: expected no call while another call on it runs (from its smoother, or from a getter of a batch); nothing was changed, make the call after the other one returns",
+    "stream: expected no call while another call on it runs (from its smoother, its clock, or a getter of a batch); nothing was changed, make the call after the other one returns",
   );
 }
 

@@ -79,6 +79,7 @@ export class BucketForests {
   /** û of every column for a block, from the true sums of integers: one kernel call. */
   estimate(block: number, sums: Float64Array): Float64Array {
     if (block < this.#now.first || block >= this.#now.end) this.#move(block);
+    this.#draw(this.#now, this.#columns); // all of them: a call that failed may have left some without noise
     const { first, end, noise, corrections } = this.#now;
     const columns = this.#columns;
     const leaf = block - first;
@@ -97,7 +98,6 @@ export class BucketForests {
   #move(block: number): void {
     [this.#now, this.#next] = [this.#next, this.#now];
     if (block < this.#now.first || block >= this.#now.end) this.#begin(this.#now, block);
-    this.#draw(this.#now, this.#columns);
   }
 
   /** Trees for the blocks around `block`, with nothing drawn yet. */

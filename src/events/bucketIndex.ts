@@ -22,6 +22,8 @@ export class BucketIndex {
   readonly #columns: number;
   readonly #nodeVariance: number;
   readonly #forests: ForestRows[] = [];
+  /** Arrays for the forests that the next blocks begin; the first row of each is 0. */
+  readonly #spare: Float64Array[] = [];
   #dropped = 0;
 
   /** @param scale t of the noise on every node */
@@ -46,31 +48,50 @@ export class BucketIndex {
   /** Takes a finished block. */
   add(estimates: Float64Array): void {
     const columns = this.#columns;
-    let forest = this.#forests.at(-1);
-    if (forest === undefined || forest.blocks === this.#shape.blocksPerForest) forest = this.#beginForest();
-    const { rows, blocks } = this.#withRoom(forest);
+    const forest = this.#runningForest() ?? this.#beginForest();
+    this.#grow(forest, 1);
+    const { rows, blocks } = forest;
     for (let i = 0; i < columns; i++)
       rows[(blocks + 1) * columns + i] = rows[blocks * columns + i]! + estimates[i]!;
     forest.blocks++;
   }
 
+  /** Makes room for `count` more blocks: `add` then needs no memory and cannot fail. */
+  reserve(count: number): void {
+    const { blocksPerForest, history } = this.#shape;
+    const running = this.#runningForest();
+    const here = running === undefined ? 0 : Math.min(count, blocksPerForest - running.blocks);
+    if (running !== undefined) this.#grow(running, here);
+    this.#spare.length = 0;
+    for (let left = count - here; left > 0 && this.#spare.length < history; left -= blocksPerForest)
+      this.#spare.push(new Float64Array((Math.min(left, blocksPerForest) + 1) * this.#columns));
+  }
+
+  /** The forest that takes the next block, if it has begun. */
+  #runningForest(): ForestRows | undefined {
+    const last = this.#forests.at(-1);
+    return last === undefined || last.blocks === this.#shape.blocksPerForest ? undefined : last;
+  }
+
   #beginForest(): ForestRows {
+    const rows = this.#spare.shift() ?? new Float64Array(16 * this.#columns);
     if (this.#forests.length === this.#shape.history) {
-      this.#forests.shift();
+      const { rows: emptied } = this.#forests.shift()!;
       this.#dropped++;
+      emptied.fill(0, 0, this.#columns);
+      this.#spare.push(emptied);
     }
-    const forest = { rows: new Float64Array(16 * this.#columns), blocks: 0 };
+    const forest = { rows, blocks: 0 };
     this.#forests.push(forest);
     return forest;
   }
 
-  #withRoom(forest: ForestRows): ForestRows {
-    if ((forest.blocks + 2) * this.#columns > forest.rows.length) {
-      const grown = new Float64Array(2 * forest.rows.length);
-      grown.set(forest.rows);
-      forest.rows = grown;
-    }
-    return forest;
+  #grow(forest: ForestRows, more: number): void {
+    const needed = (forest.blocks + more + 1) * this.#columns;
+    if (needed <= forest.rows.length) return;
+    const grown = new Float64Array(Math.max(needed, 2 * forest.rows.length));
+    grown.set(forest.rows);
+    forest.rows = grown;
   }
 
   /**

@@ -13,7 +13,7 @@ const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as cons
 /** A hundred years: longer ones are mistakes. */
 const LONGEST = 36_525 * UNITS.d;
 /** What a Date can hold. */
-const FARTHEST = 8.64e15;
+export const FARTHEST = 8.64e15;
 
 const DURATION = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/;
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;

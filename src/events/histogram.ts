@@ -97,8 +97,16 @@ export class TickedHistogram implements Histogram, Snapshotted {
 
   add(value: number, event?: EventInfo): void {
     if (!Number.isFinite(value)) refuseValue();
-    const tick = this.#intake.admit(event);
-    if (tick < 0) return;
+    const tick = this.#intake.admit(event, this.#prepare);
+    if (tick >= 0) this.#takeInto(tick, value);
+  }
+
+  /** Makes room for an event: what comes after it cannot fail. */
+  readonly #prepare = (tick: number): void => {
+    this.#open.row(tick);
+  };
+
+  #takeInto(tick: number, value: number): void {
     const row = this.#open.row(tick);
     const bucket = bucketOf(this.#edges, value);
     const { group } = this.#settings;
@@ -106,31 +114,36 @@ export class TickedHistogram implements Histogram, Snapshotted {
     if (group > 1) row[this.#buckets + Math.floor(bucket / group)]!++;
   }
 
+  /** What can fail comes first, on copies. What changes the state comes last and cannot fail. */
   advance(now?: Time): ClosedBlock[] {
-    const { schedule, stream } = this.#settings;
+    const { schedule, stream, group } = this.#settings;
     const time = now === undefined ? schedule.clock() : parseTime("now", now);
     const [from, to] = this.#intake.due(time);
+    const running = this.#block.slice();
+    const estimates: Float64Array[] = [];
     const blocks: ClosedBlock[] = [];
     for (let tick = from; tick < to; tick++) {
-      const row = this.#open.take(tick);
+      const row = this.#open.sums(tick);
       if (row !== undefined)
-        for (let i = 0; i < row.length; i++) this.#block[i] = Math.min(BLOCK_CAP, this.#block[i]! + row[i]!);
-      if ((tick + 1) % stream.blockLength === 0) blocks.push(this.#endBlock(tick + 1));
+        for (let i = 0; i < row.length; i++) running[i] = Math.min(BLOCK_CAP, running[i]! + row[i]!);
+      const end = tick + 1;
+      if (end % stream.blockLength !== 0) continue;
+      const estimate = this.#forests.estimate(end / stream.blockLength - 1, running);
+      running.fill(0);
+      estimates.push(estimate);
+      blocks.push({
+        from: startOf(schedule, end - stream.blockLength),
+        to: startOf(schedule, end),
+        counts: bucketCounts(estimate, this.#buckets, group),
+      });
     }
+    this.#index.reserve(estimates.length);
+
+    for (const estimate of estimates) this.#index.add(estimate);
+    this.#block = running;
+    this.#open.close(from, to);
     this.#intake.closeBefore(to, time);
     return blocks;
-  }
-
-  #endBlock(end: number): ClosedBlock {
-    const { schedule, stream, group } = this.#settings;
-    const estimates = this.#forests.estimate(end / stream.blockLength - 1, this.#block);
-    this.#block.fill(0);
-    this.#index.add(estimates);
-    return {
-      from: startOf(schedule, end - stream.blockLength),
-      to: startOf(schedule, end),
-      counts: bucketCounts(estimates, this.#buckets, group),
-    };
   }
 
   between(from: Time, to: Time, query: HistogramQuery = {}): HistogramAnswer {
@@ -194,9 +207,10 @@ export class TickedHistogram implements Histogram, Snapshotted {
   }
 
   #save(writer: Encoder): void {
+    const horizon = this.#intake.horizon(); // the caller's clock runs before anything is written
     writer.words(this.#key);
-    this.#intake.save(writer);
-    this.#open.save(writer, this.closed, this.#intake.horizon());
+    this.#intake.save(writer, horizon);
+    this.#open.save(writer, this.closed, horizon);
     for (const count of this.#block) writer.double(count);
     this.#index.save(writer, this.#settings.fraction);
   }

@@ -55,26 +55,32 @@ export class Intake {
     return { late: this.#late, early: this.#early, overLimit: this.#overLimit };
   }
 
-  /** The tick of an event, or −1 if it is dropped. Throws, and changes nothing, where time or person make no sense. */
-  admit(event: EventInfo | undefined): number {
-    const at = event?.at === undefined ? this.#schedule.clock() : eventTime(event.at);
-    const person = event?.person;
+  /**
+   * The tick of an event, or −1 if it is dropped. Throws, and changes nothing, where time or person make no sense.
+   * All code of the caller (the clock, getters of the event) runs before anything is looked at.
+   * @param prepare makes room in a tick: it runs before the event is counted for its person, and may fail
+   */
+  admit(event: EventInfo | undefined, prepare: (tick: number) => void): number {
+    const [time, person] = [ownField(event, "at"), ownField(event, "person")];
     if (this.#people !== undefined) checkPerson(person);
     else if (person !== undefined)
       throw new TypeError(
         "person: expected none without perPerson; set perPerson to protect people, or leave the id away",
       );
+    const at = time === undefined ? this.#schedule.clock() : eventTime(time);
     const tick = tickOf(this.#schedule, at);
+    // Beyond the last reading of the clock it is read again, and not remembered: no event moves it for others.
+    const horizon = tick > this.#horizon ? horizonAt(this.#schedule, this.#schedule.clock()) : this.#horizon;
     if (tick < this.#first) {
       this.#late++;
       return -1;
     }
-    // Beyond the last reading of the clock it is read again, and not remembered: no event moves it for others.
-    if (tick > this.#horizon && tick > horizonAt(this.#schedule, this.#schedule.clock())) {
+    if (tick > horizon) {
       this.#early++;
       return -1;
     }
-    if (this.#people?.admit(person!, at) === false) {
+    prepare(tick);
+    if (this.#people?.admit(person as string, at) === false) {
       this.#overLimit++;
       return -1;
     }
@@ -98,15 +104,17 @@ export class Intake {
     this.#people?.forgetBefore(startOf(this.#schedule, tick));
   }
 
-  /** The last tick that the clock lets in now. */
+  /** The last tick that the clock lets in now. Runs the caller's clock. */
   horizon(): number {
     return Math.max(this.#horizon, horizonAt(this.#schedule, this.#schedule.clock()));
   }
 
-  save(writer: Encoder): void {
+  /** @param horizon the last tick that the clock lets in */
+  save(writer: Encoder, horizon: number): void {
     writer.double(this.#schedule.origin);
     for (const count of [this.#first, this.#late, this.#early, this.#overLimit]) writer.double(count);
-    this.#people?.save(writer);
+    const [from, to] = [this.#first, horizon + 1].map((tick) => startOf(this.#schedule, tick));
+    this.#people?.save(writer, from!, to!);
   }
 
   /** What `save` wrote, but for the origin, which the schedule has. */
@@ -117,4 +125,12 @@ export class Intake {
     this.#overLimit = reader.double();
     this.#people?.load(reader);
   }
+}
+
+/** A property of the event's own: one that someone put on `Object.prototype` is none. */
+function ownField(event: EventInfo | undefined, name: keyof EventInfo): unknown {
+  if (event === undefined) return undefined;
+  if (typeof event !== "object" || (event as unknown) === null)
+    throw new TypeError("event: expected an object such as { at, person }; the event was not taken");
+  return Object.hasOwn(event, name) ? event[name] : undefined;
 }

@@ -1,8 +1,30 @@
 /** The integer sums of the ticks that are still open: one row per tick, one column per thing that is summed. */
 import type { Decoder, Encoder } from "../stream/codec.js";
 
-/** More ticks than this between the oldest open one and the clock are not written out. */
-const MOST_DENSE = 4096;
+/** Ticks between the oldest open one and the clock are written out up to so many bytes, and at least so many ticks. */
+const MOST_BYTES = 2 ** 19;
+const LEAST_TICKS = 256;
+
+/**
+ * How many ticks from `first` on a snapshot writes, in rows of `width` doubles: all up to `horizon`, whether or not they
+ * had events. So its length depends on the clock, not on what happened. Where the clock is far ahead, as when old events
+ * are read from a file, a power of two of ticks is written that holds all events (docs/limits.md).
+ */
+export function ticksWritten(
+  rows: ReadonlyMap<number, Float64Array>,
+  first: number,
+  horizon: number,
+  width: number,
+): number {
+  let used = 0;
+  for (const tick of rows.keys()) used = Math.max(used, tick + 1 - first);
+  const most = Math.max(LEAST_TICKS, Math.floor(MOST_BYTES / (8 * width)));
+  const ahead = Math.max(used, horizon + 1 - first);
+  if (ahead <= most) return ahead;
+  let count = most;
+  while (count < used) count *= 2;
+  return count;
+}
 
 export class OpenTicks {
   readonly #width: number;
@@ -25,24 +47,26 @@ export class OpenTicks {
     return row;
   }
 
-  /** Removes a tick and gives its sums; undefined if it had no event. */
-  take(tick: number): Float64Array | undefined {
-    const row = this.#rows.get(tick);
-    this.#rows.delete(tick);
-    if (tick === this.#last) this.#last = -1;
-    return row;
+  /** The sums of a tick; undefined if it had no event. */
+  sums(tick: number): Float64Array | undefined {
+    return this.#rows.get(tick);
   }
 
-  /**
-   * Writes every tick from `first` to `horizon`, whether or not it had events, each sum in 8 bytes: the length of a
-   * snapshot depends on the clock, not on what happened. Where the clock is far ahead, as when old events are read
-   * from a file, a power of two of ticks is written that holds all events.
-   */
+  /** Takes the sums of a tick that has none yet. */
+  set(tick: number, row: Float64Array): void {
+    this.#rows.set(tick, row);
+  }
+
+  /** Forgets the ticks in [from, to). */
+  close(from: number, to: number): void {
+    for (let tick = from; tick < to; tick++) this.#rows.delete(tick);
+    this.#last = -1;
+  }
+
+  /** Each sum in 8 bytes. */
   save(writer: Encoder, first: number, horizon: number): void {
-    const used = Math.max(-1, ...this.#rows.keys()) + 1 - first;
-    let count = Math.max(horizon + 1 - first, used);
-    if (count > MOST_DENSE) for (count = MOST_DENSE; count < used;) count *= 2;
     const empty = new Float64Array(this.#width);
+    const count = ticksWritten(this.#rows, first, horizon, this.#width);
     writer.count(count);
     for (let tick = first; tick < first + count; tick++)
       for (const sum of this.#rows.get(tick) ?? empty) writer.double(sum);

@@ -15,13 +15,19 @@ export interface PerPerson {
   readonly events: number;
   /** The period, counted from 1970, UTC: "1d" is a UTC day. A whole number of ticks. Public. */
   readonly every: Duration;
+  /** A public guess of how many people a period has. Snapshots have room for so many; more make them longer. Default 1024. */
+  readonly people?: number;
 }
 
 export interface PersonLimit {
   readonly events: number;
   readonly every: number;
+  readonly people: number;
 }
 
+const MOST_PEOPLE = 2 ** 24;
+/** More periods than this between the oldest open tick and the clock are not written out. */
+const MOST_PERIODS = 8;
 /** Counters are 16 bits wide. */
 const MOST_EVENTS = 65_535;
 /** Ids longer than this are mistakes: hashing them would only cost time. */
@@ -29,14 +35,14 @@ const LONGEST_ID = 4096;
 
 export function resolvePerPerson(options: PerPerson | undefined, tick: number): PersonLimit | undefined {
   if (options === undefined) return undefined;
-  const own = ownOptions("perPerson", options, ["events", "every"]);
+  const own = ownOptions("perPerson", options, ["events", "every", "people"]);
   const events = checkInteger("perPerson.events", own.events, 1, MOST_EVENTS);
   const every = parseDuration("perPerson.every", own.every);
   if (every % tick !== 0)
     throw new RangeError(
       `perPerson.every: expected a whole number of ticks of ${tick} ms, got ${every} ms; a tick must lie in one period`,
     );
-  return { events, every };
+  return { events, every, people: checkInteger("perPerson.people", own.people ?? 1024, 1, MOST_PEOPLE) };
 }
 
 /** Refuses what is no id, before anything changes. Ids are private: the message says nothing about them. */
@@ -81,11 +87,21 @@ export class People {
     return sum;
   }
 
-  save(writer: Encoder): void {
-    writer.count(this.#periods.size);
-    for (const [period, counters] of this.#periods) {
+  /**
+   * Writes every period that has a time in [from, to), whether or not anybody had events in it. If these are too many,
+   * as when old events are read from a file, a power of two of periods is written that holds all people.
+   */
+  save(writer: Encoder, from: number, to: number): void {
+    const { every, people } = this.#limit;
+    const first = Math.floor(from / every);
+    let count = Math.ceil(to / every) - first;
+    const used = Math.max(first - 1, ...this.#periods.keys()) + 1 - first;
+    if (count > MOST_PERIODS || count < used) for (count = 1; count < used;) count *= 2;
+    writer.count(count);
+    const nobody = new Counters();
+    for (let period = first; period < first + count; period++) {
       writer.double(period);
-      counters.save(writer);
+      (this.#periods.get(period) ?? nobody).save(writer, people);
     }
   }
 
@@ -121,10 +137,9 @@ class Counters {
     return this.#parts.reduce((sum, part) => sum + (part?.bytes ?? 0), 0);
   }
 
-  /** Padded to a power of two, so that the length of a snapshot does not tell how many people there were. */
-  save(writer: Encoder): void {
+  /** @param room for as many people, doubled as often as there are more: so its length tells no smaller number */
+  save(writer: Encoder, room: number): void {
     const people = this.#parts.reduce((sum, part) => sum + (part?.people ?? 0), 0);
-    let room = SMALLEST;
     while (room < people) room *= 2;
     const words = new Uint32Array(5 * room);
     let at = 0;
@@ -198,8 +213,9 @@ class Part {
 
   #grow(): void {
     const [words, counts] = [this.#words, this.#counts];
-    this.#words = new Uint32Array(2 * words.length);
-    this.#counts = new Uint16Array(2 * counts.length);
+    const [more, room] = [new Uint32Array(2 * words.length), new Uint16Array(2 * counts.length)]; // both, or neither
+    this.#words = more;
+    this.#counts = room;
     for (let old = 0; old < counts.length; old++) {
       if (counts[old] === 0) continue;
       const hash = words.subarray(4 * old, 4 * old + 4);

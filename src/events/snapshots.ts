@@ -43,7 +43,12 @@ export class Snapshots {
     checkSnapshotKey(key);
     const plain = this.#encode(); // before anything is awaited: a snapshot of this moment
     const sequence = ++this.#sequence;
-    return sealSnapshot(await this.cipher(key), sequence, plain);
+    try {
+      return await sealSnapshot(await this.cipher(key), sequence, plain);
+    } catch (error) {
+      if (this.#sequence === sequence) this.#sequence--; // no other snapshot has been taken since
+      throw error;
+    }
   }
 
   /** What encrypts them: made once by callers who take many. */
@@ -54,8 +59,9 @@ export class Snapshots {
 
   /** A snapshot, at once where the platform's cipher allows. */
   seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
-    const plain = this.#encode();
-    return sealSnapshot(cipher, ++this.#sequence, plain);
+    const sealed = sealSnapshot(cipher, this.#sequence + 1, this.#encode());
+    this.#sequence++;
+    return sealed;
   }
 
   #encode(): Uint8Array<ArrayBuffer> {

@@ -1,7 +1,7 @@
 /** What a release of events says about itself: for machines (`statement`) and for people (`explain`). */
 import { RANDOMNESS } from "../stream/statement.js";
 import { durationText, periodText, timeText } from "./duration.js";
-import type { TickSettings } from "./options.js";
+import type { EventSettings, TickSettings } from "./options.js";
 
 export interface EventStatement {
   readonly system: string;
@@ -35,6 +35,49 @@ export interface EventStatement {
   /** Ticks published so far. */
   readonly published: number;
   readonly notProtected: readonly string[];
+}
+
+const DISJOINT =
+  "Every event is in one tick, ticks of the hold-out and published ticks are disjoint, and so are forests: ε in all.";
+
+/** Why ε holds for all of it, by what is published. */
+const COMPOSITION = {
+  sum: DISJOINT,
+  count: DISJOINT,
+  mean: "Sums and counts are two releases of the same events, at half of ε each; hold-out and published ticks are disjoint: ε in all.",
+} as const;
+
+/** @param theta NaN until it is known */
+export function streamStatement(
+  settings: EventSettings,
+  theta: number,
+  core: "wasm" | "js",
+  published: number,
+): EventStatement {
+  const { columns, of, schedule, choosing, warming } = settings;
+  const { fanout, levels, blockLength, unsafeSeed } = columns[0]!.stream;
+  const threshold = of === "count" || Number.isNaN(theta) ? null : theta;
+  const scales = columns.map(({ counts, stream }) => {
+    const largest = counts ? 1 : threshold;
+    return [counts ? "counts" : "sums", largest === null ? null : (levels * largest) / stream.epsilon];
+  });
+  return {
+    system: `ToPS over ticks, ${of}`,
+    ...unitOf(settings),
+    delta: 0,
+    private: unsafeSeed === undefined,
+    composition: COMPOSITION[of],
+    threshold,
+    holdoutTicks: choosing + warming,
+    fanout,
+    levels,
+    block: durationText(blockLength * schedule.every),
+    noise: "discrete Laplace, sampled exactly",
+    noiseScales: Object.fromEntries(scales) as Record<string, number | null>,
+    randomness: randomnessOf(unsafeSeed),
+    core,
+    published,
+  };
 }
 
 /** The part that follows from ticks and people alone. */

@@ -39,6 +39,11 @@ export class ThresholdTally {
     this.#counts = Array.from({ length: CLASSES }, () => new Float64Array(bins));
   }
 
+  /** For Θ, in grid units, ascending. */
+  get candidates(): Float64Array {
+    return this.#choice.candidates;
+  }
+
   add(value: number, tick: number): void {
     const { max, resolution } = this.#settings;
     const bin = binOf(this.#choice.candidates, quantise(value, max, resolution));
@@ -64,6 +69,11 @@ export class ThresholdTally {
     const above = new Float64Array(counts.length - 1);
     for (let k = above.length - 1, sum = 0; k >= 0; k--) above[k] = sum += counts[k + 1]!;
     return above;
+  }
+
+  /** Overwrites the true counts. */
+  wipe(): void {
+    for (const counts of this.#counts) counts.fill(0);
   }
 
   /** As many bytes whatever the events were. */

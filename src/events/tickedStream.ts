@@ -6,11 +6,10 @@
  * The clock or the caller closes ticks (`advance`); events never do. Ticks of the hold-out choose θ and give the first
  * prediction; later ticks are published. The stages read disjoint events, so ε holds for all of it (docs/events.md).
  */
-import { checkConfidence, ownOptions, refuseValue } from "../core/checks.js";
+import { checkConfidence, ownOptions, refuseReentry, refuseValue } from "../core/checks.js";
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { Stage } from "../core/random.js";
-import { makeAnswer } from "../stream/answer.js";
 import { BlockPublisher } from "../stream/blockPublisher.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { SnapshotKey } from "../stream/sealing.js";
@@ -26,14 +25,14 @@ import {
   type TickStream,
 } from "./answers.js";
 import { derivedKey } from "./derivedKey.js";
-import { durationText, parseTime, type Time } from "./duration.js";
+import { parseTime, type Time } from "./duration.js";
+import { eventAnswer } from "./eventAnswer.js";
 import { type DroppedEvents, type EventInfo, Intake } from "./intake.js";
 import { OpenTicks } from "./openTicks.js";
 import { BLOCK_CAP, type EventSettings, tickParameters } from "./options.js";
 import { People } from "./people.js";
-import { ratioOf } from "./ratio.js";
 import { Snapshots, type Snapshotted } from "./snapshots.js";
-import { type EventStatement, explainEvents, randomnessOf, unitOf } from "./statement.js";
+import { type EventStatement, explainEvents, streamStatement } from "./statement.js";
 import { ThresholdTally } from "./threshold.js";
 import { startOf } from "./ticks.js";
 import { WaitingValues } from "./waitingValues.js";
@@ -46,8 +45,9 @@ export class TickedStream implements TickStream, Snapshotted {
   readonly #intake: Intake;
   readonly #open: OpenTicks;
   readonly #tally: ThresholdTally | undefined;
-  readonly #waiting = new WaitingValues();
-  readonly #warm = new WarmStart();
+  /** Where θ is to be chosen. */
+  readonly #waiting: WaitingValues | undefined;
+  #warm = new WarmStart();
   /** θ in units of the stream; NaN until it is known. */
   #theta = NaN;
   readonly #resolution: number;
@@ -55,6 +55,8 @@ export class TickedStream implements TickStream, Snapshotted {
   readonly #counts: number;
   /** One per column, once the hold-out is over. */
   #publishers: readonly BlockPublisher[] = [];
+  /** Ticks are being published, and a caller's smoother may run. */
+  #busy = false;
 
   constructor(settings: EventSettings, core: Core, key: Uint32Array) {
     this.#settings = settings;
@@ -72,10 +74,11 @@ export class TickedStream implements TickStream, Snapshotted {
     this.#resolution = columns[0]!.stream.resolution;
     this.#sums = columns.findIndex(({ counts }) => !counts);
     this.#counts = columns.findIndex(({ counts }) => counts);
-    if (threshold === "noisy-max")
+    if (threshold === "noisy-max") {
       this.#tally = new ThresholdTally(columns[0]!.stream, choosing, settings.perTick);
-    else this.#theta = threshold;
-    if (choosing + warming === 0) this.#begin();
+      this.#waiting = new WaitingValues(this.#tally.candidates);
+    } else this.#theta = threshold;
+    if (choosing + warming === 0) this.#publishers = this.#begin(this.#theta, this.#warm);
   }
 
   get closed(): number {
@@ -100,73 +103,110 @@ export class TickedStream implements TickStream, Snapshotted {
 
   /** Takes an event; only counted where the stream has no sums. */
   take(value: number, event: EventInfo | undefined): void {
+    if (this.#busy) refuseReentry();
     if (!Number.isFinite(value)) refuseValue();
-    const tick = this.#intake.admit(event);
-    if (tick < 0) return;
-    if (Number.isNaN(this.#theta)) this.#hold(value, tick);
-    else this.#addTo(tick, value);
+    const tick = this.#intake.admit(event, this.#prepare);
+    if (tick >= 0) this.#takeInto(tick, value);
   }
 
-  #addTo(tick: number, value: number): void {
-    const row = this.#open.row(tick);
+  /** Makes room for an event: what comes after it cannot fail. */
+  readonly #prepare = (tick: number): void => {
+    if (!Number.isNaN(this.#theta)) this.#open.row(tick);
+    else if (tick >= this.#settings.choosing) this.#waiting!.prepare(tick);
+  };
+
+  /** Before θ is known, a tick chooses it or waits for it. */
+  #takeInto(tick: number, value: number): void {
+    if (!Number.isNaN(this.#theta))
+      this.#addTo(this.#open.row(tick), quantise(value, this.#theta, this.#resolution), 1);
+    else if (tick < this.#settings.choosing) this.#tally!.add(value, tick);
+    else {
+      const { max, resolution } = this.#settings.columns[0]!.stream;
+      this.#waiting!.add(tick, quantise(value, max, resolution));
+    }
+  }
+
+  #addTo(row: Float64Array, sum: number, count: number): void {
     const [sums, counts] = [this.#sums, this.#counts];
-    if (sums >= 0)
-      row[sums] = Math.min(BLOCK_CAP, row[sums]! + quantise(value, this.#theta, this.#resolution));
-    if (counts >= 0) row[counts] = Math.min(BLOCK_CAP, row[counts]! + 1);
+    if (sums >= 0) row[sums] = Math.min(BLOCK_CAP, row[sums]! + sum);
+    if (counts >= 0) row[counts] = Math.min(BLOCK_CAP, row[counts]! + count);
   }
 
-  /** Before θ is known: a tick that chooses it, or one that waits for it. */
-  #hold(value: number, tick: number): void {
-    if (tick < this.#settings.choosing) this.#tally!.add(value, tick);
-    else this.#waiting.add(tick, value);
-  }
-
+  /** What can fail comes first, on copies. What changes the state comes last and cannot fail. */
   advance(now?: Time): ClosedTicks {
-    const { schedule } = this.#settings;
+    if (this.#busy) refuseReentry();
+    const { schedule, choosing } = this.#settings;
     const time = now === undefined ? schedule.clock() : parseTime("now", now);
     const [from, to] = this.#intake.due(time);
     const first = Math.min(to, Math.max(from, this.#held));
-    const out = this.#settings.columns.map(() => new Float64Array(to - first));
-    for (let tick = from; tick < to; tick++) this.#close(tick, out, tick - first);
+    const chooses = from < choosing && choosing <= to;
+    const theta = chooses ? this.#chooseTheta() : this.#theta;
+    const settled = chooses ? this.#settle(theta) : undefined;
+    const row = (tick: number) => settled?.get(tick) ?? this.#open.sums(tick);
+    const warm = this.#warm.copy();
+    for (let tick = Math.max(from, choosing); tick < Math.min(to, this.#held); tick++)
+      warm.add(row(tick)?.[0] ?? 0);
+    const begins = from < this.#held && this.#held <= to;
+    const publishers = begins ? this.#begin(theta, warm) : this.#publishers;
+    const commits = publishers.map((publisher, column) =>
+      publisher.prepareTicks(
+        Float64Array.from({ length: to - first }, (_, i) => row(first + i)?.[column] ?? 0),
+      ),
+    );
+    const none = new Float64Array(0);
+
+    this.#busy = true; // stays so if a smoother fills the stack: nobody knows then what was published
+    this.#theta = theta;
+    this.#warm = warm;
+    this.#publishers = publishers;
+    if (settled !== undefined) this.#endChoice(settled);
+    this.#open.close(from, to);
     this.#intake.closeBefore(to, time);
-    const closed = { from: startOf(schedule, first), every: schedule.every, values: out[0]! };
-    return out.length === 1 ? closed : { ...closed, counts: out[1]! };
+    const out = commits.map((commit) => commit());
+    this.#busy = false;
+    const closed = { from: startOf(schedule, first), every: schedule.every, values: out[0] ?? none };
+    return this.#settings.columns.length === 1 ? closed : { ...closed, counts: out[1] ?? none };
   }
 
-  #close(tick: number, out: readonly Float64Array[], place: number): void {
-    const row = this.#open.take(tick);
-    if (tick < this.#held) this.#closeHeld(tick, row);
-    else
-      this.#publishers.forEach((publisher, i) => {
-        out[i]![place] = publisher.pushUnits(row?.[i] ?? 0);
-      });
+  /** θ in units of the stream. Private noise on true counts: the same for the same counts. */
+  #chooseTheta(): number {
+    return this.#tally!.choose(this.#core, this.#key) * this.#resolution;
   }
 
-  #closeHeld(tick: number, row: Float64Array | undefined): void {
-    const { choosing, columns } = this.#settings;
-    if (tick >= choosing) this.#warm.add(row?.[0] ?? 0);
-    if (tick + 1 === choosing) {
-      this.#theta = this.#tally!.choose(this.#core, this.#key) * columns[0]!.stream.resolution;
-      this.#waiting.drain((waiting, value) => this.#addTo(waiting, value));
+  /** What the ticks that waited for θ sum to. */
+  #settle(theta: number): Map<number, Float64Array> {
+    const rows = new Map<number, Float64Array>();
+    for (const { tick, sum, count } of this.#waiting!.clamped(this.#unitsOf(theta))) {
+      const row = new Float64Array(this.#settings.columns.length);
+      this.#addTo(row, sum, count);
+      rows.set(tick, row);
     }
-    if (tick + 1 === this.#held) this.#begin();
+    return rows;
   }
 
-  #begin(): void {
-    this.#publishers = this.#settings.columns.map(({ counts, stream }, i) => {
-      const theta = counts ? 1 : this.#unitsOfTheta;
+  #endChoice(settled: ReadonlyMap<number, Float64Array>): void {
+    for (const [tick, row] of settled) this.#open.set(tick, row);
+    this.#waiting!.wipe();
+    this.#tally!.wipe();
+  }
+
+  /** What publishes, once the hold-out is over. */
+  #begin(theta: number, warm: WarmStart): BlockPublisher[] {
+    return this.#settings.columns.map(({ counts, stream }, i) => {
+      const units = counts ? 1 : this.#unitsOf(theta);
       const first =
         i === 0 && this.#settings.warming > 0
-          ? this.#warm.mean(this.#core, this.#key, theta, stream.epsilon)
-          : (this.#settings.perTick * theta) / (counts ? 1 : 2);
-      const publisher = this.#publisher(i, theta, first);
+          ? warm.mean(this.#core, this.#key, units, stream.epsilon)
+          : (this.#settings.perTick * units) / (counts ? 1 : 2);
+      const publisher = this.#publisher(i, units, first);
       publisher.prepare();
       return publisher;
     });
   }
 
-  get #unitsOfTheta(): number {
-    return Math.floor(this.#theta / this.#resolution + 0.5);
+  /** Θ in grid units. */
+  #unitsOf(theta: number): number {
+    return Math.floor(theta / this.#resolution + 0.5);
   }
 
   /** The second column has noise of its own. */
@@ -178,6 +218,7 @@ export class TickedStream implements TickStream, Snapshotted {
   }
 
   between(from: Time, to: Time, options: BetweenOptions = {}): EventAnswer {
+    if (this.#busy) refuseReentry();
     const confidence = checkConfidence(ownOptions("between", options, ["confidence"]).confidence ?? 0.95);
     const { window, start, end } = publishedWindow(
       this.#settings.schedule,
@@ -189,56 +230,12 @@ export class TickedStream implements TickStream, Snapshotted {
     const raw = this.#publishers.map((publisher) =>
       start === end ? { sum: 0, spread: { variance: 0, fourth: 0 } } : publisher.answer(start, end, "best"),
     );
-    const answers = raw.map(({ sum, spread }, i) => {
-      const unit = this.#settings.columns[i]!.stream.resolution;
-      const { sum: value, standardError, low, high } = makeAnswer(sum, 1, spread, unit, confidence);
-      return { ...window, value, standardError, low, high, confidence };
-    });
-    if (raw.length === 0) return { ...window, value: 0, standardError: 0, low: 0, high: 0, confidence };
-    if (raw.length === 1) return answers[0]!;
-    const mean = (p: number) => ratioOf(raw[0]!, raw[1]!, this.#unitsOfTheta, p);
-    const [ratio, narrow] = [mean(confidence), mean(0.6827)];
-    const unit = this.#resolution;
-    return {
-      ...window,
-      value: ratio.value * unit,
-      standardError: ((narrow.high - narrow.low) / 2) * unit,
-      low: ratio.low * unit,
-      high: ratio.high * unit,
-      confidence,
-      sum: answers[0]!,
-      count: answers[1]!,
-    };
+    const units = this.#settings.columns.map(({ stream }) => stream.resolution);
+    return eventAnswer(window, raw, units, this.#unitsOf(this.#theta), confidence);
   }
 
   statement(): EventStatement {
-    const { columns, of } = this.#settings;
-    const { fanout, levels, blockLength, unsafeSeed } = columns[0]!.stream;
-    const theta = of === "count" || Number.isNaN(this.#theta) ? null : this.#theta;
-    const scales = columns.map(({ counts, stream }) => {
-      const largest = counts ? 1 : theta;
-      return [counts ? "counts" : "sums", largest === null ? null : (levels * largest) / stream.epsilon];
-    });
-    return {
-      system: `ToPS over ticks, ${of}`,
-      ...unitOf(this.#settings),
-      delta: 0,
-      private: unsafeSeed === undefined,
-      composition:
-        of === "mean"
-          ? "Sums and counts are two releases of the same events, at half of ε each; hold-out and published ticks are disjoint: ε in all."
-          : "Every event is in one tick, ticks of the hold-out and published ticks are disjoint, and so are forests: ε in all.",
-      threshold: theta,
-      holdoutTicks: this.#held,
-      fanout,
-      levels,
-      block: durationText(blockLength * this.#settings.schedule.every),
-      noise: "discrete Laplace, sampled exactly",
-      noiseScales: Object.fromEntries(scales) as Record<string, number | null>,
-      randomness: randomnessOf(unsafeSeed),
-      core: this.#core.name,
-      published: this.length,
-    };
+    return streamStatement(this.#settings, this.#theta, this.#core.name, this.length);
   }
 
   explain(): string {
@@ -250,13 +247,15 @@ export class TickedStream implements TickStream, Snapshotted {
   }
 
   #save(writer: Encoder): void {
+    if (this.#busy) refuseReentry();
+    const horizon = this.#intake.horizon(); // the caller's clock runs before anything is written
     writer.words(this.#key);
-    this.#intake.save(writer);
+    this.#intake.save(writer, horizon);
     writer.double(this.#theta);
     this.#tally?.save(writer);
     this.#warm.save(writer);
-    this.#open.save(writer, this.closed, this.#intake.horizon());
-    this.#waiting.save(writer);
+    this.#open.save(writer, this.closed, horizon);
+    if (Number.isNaN(this.#theta)) this.#waiting!.save(writer, this.#settings.choosing, horizon);
     for (const publisher of this.#publishers) publisher.save(writer);
   }
 
@@ -266,10 +265,10 @@ export class TickedStream implements TickStream, Snapshotted {
     this.#tally?.load(state);
     this.#warm.load(state);
     this.#open.load(state, this.closed);
-    this.#waiting.load(state);
+    if (Number.isNaN(this.#theta)) this.#waiting!.load(state, this.#settings.choosing);
     if (this.closed < this.#held) return;
     this.#publishers = this.#settings.columns.map(({ counts }, i) => {
-      const publisher = this.#publisher(i, counts ? 1 : this.#unitsOfTheta, 0);
+      const publisher = this.#publisher(i, counts ? 1 : this.#unitsOf(this.#theta), 0);
       publisher.load(state);
       publisher.prepare();
       return publisher;

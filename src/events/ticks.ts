@@ -2,7 +2,8 @@
  * Ticks: positions that a clock makes. Tick i covers [origin + i·every, origin + (i + 1)·every) and is due
  * `lateness` after its end, whether or not anything happened in it. All of it is public; no event has a say.
  */
-import { parseDuration, parseTime, type Duration, type Time } from "./duration.js";
+import { shown } from "../core/checks.js";
+import { FARTHEST, parseDuration, parseTime, type Duration, type Time } from "./duration.js";
 
 export interface TickOptions {
   /** Length of a tick. One number is published per tick. Public. */
@@ -32,8 +33,9 @@ export function resolveSchedule(options: TickOptions): Schedule {
     throw new TypeError(
       `clock: expected a function that gives milliseconds, got a value of type ${typeof clock}`,
     );
+  const read = () => checkedClock(clock());
   const origin =
-    options.origin === undefined ? Math.floor(clock() / every) * every : parseTime("origin", options.origin);
+    options.origin === undefined ? Math.floor(read() / every) * every : parseTime("origin", options.origin);
   if (!(origin % every === 0))
     throw new RangeError(
       `origin: expected a whole number of ticks of ${every} ms since 1970, got ${origin}; ticks then begin at full seconds, minutes, hours or UTC days`,
@@ -43,8 +45,14 @@ export function resolveSchedule(options: TickOptions): Schedule {
     lateness: parseDuration("lateness", options.lateness ?? 0, 0),
     skew: parseDuration("skew", options.skew ?? "1m", 0),
     origin,
-    clock,
+    clock: read,
   };
+}
+
+/** What a caller's clock gave: a time that is none would close no tick, or every one. */
+function checkedClock(now: unknown): number {
+  if (typeof now === "number" && Math.abs(now) <= FARTHEST) return now;
+  throw new TypeError(`clock: expected milliseconds since 1970, got ${shown(now)}; nothing was changed`);
 }
 
 /** The tick that a time lies in; negative before the origin. */

@@ -12,7 +12,7 @@ import { refuseReentry } from "../core/checks.js";
 import type { Core } from "../core/core.js";
 import { publishBlocks } from "../core/js/ingest.js";
 import { quantise } from "../core/quantise.js";
-import { Perturber } from "./noise.js";
+import { fractionBits, largestSum, Perturber } from "./noise.js";
 import type { AnswerKind } from "./answer.js";
 import { PublishedBlocks } from "./blocks.js";
 import { RangeIndex, type RawAnswer } from "./ranges.js";
@@ -21,21 +21,18 @@ import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { warmValues } from "./shape.js";
 import { firstSpread } from "./weights.js";
-import { Predictor } from "./predictor.js";
+import { type Predictions, Predictor } from "./predictor.js";
 
-/**
- * The largest sum over a forest, noise included, in grid units. Where positions are ticks with any number of events, the
- * estimate of a block at its cap is exact, and sums over a forest are as long as they stay below 2⁵³ in this unit.
- */
-function largestSum(settings: Settings, theta: number, cap: number): number {
-  const { levels, epsilon, fanout, blocksPerForest, blockLength } = settings;
-  const most = cap === Infinity ? theta * blocksPerForest * blockLength : 8 * cap;
-  return most + 100 * ((levels * theta) / epsilon) * fanout;
-}
-
-/** Bits after the binary point that leave sums up to `largest` exact in a double. */
-function fractionBits(largest: number): number {
-  return Math.max(0, Math.min(20, 51 - Math.ceil(Math.log2(largest))));
+/** What a batch of positions is computed in, before anything changes. */
+interface Room {
+  readonly count: number;
+  /** Positions of the running block that were taken before. */
+  readonly filled: number;
+  readonly estimates: Float64Array;
+  readonly predictions: Predictions;
+  readonly shares: Float64Array;
+  readonly lasts: Float64Array;
+  readonly out: Float64Array;
 }
 
 /** Compilers know a constant of this module, and look an import up with every push. */
@@ -53,7 +50,7 @@ export class BlockPublisher implements Publisher {
   readonly #resolution: number = NaN;
   readonly #theta: number = NaN;
   readonly #fraction: number = NaN;
-  /** The most that `pushUnits` lets a block sum to, in grid units. */
+  /** The most that ticks let a block sum to, in grid units. */
   readonly #cap: number = Infinity;
   /** Finished blocks. */
   #block = 0;
@@ -114,7 +111,6 @@ export class BlockPublisher implements Publisher {
     this.#perturber.prepare(this.#block);
   }
 
-  /** Values published so far. */
   get length(): number {
     return this.#block * this.#blockLength + this.#filled;
   }
@@ -152,20 +148,6 @@ export class BlockPublisher implements Publisher {
     return this.#steady;
   }
 
-  /**
-   * Takes what the events of one tick sum to. A block saturates at its cap: min(cap, sum) moves by no more than the
-   * sum does, so one event still moves a block by Θ at most.
-   * @param units an integer from 0 on, in grid units
-   */
-  pushUnits(units: number): number {
-    const sum = Math.min(this.#cap, this.#sum + units);
-    const left = this.#left - 1;
-    if (left === 0 || this.#busy) return this.#finishBlock(sum);
-    this.#left = left;
-    this.#sum = sum;
-    return this.#steady;
-  }
-
   /** The last position of a block publishes what its estimate leaves. */
   #finishBlock(sum: number): number {
     if (this.#busy) refuseReentry();
@@ -189,19 +171,55 @@ export class BlockPublisher implements Publisher {
 
   /** Publishes for a batch, the same bits as one by one; fails before anything changes if a value is not finite. */
   pushMany(values: Float64Array): Float64Array {
-    if (this.#busy) refuseReentry();
+    const room = this.#roomFor(values.length);
+    const { estimates, filled } = room;
     const n = this.#blockLength;
-    const filled = this.#filled;
-    const complete = Math.floor((filled + values.length) / n);
-    const estimates = new Float64Array(complete);
-    const predictions = this.#predictor.prepare(this.#block, complete, this.#perValue);
-    const [shares, lasts] = [new Float64Array(n === 1 ? 0 : complete + 1), new Float64Array(complete)];
-    const out = n === 1 ? lasts : new Float64Array(values.length);
     const sum = this.#core.blockSums(values, this.#theta, this.resolution, n, filled, this.#sum, estimates);
     this.#perturber.estimateMany(this.#block, estimates);
+    return this.#commit(room, sum);
+  }
+
+  /**
+   * The same for ticks, of which each gives what its events sum to. A block saturates at its cap: min(cap, sum) moves by
+   * no more than the sum does, so one event still moves a block by Θ at most.
+   * @param units integers from 0 on, in grid units
+   * @returns what publishes them and cannot fail; until it is called, nothing has changed
+   */
+  prepareTicks(units: Float64Array): () => Float64Array {
+    const room = this.#roomFor(units.length);
+    let [sum, block, left] = [this.#sum, 0, this.#left];
+    for (const more of units) {
+      sum = Math.min(this.#cap, sum + more);
+      if (--left > 0) continue;
+      room.estimates[block++] = sum;
+      [sum, left] = [0, this.#blockLength];
+    }
+    this.#perturber.estimateMany(this.#block, room.estimates);
+    return () => this.#commit(room, sum);
+  }
+
+  /** All the memory that taking `count` more positions needs. */
+  #roomFor(count: number): Room {
+    if (this.#busy) refuseReentry();
+    const [n, filled] = [this.#blockLength, this.#filled];
+    const complete = Math.floor((filled + count) / n);
+    const lasts = new Float64Array(complete);
     this.#published.reserve(complete);
-    // Until here a call may fail and leaves everything as it was. From here on nothing fails.
+    return {
+      count,
+      filled,
+      estimates: new Float64Array(complete),
+      predictions: this.#predictor.prepare(this.#block, complete, this.#perValue),
+      shares: new Float64Array(n === 1 ? 0 : complete + 1),
+      lasts,
+      out: n === 1 ? lasts : new Float64Array(count),
+    };
+  }
+
+  /** Nothing here fails. @param sum of the block that runs afterwards */
+  #commit({ count, filled, estimates, predictions, shares, lasts, out }: Room, sum: number): Float64Array {
     this.#busy = true;
+    const [n, complete] = [this.#blockLength, estimates.length];
     this.#predictor.nextMany(estimates, this.#block, predictions);
     const { perValue, held, starts } = predictions;
     for (let i = 0; i < complete; i++) {
@@ -211,7 +229,7 @@ export class BlockPublisher implements Publisher {
     this.#published.addMany(estimates, perValue, held, starts);
     this.#block += complete;
     this.#setPrediction(perValue[complete]!, complete === 0 ? this.#held : held[complete - 1]!);
-    this.#left = n - ((filled + values.length) % n);
+    this.#left = n - ((filled + count) % n);
     this.#sum = sum;
     if (n > 1) this.#publish(perValue, shares, lasts, filled, out);
     this.#busy = false;

@@ -9,6 +9,7 @@
 import type { Core } from "../core/core.js";
 import { exactRational } from "../core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../core/tables/scale.js";
+import type { Settings } from "./options.js";
 import { type ForestShape, type PlacedTree, Trees } from "./trees.js";
 
 export interface PerturberShape extends ForestShape {
@@ -19,6 +20,21 @@ export interface PerturberShape extends ForestShape {
 export function noiseScale(levels: number, theta: number, epsilon: number): Scale {
   const { numerator, denominator } = exactRational(epsilon);
   return makeScale(BigInt(levels) * BigInt(theta) * denominator, numerator);
+}
+
+/**
+ * The largest sum over a forest, noise included, in grid units. Where positions are ticks with any number of events, the
+ * estimate of a block at its cap is exact, and sums over a forest are as long as they stay below 2⁵³ in this unit.
+ */
+export function largestSum(settings: Settings, theta: number, cap: number): number {
+  const { levels, epsilon, fanout, blocksPerForest, blockLength } = settings;
+  const most = cap === Infinity ? theta * blocksPerForest * blockLength : 8 * cap;
+  return most + 100 * ((levels * theta) / epsilon) * fanout;
+}
+
+/** Bits after the binary point that leave sums up to `largest` exact in a double. */
+export function fractionBits(largest: number): number {
+  return Math.max(0, Math.min(20, 51 - Math.ceil(Math.log2(largest))));
 }
 
 export class Perturber {
