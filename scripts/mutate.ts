@@ -1,174 +1,178 @@
 /**
- * Mutation testing: changes one operator, number or condition at a time in a copy of the project, and sees whether
- * the tests of that file notice.
+ * Mutation testing: changes one operator, number or condition at a time in a copy of the project, and sees whether the
+ * tests of that file notice.
  *
- *     npm run mutate -- --mutants 120 [--seed 1] [--file src/core/tables/scale.ts]
+ *     npm run mutate -- [--mutants 40] [--seed 1] [--group kernels] [--file src/core/tables/scale.ts] [--results FILE]
  *
- * A mutant that no test notices survives, and is printed. Mutants are drawn at random, the same for the same seed.
+ * Mutants are drawn at random in each group, the same for the same seed. One that no test notices survives, and is
+ * printed. Results are kept: a run that is stopped and started again goes on, and one that was noticed is not run twice.
  */
-import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { type ChildProcess, execFileSync, fork } from "node:child_process";
+import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import ts from "typescript";
 import { Dice } from "./fuzz/dice.js";
+import { type Mutant, mutantsOf } from "./mutate/mutants.js";
+import { GROUPS } from "./mutate/subjects.js";
+import type { Order } from "./mutate/tester.js";
 
-/** What is mutated, and the tests that are expected to notice; the first are the quickest to. */
-const SUBJECTS: Record<string, readonly string[]> = {
-  "src/core/js/chacha.ts": ["core/chacha", "core/laplace"],
-  "src/core/js/reader.ts": ["core/reader", "core/laplace"],
-  "src/core/js/laplace.ts": ["core/laplace"],
-  "src/core/js/forest.ts": ["core/forest"],
-  "src/core/js/consistency.ts": ["core/consistency"],
-  "src/core/js/threshold.ts": ["stream/threshold"],
-  "src/core/js/blocks.ts": ["stream/threshold", "attacks/order"],
-  "src/core/js/squareWave.ts": ["core/squareWave"],
-  "src/core/js/ingest.ts": ["core/ingest"],
-  "src/core/js/reports.ts": ["core/reports"],
-  "src/core/tables/alias.ts": ["core/scale", "core/laplace"],
-  "src/core/tables/fixedPoint.ts": ["core/scale", "core/laplace"],
-  "src/core/tables/scale.ts": ["core/laplace", "core/scale"],
-  "src/core/tables/selection.ts": ["stream/threshold"],
-  "src/core/tables/coin.ts": ["core/reader", "core/laplace"],
-  "src/core/tables/sectors.ts": ["core/reports", "local/mechanisms"],
-  "src/core/tree.ts": ["core/forest", "core/consistency"],
-  "src/core/random.ts": ["core/random", "core/chacha"],
-  "src/core/checks.ts": ["core/checks", "stream/stream"],
-  "src/stream/noise.ts": ["stream/stream"],
-  "src/stream/blockPublisher.ts": ["stream/stream", "stream/ranges"],
-  "src/stream/ranges.ts": ["stream/ranges", "stream/snapshot", "stream/coverage"],
-  "src/stream/variance.ts": ["stream/variance", "stream/coverage"],
-  "src/stream/levels.ts": ["stream/plan", "stream/stream"],
-  "src/stream/options.ts": ["core/checks", "stream/stream"],
-  "src/stream/threshold.ts": ["stream/stream", "stream/threshold"],
-  "src/stream/warmStart.ts": ["stream/stream"],
-  "src/stream/codec.ts": ["stream/snapshot"],
-  "src/stream/snapshot.ts": ["stream/snapshot"],
-  "src/local/report.ts": ["local/aggregator", "local/reporter"],
-  "src/local/threshold.ts": ["local/threshold"],
-  "src/durable/openStream.ts": ["durable/hub"],
-  "src/durable/stores/file.ts": ["durable/hub"],
-};
+const COPIED = [
+  ...["src", "research", "scripts", "test", "assembly", "docs", "examples", "package.json"],
+  ...["tsconfig.json", "vitest.config.ts", "asconfig.json", "README.md"],
+];
+const WASM = "src/core/wasmBytes.ts";
+/** A mutant that takes this many times as long as the tests alone, and a minute, loops for ever: it is noticed by that. */
+const PATIENCE = 10;
 
-interface Mutant {
-  readonly file: string;
-  readonly line: number;
-  readonly start: number;
-  readonly end: number;
-  readonly before: string;
-  readonly after: string;
-}
+/** A copy of the project, in which one file at a time is changed. */
+class Copy {
+  readonly folder = mkdtempSync(join(tmpdir(), "brume-mutants-"));
+  #tester: ChildProcess | undefined;
 
-const SWAPS: Record<string, string> = {
-  "+": "-",
-  "-": "+",
-  "*": "/",
-  "/": "*",
-  "%": "*",
-  "<": "<=",
-  "<=": "<",
-  ">": ">=",
-  ">=": ">",
-  "===": "!==",
-  "!==": "===",
-  "&&": "||",
-  "||": "&&",
-  "<<": ">>",
-  ">>": "<<",
-  ">>>": "<<",
-  "&": "|",
-  "|": "&",
-  "^": "&",
-  "+=": "-=",
-  "-=": "+=",
-};
+  constructor() {
+    for (const part of COPIED) cpSync(part, join(this.folder, part), { recursive: true });
+    symlinkSync(resolve("node_modules"), join(this.folder, "node_modules"));
+    mkdirSync(join(this.folder, "build"));
+  }
 
-/** Every mutant of one file: operators swapped, numbers off by one, conditions and negations turned round. */
-function mutantsOf(file: string): Mutant[] {
-  const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true);
-  const found: Mutant[] = [];
-  const add = (node: ts.Node, after: string) => {
-    const [start, end] = [node.getStart(source), node.getEnd()];
-    const line = source.getLineAndCharacterOfPosition(start).line + 1;
-    found.push({ file, line, start, end, before: node.getText(source), after });
-  };
-  const visit = (node: ts.Node): void => {
-    if (ts.isTypeNode(node) || ts.isImportDeclaration(node)) return;
-    if (ts.isBinaryExpression(node)) {
-      const swap = SWAPS[node.operatorToken.getText(source)];
-      if (swap !== undefined && !ts.isStringLiteralLike(node.left) && !ts.isTemplateExpression(node.left))
-        add(node.operatorToken, swap);
-    } else if (ts.isNumericLiteral(node)) add(node, `(${node.getText(source)} + 1)`);
-    else if (ts.isBigIntLiteral(node)) add(node, `(${node.getText(source)} + 1n)`);
-    else if (ts.isIfStatement(node)) add(node.expression, `!(${node.expression.getText(source)})`);
-    else if (ts.isConditionalExpression(node)) add(node.condition, `!(${node.condition.getText(source)})`);
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return found;
-}
+  /** Whether a test fails, or hangs, with this text in the file. */
+  async noticed({ file, text }: Pick<Mutant, "file" | "text">, tests: readonly string[], seconds: number) {
+    const changed = compiled(file) ? [file, WASM] : [file];
+    const paths = changed.map((name) => join(this.folder, name));
+    const before = paths.map((path) => readFileSync(path, "utf8"));
+    try {
+      writeFileSync(paths[0]!, text);
+      if (compiled(file) && !this.#compile()) return true;
+      return await this.fails({ changed, tests }, seconds);
+    } finally {
+      before.forEach((content, i) => writeFileSync(paths[i]!, content));
+      if (this.#tester !== undefined) await this.fails({ changed, tests: [] }, seconds);
+    }
+  }
 
-/** Far above what the tests take: only a mutant that loops for ever gets there, and is noticed by that. */
-const TIME_LIMIT_MS = 900_000;
+  /** The kernels, compiled again; false if they do not compile. */
+  #compile(): boolean {
+    const asc = join("node_modules", "assemblyscript", "bin", "asc.js");
+    const options = ["assembly/index.ts", "--config", "asconfig.json", "--target", "release"];
+    try {
+      for (const script of [[asc, ...options], ["scripts/inlineWasm.js"]])
+        execFileSync(process.execPath, script, { cwd: this.folder, stdio: "ignore" });
+      return true;
+    } catch {
+      return false;
+    }
+  }
 
-/** Runs the tests on the copy; true if they fail or hang. */
-function noticed(copy: string, tests: readonly string[]): boolean {
-  const files = tests.map((name) => `test/${name}.test.ts`);
-  const vitest = join("node_modules", "vitest", "vitest.mjs");
-  const run = spawnSync(
-    process.execPath,
-    [vitest, "run", "--project", "source", "--bail", "1", "--reporter", "dot", ...files],
-    { cwd: copy, stdio: "ignore", timeout: TIME_LIMIT_MS },
-  );
-  return run.status !== 0;
-}
+  async fails(order: Order, seconds: number): Promise<boolean> {
+    const tester = (this.#tester ??= await this.#start());
+    const late = new Promise<"late">((done) => setTimeout(() => done("late"), seconds * 1000).unref());
+    const answer = message<{ failed?: boolean; error?: string }>(tester);
+    tester.send(order);
+    const came = await Promise.race([answer, late]);
+    if (came === "late" || came === "ended") {
+      this.end();
+      return true;
+    }
+    if (came.error !== undefined) throw new Error(came.error);
+    return came.failed!;
+  }
 
-function main(): void {
-  const { values } = parseArgs({
-    options: {
-      mutants: { type: "string", default: "120" },
-      seed: { type: "string", default: "1" },
-      file: { type: "string" },
-    },
-  });
-  const files = Object.keys(SUBJECTS).filter((file) => values.file === undefined || file === values.file);
-  const all = files.flatMap(mutantsOf);
-  const dice = new Dice(Number(values.seed), 0);
-  const chosen = Array.from({ length: Math.min(all.length, Number(values.mutants)) }, () =>
-    all.splice(dice.below(all.length), 1),
-  ).flat();
-
-  const copy = mkdtempSync(join(tmpdir(), "brume-mutants-"));
-  try {
-    for (const part of [
-      "src",
-      "research",
-      "scripts",
-      "test",
-      "package.json",
-      "tsconfig.json",
-      "vitest.config.ts",
-      "assembly",
-    ])
-      cpSync(part, join(copy, part), { recursive: true });
-    symlinkSync(resolve("node_modules"), join(copy, "node_modules"));
-    const baseline = [...new Set(chosen.flatMap(({ file }) => SUBJECTS[file]!))];
-    if (noticed(copy, baseline)) throw new Error("the tests fail without any mutant");
-    let killed = 0;
-    chosen.forEach(({ file, line, start, end, before, after }, i) => {
-      const text = readFileSync(join(copy, file), "utf8");
-      writeFileSync(join(copy, file), text.slice(0, start) + after + text.slice(end));
-      const seen = noticed(copy, SUBJECTS[file]!);
-      writeFileSync(join(copy, file), text);
-      if (seen) killed++;
-      else console.log(`survived: ${file}:${line}: ${before} → ${after}`);
-      if ((i + 1) % 10 === 0) console.log(`${killed} of ${i + 1} noticed`);
+  async #start(): Promise<ChildProcess> {
+    const tester = fork(join("scripts", "mutate", "tester.ts"), {
+      cwd: this.folder,
+      execArgv: ["--import", "tsx"],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      detached: true, // a group of its own, which can be ended with the workers in it
     });
-    console.log(`${killed} of ${chosen.length} mutants noticed (of ${all.length + chosen.length} there are)`);
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
+    await message(tester);
+    return tester;
+  }
+
+  end(): void {
+    if (this.#tester?.pid !== undefined) process.kill(-this.#tester.pid, "SIGKILL");
+    this.#tester = undefined;
+  }
+
+  remove(): void {
+    this.end();
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
-main();
+const compiled = (file: string): boolean => file.startsWith("assembly/") || file === "src/core/layout.ts";
+
+function message<T>(child: ChildProcess): Promise<T | "ended"> {
+  return new Promise((done) => {
+    const settle = (came: T | "ended") => {
+      child.off("message", settle).off("exit", ended);
+      done(came);
+    };
+    const ended = () => settle("ended");
+    child.once("message", settle).once("exit", ended);
+  });
+}
+
+/** Which mutants were noticed in earlier runs; a file that changed has others. */
+function kept(file: string): Map<string, boolean> {
+  const lines = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+  return new Map(lines.filter(Boolean).map((line) => JSON.parse(line) as [string, boolean]));
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      mutants: { type: "string", default: "40" },
+      seed: { type: "string", default: "1" },
+      group: { type: "string" },
+      file: { type: "string" },
+      results: { type: "string", default: "build/mutants.jsonl" },
+    },
+  });
+  if (values.group !== undefined && !Object.hasOwn(GROUPS, values.group))
+    throw new RangeError(`--group: expected ${Object.keys(GROUPS).join(", ")}, got ${values.group}`);
+  const known = kept(values.results);
+  mkdirSync(dirname(values.results), { recursive: true });
+  const copy = new Copy();
+  const durations = new Map<string, number>();
+  try {
+    for (const [group, subjects] of Object.entries(GROUPS)) {
+      if (values.group !== undefined && values.group !== group) continue;
+      const files = Object.keys(subjects).filter((file) => values.file === undefined || file === values.file);
+      const all = files.flatMap((file) => mutantsOf(file, readFileSync(join(copy.folder, file), "utf8")));
+      const dice = new Dice(Number(values.seed), 0);
+      const total = all.length;
+      let [done, noticed] = [0, 0];
+      for (const want = Math.min(total, Number(values.mutants)); done < want; done++) {
+        const [mutant] = all.splice(dice.below(all.length), 1) as [Mutant];
+        const seen =
+          known.get(mutant.id) === true || (await run(copy, mutant, subjects[mutant.file]!, durations));
+        appendFileSync(values.results, `${JSON.stringify([mutant.id, seen])}\n`);
+        if (seen) noticed++;
+        else console.log(`survived: ${mutant.file}:${mutant.line}: ${mutant.before} → ${mutant.after}`);
+        if ((done + 1) % 10 === 0) console.log(`${group}: ${noticed} of ${done + 1} noticed`);
+      }
+      if (done > 0) console.log(`${group}: ${noticed} of ${done} mutants noticed (of ${total} there are)`);
+    }
+  } finally {
+    copy.remove();
+  }
+}
+
+/** @param durations of tests without a mutant, in seconds: measured when first needed */
+async function run(copy: Copy, mutant: Mutant, tests: readonly string[], durations: Map<string, number>) {
+  let seconds = 60;
+  for (const test of tests) {
+    if (!durations.has(test)) {
+      const start = performance.now();
+      if (await copy.fails({ changed: [], tests: [test] }, 3600))
+        throw new Error(`test/${test}.test.ts fails without any mutant`);
+      durations.set(test, (performance.now() - start) / 1000);
+    }
+    seconds += PATIENCE * durations.get(test)!;
+  }
+  return copy.noticed(mutant, tests, seconds);
+}
+
+await main();

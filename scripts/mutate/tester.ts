@@ -1,0 +1,40 @@
+/**
+ * Runs tests of the project in the working folder again and again, in one process, so that files which did not change are
+ * compiled once. The parent sends which files changed and which tests to run; the answer is whether one failed.
+ */
+import { resolve } from "node:path";
+import { createVitest } from "vitest/node";
+
+export interface Order {
+  readonly changed: readonly string[];
+  /** In this order, up to the first that fails. */
+  readonly tests: readonly string[];
+}
+
+const vitest = await createVitest("test", {
+  watch: false,
+  project: ["source"],
+  bail: 1,
+  maxWorkers: 1,
+  reporters: [{}],
+});
+
+async function fails({ changed, tests }: Order): Promise<boolean> {
+  for (const file of changed) vitest.invalidateFile(resolve(file));
+  for (const test of tests) {
+    const path = resolve("test", `${test}.test.ts`);
+    const found = (await vitest.globTestSpecifications([path])).filter(({ moduleId }) => moduleId === path);
+    if (found.length === 0) throw new Error(`no test file ${path}`);
+    const { testModules, unhandledErrors } = await vitest.runTestSpecifications(found);
+    if (unhandledErrors.length > 0 || testModules.some((module) => !module.ok())) return true;
+  }
+  return false;
+}
+
+process.on("message", (order: Order) => {
+  fails(order).then(
+    (failed) => process.send!({ failed }),
+    (error: unknown) => process.send!({ error: String(error) }),
+  );
+});
+process.send!({ ready: true });
