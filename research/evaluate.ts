@@ -143,7 +143,7 @@ function optionsFor(experiment: Experiment, { method, epsilon, run }: Trial): Sy
     ...given({ variant, threshold, core }),
     ...(predicts ? { ...given({ smoother }), tuning: given({ skipLevels }) } : {}),
     ...(method === "percentile" ? { notPrivate: true } : {}),
-  };
+  } as SystemOptions; // too many methods for the compiler to try each
 }
 
 /** @param results in the order of `trials` */

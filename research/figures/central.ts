@@ -41,7 +41,7 @@ function optionsOf(job: CentralJob): SystemOptions {
     unsafeSeed: seedOf(job),
     ...given({ smoother, threshold }),
     tuning: given({ skipLevels }),
-  };
+  } as SystemOptions; // too many methods for the compiler to try each
 }
 
 /** S-PAK's θ may be far above B and S-P's 0: the bound follows the one, and 0 publishes zeros. */

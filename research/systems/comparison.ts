@@ -8,6 +8,7 @@ import { type Stage, StagedSystem, type SystemParts } from "../../src/stream/sta
 import { makeStatement, type StageStatement, type Statement } from "../../src/stream/statement.js";
 import { NoisyMax, type ThresholdChooser } from "../../src/stream/threshold.js";
 import { Zeros } from "./base.js";
+import { DefaultRule } from "./defaultRule.js";
 import type { ComparisonSettings } from "./options.js";
 import { smoothPercentile, truePercentile } from "./percentiles.js";
 
@@ -55,7 +56,7 @@ class Comparison implements SystemParts<Publisher> {
   statement({ holdout, release }: Stage<Publisher>): Statement {
     const publisher = release?.publisher;
     const theta = release?.beginning.theta ?? holdout?.theta;
-    const { epsilon, levels, hierarchy, method, rule, delta, resolution, smoother } = this.settings;
+    const { epsilon, levels, hierarchy, method, rule, delta, maxRange, resolution, smoother } = this.settings;
     const reads = levels > 0;
     const open = rule === "percentile";
     const threshold = reads ? (theta ?? null) : 0;
@@ -73,17 +74,22 @@ class Comparison implements SystemParts<Publisher> {
       threshold,
       resolution: publisher?.resolution ?? resolution,
       smoother: hierarchy.skips ? smootherName(smoother) : "none",
-      noiseScale:
-        threshold === null || !reads || method === "unbounded" ? null : (levels * threshold) / epsilon,
+      noiseScale: threshold === null || !reads ? null : this.#noiseScale(threshold),
       noise: open
         ? "θ is a true percentile, without noise"
         : reads
-          ? "discrete Laplace, sampled exactly"
+          ? `discrete ${hierarchy.gaussian === true ? "Gaussian" : "Laplace"}, sampled exactly`
           : "none: nothing is read",
+      ...(hierarchy.protects === undefined ? {} : { protects: hierarchy.protects(maxRange) }),
       settled: true,
       clampedShare: null,
       warnings: [],
     });
+  }
+
+  #noiseScale(theta: number): number | null {
+    const { hierarchy, levels, epsilon } = this.settings;
+    return hierarchy.scale === undefined ? (levels * theta) / epsilon : hierarchy.scale(this.settings, theta);
   }
 
   #stages(): StageStatement[] {
@@ -92,7 +98,7 @@ class Comparison implements SystemParts<Publisher> {
       stage: "release",
       mechanism: hierarchy.mechanism,
       epsilon: levels > 0 ? epsilon : 0,
-      delta: 0,
+      delta: hierarchy.gaussian === true ? delta : 0,
       values: [choosing + idle, null],
     };
     if (rule === "fixed") return [release];
@@ -100,7 +106,7 @@ class Comparison implements SystemParts<Publisher> {
       stage: "threshold",
       mechanism: ruleInWords(rule),
       epsilon: rule === "percentile" ? Infinity : epsilon,
-      delta,
+      delta: rule === "s-p" || rule === "s-pak" ? delta : 0,
       values: [0, choosing],
     };
     return [threshold, release];
@@ -125,6 +131,7 @@ function clampedTo(max: number, publisher: Publisher): Publisher {
 
 function makeChooser(settings: ComparisonSettings, core: Core, key: Uint32Array): ThresholdChooser {
   const { rule, choosing, percentile, max, epsilon, delta } = settings;
+  if (rule === "default") return new DefaultRule(core, key, settings);
   if (rule === "noisy-max") return new NoisyMax(core, key, { ...settings, fanout: NME_FANOUT });
   if (rule === "percentile") return truePercentile(choosing, percentile);
   return smoothPercentile(core, key, choosing, max, percentile, {
@@ -135,6 +142,7 @@ function makeChooser(settings: ComparisonSettings, core: Core, key: Uint32Array)
 }
 
 function ruleInWords(rule: ComparisonSettings["rule"]): string {
+  if (rule === "default") return "noisy max by classes of values";
   if (rule === "noisy-max") return "noisy max";
   if (rule === "percentile") return "a true percentile, NOT PRIVATE";
   return `percentile by smooth sensitivity (${rule === "s-p" ? "S-P" : "S-PAK"}), Laplace noise in floating point`;

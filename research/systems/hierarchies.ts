@@ -1,28 +1,13 @@
 /** The ways to publish a clamped stream, by name: adding one is a line here. */
 import { noiseScale } from "../../src/stream/noise.js";
 import { BlockPublisher } from "../../src/stream/blockPublisher.js";
-import type { Publisher } from "../../src/stream/publisher.js";
-import type { Settings } from "../../src/stream/options.js";
-import type { Core } from "../../src/core/core.js";
 import { Zeros } from "./base.js";
 import { Flat } from "./flat.js";
 import { fitGrid, onGrid } from "./grid.js";
+import type { Hierarchy, Make } from "./hierarchy.js";
 import { NodeHierarchy } from "./nodes.js";
+import { OPPONENTS } from "./opponents.js";
 import { largestUnboundedScale, UNBOUNDED_LEVELS, unboundedShape } from "./unbounded.js";
-
-/** θ in units of the stream, above 0. */
-type Make = (core: Core, key: Uint32Array, settings: Settings, theta: number) => Publisher;
-
-export interface Hierarchy {
-  /** In words, for statements. */
-  readonly mechanism: string;
-  readonly fanout: number;
-  /** Whether lowest levels are left to prediction. */
-  readonly skips: boolean;
-  /** Levels that carry noise, where that is not the height of the tree. */
-  readonly levels?: number;
-  readonly make: Make;
-}
 
 /** Every node has noise of its own, nothing is reconciled. */
 const inconsistent: Make = (core, key, settings, theta) => {
@@ -66,15 +51,17 @@ export const HIERARCHIES = {
     skips: true,
     make: consistent,
   },
-  flat: { mechanism: "noise on every value", fanout: 16, skips: false, levels: 1, make: flat },
+  flat: { mechanism: "noise on every value", fanout: 16, skips: false, levels: () => 1, make: flat },
   unbounded: {
     mechanism: "binary hierarchy without end, level k at (1/9)·0.9^k·ε",
     fanout: 2,
     skips: false,
-    levels: UNBOUNDED_LEVELS,
+    levels: () => UNBOUNDED_LEVELS,
+    scale: () => null,
     make: unbounded,
   },
-  zeros: { mechanism: "zeros", fanout: 16, skips: false, levels: 0, make: () => new Zeros() },
+  zeros: { mechanism: "zeros", fanout: 16, skips: false, levels: () => 0, make: () => new Zeros() },
+  ...OPPONENTS,
 } as const satisfies Record<string, Hierarchy>;
 
 export type HierarchyName = keyof typeof HIERARCHIES;

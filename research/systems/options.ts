@@ -1,8 +1,15 @@
 /** Options of a baseline, checked, with every default filled in. */
 import { checkChoice, ownOptions } from "../../src/core/checks.js";
 import { given } from "../../src/core/given.js";
-import { resolveSettings, type Settings, type StreamOptions, type Tuning } from "../../src/stream/options.js";
-import { HIERARCHIES, type Hierarchy } from "./hierarchies.js";
+import {
+  heldOut,
+  resolveSettings,
+  type Settings,
+  type StreamOptions,
+  type Tuning,
+} from "../../src/stream/options.js";
+import { HIERARCHIES } from "./hierarchies.js";
+import type { Hierarchy, PublishSettings } from "./hierarchy.js";
 import { METHOD_NAMES, METHODS, type MethodName, type ThresholdName } from "./methods.js";
 
 /** What a baseline shares with ToPS. */
@@ -19,7 +26,7 @@ export interface ComparisonOptions extends SharedOptions, Pick<StreamOptions, "s
   readonly threshold?: Exclude<ThresholdName, "max"> | number;
   /** p of the rules that aim at a percentile: 0 < p < 1. Default 0.995, and 0.99575 for S-PAK. */
   readonly percentile?: number;
-  /** δ of S-P and S-PAK. Default 1/n², n = holdout + maxRange. */
+  /** δ of S-P, S-PAK and Gaussian noise. Default 1/n², n = holdout + maxRange. */
   readonly delta?: number;
   /** Says that you know that the threshold "percentile" is not private at all; without it nothing is made. */
   readonly notPrivate?: boolean;
@@ -31,13 +38,11 @@ const COMPARISON_OPTIONS: readonly (keyof ComparisonOptions)[] = [
   ...(["smoother", "tuning", "threshold", "percentile", "delta", "notPrivate"] as const),
 ];
 
-export interface ComparisonSettings extends Settings {
+export interface ComparisonSettings extends PublishSettings {
   readonly method: MethodName;
   readonly rule: Exclude<ThresholdName, "max"> | "fixed";
   readonly hierarchy: Hierarchy;
   readonly percentile: number;
-  /** 0 for methods that need none. */
-  readonly delta: number;
 }
 
 export function resolveComparison(asked: ComparisonOptions): ComparisonSettings {
@@ -68,12 +73,12 @@ export function resolveComparison(asked: ComparisonOptions): ComparisonSettings 
   const rule = typeof fixed === "number" ? "fixed" : (threshold as ComparisonSettings["rule"]);
   return {
     ...settings,
-    levels: hierarchy.levels ?? settings.levels,
+    levels: hierarchy.levels?.(settings.maxRange) ?? settings.levels,
     method,
     rule,
     hierarchy,
     percentile: percentileOf(options.percentile, rule),
-    delta: deltaOf(options.delta, rule, settings),
+    delta: deltaOf(options.delta, rule, hierarchy, settings),
   };
 }
 
@@ -83,7 +88,7 @@ function checkRule(options: ComparisonOptions, usual: ThresholdName): ThresholdN
   const rule =
     threshold === undefined
       ? usual
-      : checkChoice("threshold", threshold, ["noisy-max", "s-p", "s-pak", "percentile"]);
+      : checkChoice("threshold", threshold, ["default", "noisy-max", "s-p", "s-pak", "percentile"]);
   if (notPrivate !== undefined && typeof notPrivate !== "boolean")
     throw new TypeError(`notPrivate: expected true or false, got a value of type ${typeof notPrivate}`);
   if (rule === "percentile" && notPrivate !== true)
@@ -100,9 +105,14 @@ function percentileOf(asked: number | undefined, rule: ComparisonSettings["rule"
   return asked;
 }
 
-function deltaOf(asked: number | undefined, rule: ComparisonSettings["rule"], settings: Settings): number {
-  if (rule !== "s-p" && rule !== "s-pak") return 0;
-  if (asked === undefined) return 1 / (settings.choosing + settings.maxRange) ** 2;
+function deltaOf(
+  asked: number | undefined,
+  rule: ComparisonSettings["rule"],
+  { gaussian }: Hierarchy,
+  settings: Settings,
+): number {
+  if (rule !== "s-p" && rule !== "s-pak" && gaussian !== true) return 0;
+  if (asked === undefined) return 1 / (heldOut(settings) + settings.maxRange) ** 2;
   if (typeof asked !== "number" || !(asked > 0 && asked < 1))
     throw new RangeError(`delta: expected a number between 0 and 1, got ${asked}`);
   return asked;

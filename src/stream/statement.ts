@@ -23,9 +23,10 @@ export interface ClampedShare {
 
 export interface Statement {
   readonly system: string;
-  readonly definition: "event-level differential privacy";
-  readonly neighbours: "streams of the same length that differ in the value at one position";
-  readonly unit: "one value";
+  /** Of a stream "event-level differential privacy", for "one value"; some systems of comparison protect another unit. */
+  readonly definition: string;
+  readonly neighbours: string;
+  readonly unit: string;
   readonly epsilon: number;
   readonly delta: number;
   /** False when anyone who knows the seed can remove the noise, or when the method is not private at all. */
@@ -90,6 +91,8 @@ export interface StatementParts extends Pick<
   /** Given where the system is not private at all, or its grid is not the one of the settings. */
   readonly private?: boolean;
   readonly resolution?: number;
+  /** Given where the system protects something else than one value. */
+  readonly protects?: Pick<Statement, "definition" | "neighbours" | "unit" | "notProtected">;
 }
 
 /** The statement of a system: the one place where it is put together. */
@@ -97,7 +100,7 @@ export function makeStatement(
   settings: Settings,
   core: "wasm" | "js",
   published: number,
-  parts: StatementParts,
+  { protects, ...parts }: StatementParts,
 ): Statement {
   const { max, resolution, fanout, levels, skipped, blockLength, maxRange, unsafeSeed } = settings;
   const secret = unsafeSeed === undefined;
@@ -123,6 +126,7 @@ export function makeStatement(
     },
     published,
     notProtected: NOT_PROTECTED,
+    ...protects,
     ...parts,
     private: secret && parts.private !== false,
   };
@@ -131,14 +135,14 @@ export function makeStatement(
 const number = (value: number): string => String(Number(value.toPrecision(6)));
 
 function protection({ unit, max, epsilon, delta }: Statement): string {
-  return `Protected: ${unit}. Replacing any one value by another between 0 and ${max} changes the probability of any output by at most a factor e^ε = ${number(Math.exp(epsilon))}${delta === 0 ? "" : `, except with probability δ = ${delta}`}.`;
+  return `Protected: ${unit}. Replacing ${unit === "one value" ? "any one value by another" : `${unit} by others`} between 0 and ${max} changes the probability of any output by at most a factor e^ε = ${number(Math.exp(epsilon))}${delta === 0 ? "" : `, except with probability δ = ${delta}`}.`;
 }
 
 /** What happens to values: clamped to θ, summed in blocks, covered with noise. */
 function treatment(statement: Statement): string[] {
   const { threshold, noise, noiseScale, blockLength, levels, fanout, smoother } = statement;
   if (threshold === 0) return ["θ = 0: every value counts as 0, and zeros are published."];
-  const scale = noiseScale === null ? "its scale grows from level to level" : `scale ${number(noiseScale)}`;
+  const scale = noiseScale === null ? "its scale is not the same everywhere" : `scale ${number(noiseScale)}`;
   const carriers = levels === 1 ? "one level carries" : `${levels} levels of fan-out ${fanout} carry`;
   return [
     `No value is refused for its size: ${statement.clamping}.`,

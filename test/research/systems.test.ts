@@ -72,7 +72,9 @@ describe.each(METHOD_NAMES)("%s", (method) => {
     const statement = stream.statement();
     expect(statement).toMatchObject({ system: method, private: false, published: 700, max: 100 });
     expect(statement.randomness).toBe(RANDOMNESS.unsafe);
-    const needsDelta = ["pak", "s-p", "s-pak", "s-pak+hhatc16"].includes(method);
+    const needsDelta =
+      ["pak", "s-p", "s-pak", "s-pak+hhatc16"].includes(method) ||
+      ["k-ary-gauss", "smooth-binary-gauss", "square-root", "banded", "blt"].includes(method);
     expect(statement.delta).toBe(needsDelta ? 1 / 320 ** 2 : 0);
     expect(statement.epsilon).toBe(method === "base" ? 0 : method === "percentile" ? Infinity : 1);
     expect(stream.explain()).toContain("NOT PRIVATE");
@@ -109,7 +111,7 @@ describe("statements", () => {
   test("say what carries noise, whatever the shape", () => {
     expect(said("flat").text).toContain("Every value has an estimate of its own; one level carries noise.");
     expect(said("h2").text).toContain("8 levels of fan-out 2 carry noise.");
-    expect(said("unbounded").text).toContain("its scale grows from level to level");
+    expect(said("unbounded").text).toContain("its scale is not the same everywhere");
     expect(said("hhatc16", { maxRange: 4096, tuning: { skipLevels: 1 } }).text).toMatch(
       /Every 16 values make a block; .* predictions by "recent"\./,
     );
@@ -222,7 +224,7 @@ describe("bad parameters", () => {
     [{ method: "pak", delta: 0.2 }, "delta: S-PAK needs"],
     [
       { method: "pak", threshold: "median" },
-      'threshold: expected "noisy-max", "s-p", "s-pak", "percentile", got "median"',
+      'threshold: expected "default", "noisy-max", "s-p", "s-pak", "percentile", got "median"',
     ],
     [{ method: "pak", threshold: 1e9 }, "threshold: expected resolution"],
     [{ method: "pak", epsilon: -1 }, "epsilon: expected a finite number above 0, got -1"],
