@@ -2,7 +2,6 @@
  * What a mechanism published, kept so that any range can be asked for later. The mechanism's own state is as small as its
  * paper says; the record is 8 bytes a value, for `history` parts of `length` values each, and older parts are dropped.
  */
-import type { AnswerKind } from "../../src/stream/answer.js";
 import type { RawAnswer } from "../../src/stream/ranges.js";
 import { addSpreads, NO_SPREAD, type Spread } from "../../src/stream/variance.js";
 import type { IntegerStream } from "./grid.js";
@@ -105,7 +104,7 @@ export class RecordedStream implements IntegerStream {
   }
 
   /** The sum of what was published; there is nothing better to say. */
-  answer(from: number, to: number, _kind: AnswerKind): RawAnswer {
+  answer(from: number, to: number): RawAnswer {
     const { length, restarts } = this.#shape;
     let [sum, spread] = [0, NO_SPREAD];
     for (let part = Math.floor(from / length); part * length < to; part++) {

@@ -14,7 +14,6 @@
  * down to five binary digits of ε, and BD makes no release with less than ε·2⁻¹⁶, so that scales are exact and few.
  */
 import type { Core } from "../../src/core/core.js";
-import { type Random, Stage, subStream } from "../../src/core/random.js";
 import { type Draws, laplaceDraws, laplaceScale } from "./draws.js";
 import { type Mechanism, UNKNOWN_SPREAD } from "./record.js";
 
@@ -90,22 +89,22 @@ export class Absorption implements Budget {
 }
 
 export class EventWindow implements Mechanism {
-  readonly #core: Core;
-  readonly #random: Random;
+  readonly #release: (share: Share) => Draws;
   readonly #theta: number;
   readonly #epsilon: number;
   readonly #budget: Budget;
   readonly #dissimilarity: Draws;
-  readonly #noise = new Float64Array(1);
+  /** Noise of releases, by share: few shares come again and again. */
+  readonly #noise = new Map<number, Draws>();
   #last = 0;
 
   constructor(core: Core, key: Uint32Array, theta: number, epsilon: number, window: number, budget: Budget) {
-    this.#core = core;
     this.#theta = theta;
     this.#epsilon = epsilon;
     this.#budget = budget;
     this.#dissimilarity = laplaceDraws(core, key, laplaceScale(theta, epsilon, 2 * window), 0, DISSIMILARITY);
-    this.#random = subStream(key, Stage.baseline, 0, 0, RELEASE);
+    this.#release = (share) =>
+      laplaceDraws(core, key, laplaceScale(theta, epsilon, 1, share), 0, RELEASE, share[0]);
   }
 
   push(x: number): number {
@@ -115,8 +114,13 @@ export class EventWindow implements Mechanism {
     const [numerator, denominator] = share;
     if (dissimilarity <= (this.#theta * denominator) / (this.#epsilon * numerator)) return this.#last;
     this.#budget.spend();
-    this.#core.laplace(this.#random, laplaceScale(this.#theta, this.#epsilon, 1, share), this.#noise);
-    return (this.#last = x + this.#noise[0]!);
+    return (this.#last = x + this.#noiseOf(share).take());
+  }
+
+  #noiseOf(share: Share): Draws {
+    let noise = this.#noise.get(share[0]);
+    if (noise === undefined) this.#noise.set(share[0], (noise = this.#release(share)));
+    return noise;
   }
 
   spread() {
