@@ -128,10 +128,12 @@ export class TickedHistogram implements Histogram, Snapshotted {
         for (let i = 0; i < row.length; i++) running[i] = Math.min(BLOCK_CAP, running[i]! + row[i]!);
       const end = tick + 1;
       if (end % stream.blockLength !== 0) continue;
-      const estimate = this.#forests.estimate(end / stream.blockLength - 1, running);
+      const position = end / stream.blockLength - 1;
+      const estimate = this.#forests.estimate(position, running);
       running.fill(0);
       estimates.push(estimate);
       blocks.push({
+        position,
         from: startOf(schedule, end - stream.blockLength),
         to: startOf(schedule, end),
         counts: bucketCounts(estimate, this.#buckets, group),

@@ -39,6 +39,8 @@ export interface HistogramAnswer extends Window {
 
 /** What a finished block publishes. */
 export interface ClosedBlock {
+  /** Its place among the blocks, from 0. */
+  readonly position: number;
   /** Milliseconds since 1970. */
   readonly from: number;
   readonly to: number;

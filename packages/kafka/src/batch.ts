@@ -1,13 +1,15 @@
 /** From records of `in` to records of `out`, within one transaction. */
-import { Keyed, type Outputs } from "./keyed.js";
+import { heartbeatTime } from "./clock.js";
+import { Keyed } from "./keyed.js";
 import type { LogRecord, NewRecord } from "./port.js";
 import type { PartitionState, StateSettings } from "./state.js";
-import { heartbeatTime, lastClosed } from "./ticks.js";
+import { needsPerson, type Output, takesEvents } from "./streams.js";
 import {
   type OutputFormat,
   publishedRecord,
   readName,
   readNumber,
+  readPerson,
   type Unreadable,
   type ValueFormat,
 } from "./values.js";
@@ -46,18 +48,18 @@ export class Batch {
 
   /** Streams that these records begin. */
   newcomers(records: readonly LogRecord[]): Keyed[] {
-    const { ticks, values } = this.#settings;
+    const { stream, values } = this.#settings;
     const found = new Map<string, Keyed>();
     let { clock } = this.#state;
     for (const record of records) {
       const time = heartbeatTime(record);
-      if (time !== undefined && ticks !== undefined) clock = Math.max(clock, lastClosed(time, ticks));
+      if (time !== undefined) clock = Math.max(clock, time);
       const raw = record.key?.toString("latin1") ?? "";
       if (time !== undefined || this.#state.streams.has(raw) || found.has(raw)) continue;
-      if (ticks !== undefined && clock === -Infinity) continue; // before the first heartbeat there is no time
+      if (takesEvents(stream) && clock === -Infinity) continue; // before the first heartbeat there is no time
       const read = readName(record.key);
-      if ("reason" in read || Number.isNaN(readNumber(record, values))) continue;
-      found.set(raw, Keyed.make(read.name, this.#settings, this.#state.next, clock));
+      if ("reason" in read || this.#problem(record, readNumber(record, values)) !== undefined) continue;
+      found.set(raw, Keyed.make(read.name, this.#settings, this.#state.next, Math.max(0, clock)));
     }
     return [...found.values()];
   }
@@ -70,51 +72,57 @@ export class Batch {
       if (time !== undefined) this.#beat(time, record.offset);
       else this.#value(record, touched);
     }
-    for (const keyed of touched) this.#publish(keyed.push());
+    for (const keyed of touched) this.#publish(keyed, keyed.push());
     this.#state.segments.add(this.#scratch.subarray(0, this.#written), records.length);
     this.#written = 0;
     this.#records += records.length;
   }
 
   #value(record: LogRecord, touched: Set<Keyed>): void {
+    const { stream, values } = this.#settings;
     const keyed = this.#state.streams.get(record.key?.toString("latin1") ?? "");
-    const value = readNumber(record, this.#settings.values);
-    this.#hash(record.key, value, record.timestamp);
-    const known = keyed !== undefined && !Number.isNaN(value);
-    if (!known) return this.#refuse(record, value);
+    const value = readNumber(record, values);
+    const person = needsPerson(stream) ? readPerson(record, values) : undefined;
+    this.#hash(record.key, value, record.timestamp, person);
+    if (keyed === undefined || this.#problem(record, value, person) !== undefined)
+      return this.#refuse(record, value, person);
     if (record.offset < keyed.sealedAt) return; // a replay, and the snapshot has it
     this.received++;
-    keyed.take(value, record.timestamp, record.offset);
+    keyed.take(value, record.timestamp, person, record.offset);
     this.#state.touched(keyed);
-    if (this.#settings.ticks === undefined) touched.add(keyed);
+    if (!takesEvents(stream)) touched.add(keyed);
+  }
+
+  /** Why a record with a name cannot be used, if it cannot. */
+  #problem(record: LogRecord, value: number, person?: string): Unreadable | undefined {
+    const { stream, values } = this.#settings;
+    if (Number.isNaN(value)) return "no number";
+    if (takesEvents(stream) && !(record.timestamp >= 0)) return "no time";
+    if (needsPerson(stream) && (person ?? readPerson(record, values)) === undefined) return "no person";
+    return undefined;
   }
 
   #beat(time: number, offset: number): void {
-    const { ticks } = this.#settings;
-    this.#hash(null, time, 0);
-    if (ticks === undefined) return;
-    const last = lastClosed(time, ticks);
-    for (const keyed of this.#state.streams.values()) {
-      if (offset < keyed.sealedAt) continue;
-      this.#publish(keyed.close(last, offset));
-      if (keyed.dirtyFrom !== undefined) this.#state.touched(keyed);
-    }
-    this.#state.clock = Math.max(this.#state.clock, last);
+    this.#hash(null, time, 0, undefined);
+    if (takesEvents(this.#settings.stream))
+      for (const keyed of this.#state.streams.values()) {
+        if (offset < keyed.sealedAt) continue;
+        this.#publish(keyed, keyed.beat(time, offset));
+        if (keyed.dirtyFrom !== undefined) this.#state.touched(keyed);
+      }
+    this.#state.clock = Math.max(this.#state.clock, time);
   }
 
-  #publish({ keyed, from, values, tick }: Outputs): void {
-    const { format, ticks } = this.#settings;
-    for (let i = 0; i < values.length; i++) {
-      const at = ticks === undefined ? {} : { at: (tick + i) * ticks.every };
-      this.outputs.push(publishedRecord(keyed.key, { position: from + i, value: values[i]!, ...at }, format));
-    }
+  #publish({ key }: Keyed, outputs: readonly Output[]): void {
+    for (const output of outputs) this.outputs.push(publishedRecord(key, output, this.#settings.format));
   }
 
   /** Reports only the reason. The record itself goes to the topic of dead letters, which is as secret as `in`. */
-  #refuse({ key, value, offset }: LogRecord, number: number): void {
+  #refuse(record: LogRecord, number: number, person: string | undefined): void {
+    const { key, value, offset } = record;
     const read = readName(key);
-    if (!("reason" in read) && !Number.isNaN(number)) return; // an event before the first heartbeat
-    const reason: Unreadable = "reason" in read ? read.reason : "no number";
+    const reason = "reason" in read ? read.reason : this.#problem(record, number, person);
+    if (reason === undefined) return; // an event before the first heartbeat
     this.unreadableCount++;
     if (this.#settings.deadLetters === undefined) return;
     const from = `${this.#settings.in}[${this.#settings.place.partition}]@${offset}`;
@@ -128,9 +136,10 @@ export class Batch {
     });
   }
 
-  /** What was processed, as bytes: length of the key, key, number, time. */
-  #hash(key: Buffer | null, value: number, time: number): void {
-    const size = 20 + (key?.length ?? 0);
+  /** What was processed, as bytes: length of the key, key, number, time, person. */
+  #hash(key: Buffer | null, value: number, time: number, person: string | undefined): void {
+    const id = person === undefined ? undefined : Buffer.from(person);
+    const size = 20 + (key?.length ?? 0) + (id === undefined ? 0 : 4 + id.length);
     if (this.#written + size > this.#scratch.length) {
       const larger = Buffer.allocUnsafe(2 * (this.#written + size));
       this.#scratch.copy(larger, 0, 0, this.#written);
@@ -139,6 +148,8 @@ export class Batch {
     let at = this.#scratch.writeInt32BE(key?.length ?? -1, this.#written);
     if (key !== null) at += key.copy(this.#scratch, at);
     at = this.#scratch.writeDoubleBE(value, at);
-    this.#written = this.#scratch.writeDoubleBE(time, at);
+    at = this.#scratch.writeDoubleBE(time, at);
+    if (id !== undefined) at = this.#scratch.writeInt32BE(id.length, at) + id.copy(this.#scratch, at + 4);
+    this.#written = at;
   }
 }

@@ -8,7 +8,8 @@ import { Refusal } from "./keys.js";
 import type { Port } from "./port.js";
 import { PublishedTwice, readPublishedFrom } from "./readPublished.js";
 import { rekey } from "./rekey.js";
-import { runClock } from "./ticks.js";
+import { runClock } from "./clock.js";
+import { tickLength } from "./streams.js";
 import { topicPlan, topicProblems } from "./topics.js";
 import { type KafkaWorkerOptions, makeWorker } from "./worker.js";
 
@@ -63,9 +64,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     console.log(JSON.stringify(worker.stats()));
   },
   clock: async (port, options, _, signal) => {
-    if (options.ticks === undefined)
-      throw new Refusal("ticks: expected the length of a tick in the file, got none");
-    await runClock(port, options.in, options.ticks.every, signal);
+    await runClock(port, options.in, tickLength(options.stream), signal);
   },
   read: async (port, { out, format = "json" }, _, signal) => {
     for await (const published of readPublishedFrom(port, { topic: out, format, signal }))

@@ -1,25 +1,28 @@
 /** One key's stream inside a task: its state, what of it is sealed, and what waits to be pushed. */
 import type { webcrypto } from "node:crypto";
 
-import { type Keyring, openBytes, Refusal, sealBytes } from "./keys.js";
+import { type Keyring, Refusal } from "./keys.js";
 import type { Place, StateRecord } from "./manifest.js";
-import { type KeyedStream, type KeyedStreamOptions, makeStream, restoreStream } from "./streams.js";
-import { OpenTicks, type TickSettings } from "./ticks.js";
+import {
+  type KeyedStream,
+  type KeyedStreamOptions,
+  type LogClock,
+  makeStream,
+  type Output,
+  restoreStream,
+} from "./streams.js";
 
 export interface KeyedSettings {
   readonly stream: KeyedStreamOptions;
-  readonly ticks: TickSettings | undefined;
   readonly keys: Keyring;
   readonly place: Place;
 }
 
-/** Numbers that became public: `values[i]` is position `from + i`, in tick `tick + i` if there are ticks. */
-export interface Outputs {
-  readonly keyed: Keyed;
-  readonly from: number;
-  readonly values: Float64Array;
-  readonly tick: number;
-}
+/**
+ * A heartbeat moves a stream's clock by at most this many milliseconds, so that a clock that jumps cannot stop the
+ * work; the next heartbeats move it further.
+ */
+const LONGEST_STEP = 3_600_000;
 
 export class Keyed {
   readonly name: string;
@@ -36,13 +39,15 @@ export class Keyed {
   unsealed = 0;
   readonly #stream: KeyedStream;
   readonly #settings: KeyedSettings;
-  #ticks: OpenTicks | undefined;
-  #waiting: number[] = [];
+  /** Time as the log told this stream; the newest snapshot was made at `#sealedNow`. */
+  readonly #clock: LogClock;
+  #sealedNow: number;
 
   private constructor(
     name: string,
     stream: KeyedStream,
     settings: KeyedSettings,
+    clock: LogClock,
     sealedAt: number,
     keyId: string,
   ) {
@@ -52,13 +57,15 @@ export class Keyed {
     this.keyId = keyId;
     this.#stream = stream;
     this.#settings = settings;
+    this.#clock = clock;
+    this.#sealedNow = clock.now;
   }
 
   /** A new stream, with a fresh noise key. Nothing of it may be published before its first snapshot is committed. */
-  static make(name: string, settings: KeyedSettings, offset: number, closed: number): Keyed {
-    const keyed = new Keyed(name, makeStream(name, settings.stream), settings, offset, settings.keys.current);
-    if (settings.ticks) keyed.#ticks = new OpenTicks(settings.ticks.slots, closed);
-    return keyed;
+  static make(name: string, settings: KeyedSettings, offset: number, now: number): Keyed {
+    const clock = { now };
+    const stream = makeStream(name, settings.stream, clock);
+    return new Keyed(name, stream, settings, clock, offset, settings.keys.current);
   }
 
   static async restore(
@@ -66,68 +73,57 @@ export class Keyed {
     settings: KeyedSettings,
   ): Promise<Keyed> {
     const { name, offset, keyId, bytes } = state;
-    const split = 4 + bytes.readUInt32BE(0);
+    const clock = { now: bytes.readDoubleBE(0) };
     const secret = await secretOf(keyId, settings);
-    const stream = await restoreStream(name, bytes.subarray(4, split), secret, settings.stream).catch(
+    const stream = await restoreStream(name, bytes.subarray(8), secret, settings.stream, clock).catch(
       (cause: unknown) => {
         throw new Refusal("state: a stream cannot be restored: wrong key, other options, or damaged bytes", {
           cause,
         });
       },
     );
-    const keyed = new Keyed(name, stream, settings, offset, keyId);
+    const keyed = new Keyed(name, stream, settings, clock, offset, keyId);
     keyed.sealedSequence = stream.sequence;
-    if (settings.ticks)
-      keyed.#ticks = OpenTicks.from(
-        openBytes("state", tickKey(name, keyId, settings), bytes.subarray(split)),
-      );
     return keyed;
   }
 
   /** What the manifest's hash covers. */
   get fingerprint(): string {
-    return JSON.stringify([this.name, this.sealedSequence, this.sealedAt, this.keyId]);
+    return JSON.stringify([this.name, this.sealedSequence, this.sealedAt, this.#sealedNow, this.keyId]);
   }
 
   /** Takes a value into the next push, or an event into its tick. */
-  take(value: number, time: number, offset: number): void {
-    const { ticks } = this.#settings;
-    if (ticks === undefined) this.#waiting.push(value);
-    else this.#ticks!.add(Math.floor(time / ticks.every), ticks.of === "count" ? 1 : value);
+  take(value: number, time: number, person: string | undefined, offset: number): void {
+    this.#stream.take(value, time, person);
     this.#touch(offset);
   }
 
   /** Pushes what waits; returns what may be published once the transaction commits. */
-  push(): Outputs {
-    const from = this.#stream.length;
-    const values = this.#stream.pushMany(Float64Array.from(this.#waiting));
-    this.#waiting = [];
-    return { keyed: this, from, values, tick: 0 };
+  push(): Output[] {
+    return this.#stream.push();
   }
 
-  /** Closes ticks: each one is a value of the stream, 0 if nothing came. */
-  close(last: number, offset: number): Outputs {
-    const totals = this.#ticks!.close(last);
-    if (totals.length > 0) this.#touch(offset);
-    const from = this.#stream.length;
-    const values = this.#stream.pushMany(totals);
-    return { keyed: this, from, values, tick: this.#ticks!.closed - values.length + 1 };
+  /** Closes the ticks that are due. Time moves, so a replay needs every heartbeat that no snapshot has. */
+  beat(time: number, offset: number): Output[] {
+    if (time <= this.#clock.now) return [];
+    this.#clock.now = Math.min(time, this.#clock.now + LONGEST_STEP);
+    this.#touch(offset);
+    return this.#stream.beat(this.#clock.now);
   }
 
   /** Seals the state under the current key. @param offset everything before it is in this state */
   async seal(offset: number): Promise<Uint8Array> {
-    const { keys, ticks } = this.#settings;
-    this.keyId = keys.current;
-    const open = ticks && sealBytes(tickKey(this.name, this.keyId, this.#settings), this.#ticks!.bytes);
+    this.keyId = this.#settings.keys.current;
+    this.#sealedNow = this.#clock.now;
     const secret = await secretOf(this.keyId, this.#settings);
     const snapshot = await this.#stream.snapshot(secret);
     this.sealedSequence = this.#stream.sequence;
     this.sealedAt = offset;
     this.dirtyFrom = undefined;
     this.unsealed = 0;
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(snapshot.length);
-    return Buffer.concat([length, snapshot, ...(open ? [open] : [])]);
+    const now = Buffer.alloc(8);
+    now.writeDoubleBE(this.#sealedNow);
+    return Buffer.concat([now, snapshot]);
   }
 
   #touch(offset: number): void {
@@ -138,8 +134,4 @@ export class Keyed {
 
 function secretOf(keyId: string, { keys, place }: KeyedSettings): Promise<webcrypto.CryptoKey> {
   return keys.snapshotKey(keyId, place.group, place.partition);
-}
-
-function tickKey(name: string, keyId: string, { keys, place }: KeyedSettings): Buffer {
-  return keys.derive(keyId, "ticks", place.group, place.partition, name);
 }

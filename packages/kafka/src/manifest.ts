@@ -27,7 +27,7 @@ export interface Manifest {
   readonly hash: string;
   /** Hashes over what was processed, from the first record that a snapshot may lack: [offset, hash]. */
   readonly segments: readonly (readonly [from: number, hash: string])[];
-  /** Time of the last tick that was closed, if there are ticks. */
+  /** The latest heartbeat, if there was one. */
   readonly clock?: number;
 }
 

@@ -36,7 +36,7 @@ export class PartitionState {
   /** First offset of `in` that was not processed. */
   next = 0;
   counter = 0;
-  /** The last tick that was closed, for streams that begin now. */
+  /** The latest heartbeat, in milliseconds since 1970, for streams that begin now. */
   clock = -Infinity;
   readonly segments: SegmentHashes;
   readonly #settings: StateSettings;

@@ -3,18 +3,26 @@ import { TextDecoder } from "node:util";
 
 import type { LogRecord, NewRecord } from "./port.js";
 
+/** An event of a person, for streams with `perPerson`. */
+export interface PersonalValue {
+  readonly value: number;
+  readonly person: string;
+}
+
 /**
- * How a record's value is read: a JSON number (or an object with the number in the field `value`), eight or four
- * bytes, big-endian, or a function of your own. The function must depend on the record alone: it runs again when a
- * worker takes over, and must then give the same number.
+ * How a record's value is read: JSON (a number, or an object with the fields `value` and, where people are protected,
+ * `person`), eight or four bytes, big-endian, or a function of your own. The function must depend on the record
+ * alone: it runs again when a worker takes over, and must then give the same value.
  */
-export type ValueFormat = "json" | "float64" | "float32" | ((record: LogRecord) => number);
+export type ValueFormat = "json" | "float64" | "float32" | ((record: LogRecord) => number | PersonalValue);
 
 /** Why a record cannot be used. A word of this list is all that is ever said about it. */
-export type Unreadable = "no key" | "key is not text" | "key is too long" | "no number";
+export type Unreadable =
+  "no key" | "key is not text" | "key is too long" | "no number" | "no time" | "no person";
 
 /** Names are in state keys and in memory; a longer one is not a name. */
 const LONGEST_NAME = 1024;
+const LONGEST_ID = 1024;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** The stream's name, if the key of a record is one. */
@@ -32,17 +40,36 @@ export function readName(key: Buffer | null): { readonly name: string } | { read
 export function readNumber(record: LogRecord, format: ValueFormat): number {
   const { value } = record;
   try {
-    if (typeof format === "function") return finite(format(record));
+    if (typeof format === "function") return finite(numberIn(format(record)));
     if (value === null) return NaN;
     if (format === "float64") return value.length === 8 ? finite(value.readDoubleBE(0)) : NaN;
     if (format === "float32") return value.length === 4 ? finite(value.readFloatBE(0)) : NaN;
-    const parsed = JSON.parse(value.toString()) as unknown;
-    return finite(
-      typeof parsed === "object" && parsed !== null ? (parsed as { value?: unknown }).value : parsed,
-    );
+    return finite(numberIn(JSON.parse(value.toString())));
   } catch {
     return NaN;
   }
+}
+
+/** The id of the person in a record, or undefined. Never throws. */
+export function readPerson(record: LogRecord, format: ValueFormat): string | undefined {
+  try {
+    const read =
+      typeof format === "function"
+        ? format(record)
+        : format === "json"
+          ? (JSON.parse(record.value!.toString()) as unknown)
+          : undefined;
+    const person = (read as Partial<PersonalValue> | null | undefined)?.person;
+    return typeof person === "string" && person.length > 0 && person.length <= LONGEST_ID
+      ? person
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function numberIn(read: unknown): unknown {
+  return typeof read === "object" && read !== null ? (read as { value?: unknown }).value : read;
 }
 
 function finite(value: unknown): number {
@@ -58,7 +85,10 @@ export function counterHeader(counter: number): [string, Buffer] {
   return [COUNTER_HEADER, value];
 }
 
-/** What is published: JSON text, or sixteen bytes (position and number, both float64, big-endian). */
+/**
+ * What is published: JSON text, or float64 numbers, big-endian: position, value, and of event streams the start of
+ * the tick; then the count of a mean, or the end of a histogram's block and its counts.
+ */
 export type OutputFormat = "json" | "binary";
 
 export interface Published {
@@ -66,21 +96,30 @@ export interface Published {
   readonly name: string;
   /** 0 for the first number of the stream. */
   readonly position: number;
+  /** The number; of a mean the sum, of a histogram the number of all events. */
   readonly value: number;
-  /** Start of the tick in milliseconds since 1970, if there are ticks. */
+  /** Of event streams: start of the tick, or of the histogram's block, in milliseconds since 1970. */
   readonly at?: number;
+  /** Of a mean: how many events the tick has. */
+  readonly count?: number;
+  /** Of a histogram: end of the block, and the events of each bucket. */
+  readonly until?: number;
+  readonly counts?: readonly number[];
 }
 
 export function publishedRecord(
   key: Buffer,
-  { position, value, at }: Omit<Published, "name">,
+  published: Omit<Published, "name">,
   format: OutputFormat,
 ): NewRecord {
-  if (format === "json") return { key, value: Buffer.from(JSON.stringify({ position, value, at })) };
-  const bytes = Buffer.allocUnsafe(at === undefined ? 16 : 24);
-  bytes.writeDoubleBE(position, 0);
-  bytes.writeDoubleBE(value, 8);
-  if (at !== undefined) bytes.writeDoubleBE(at, 16);
+  if (format === "json") return { key, value: Buffer.from(JSON.stringify(published)) };
+  const { position, value, at, count, until, counts } = published;
+  const numbers = [position, value];
+  if (at !== undefined) numbers.push(at);
+  if (count !== undefined) numbers.push(count);
+  if (until !== undefined) numbers.push(until, ...counts!);
+  const bytes = Buffer.allocUnsafe(8 * numbers.length);
+  numbers.forEach((number, i) => bytes.writeDoubleBE(number, 8 * i));
   return { key, value: bytes };
 }
 
@@ -89,6 +128,11 @@ export function readPublishedRecord({ key, value }: LogRecord, format: OutputFor
     throw new TypeError("out: expected a published number, got an empty record");
   const name = key.toString();
   if (format === "json") return { name, ...(JSON.parse(value.toString()) as Omit<Published, "name">) };
-  const number = { name, position: value.readDoubleBE(0), value: value.readDoubleBE(8) };
-  return value.length === 16 ? number : { ...number, at: value.readDoubleBE(16) };
+  const numbers = Array.from({ length: value.length / 8 }, (_, i) => value.readDoubleBE(8 * i));
+  const [position, number, at, next, ...counts] = numbers as [number, number, ...number[]];
+  return {
+    ...{ name, position, value: number },
+    ...(at === undefined ? {} : { at }),
+    ...(next === undefined ? {} : counts.length === 0 ? { count: next } : { until: next, counts }),
+  };
 }

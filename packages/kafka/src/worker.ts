@@ -5,7 +5,6 @@ import { type KeyOption, Keyring, Refusal } from "./keys.js";
 import { Fenced, type Membership, type Port } from "./port.js";
 import { type KeyedStreamOptions, makeStream } from "./streams.js";
 import { PartitionTask, type TaskSettings, type TaskStats } from "./task.js";
-import { resolveTicks, type TickOptions } from "./ticks.js";
 import { checkTopics, type SafetyOptions, type TopicNames } from "./topics.js";
 import type { OutputFormat, ValueFormat } from "./values.js";
 
@@ -14,14 +13,15 @@ export interface WorkerOptions extends TopicNames, SafetyOptions {
   readonly group: string;
   /** Seals the state; as secret as the data. The same for all workers of the group. */
   readonly key: KeyOption;
-  /** Options of each key's stream: `epsilon`, `max` and so on. The budget holds for each key by itself. */
+  /**
+   * Options of each key's stream: `epsilon`, `max` and so on. With `every` it takes events and publishes per tick,
+   * with `edges` it is a histogram; both need a clock (`runClock`). The budget holds for each key by itself.
+   */
   readonly stream: KeyedStreamOptions;
   /** How values are read. Default "json". */
   readonly values?: ValueFormat;
   /** How numbers are written. Default "json". */
   readonly format?: OutputFormat;
-  /** Publishes one number per tick instead of one per record. Needs a clock (`runClock`). */
-  readonly ticks?: TickOptions;
   /** Milliseconds between transactions. Default 100. */
   readonly commitInterval?: number;
   /** A stream is sealed after this many values. Default 256. Between seals, a restart replays `in`. */
@@ -90,7 +90,7 @@ class Worker implements KafkaWorker {
 
   constructor(port: Port, options: WorkerOptions, Task: typeof PartitionTask) {
     checkNumbers(options);
-    makeStream("options", options.stream); // throws if the options are wrong
+    makeStream("options", options.stream, { now: 0 }); // throws if the options are wrong
     this.#port = port;
     this.#options = options;
     this.#keys = new Keyring(options.key);
@@ -176,11 +176,10 @@ export async function taskSettings(
   options: WorkerOptions,
   keys: Keyring,
 ): Promise<Omit<TaskSettings, "place">> {
-  const { stream, values = "json", format = "json", ticks, deadLetters } = options;
+  const { stream, values = "json", format = "json", deadLetters } = options;
   const { facts, deadLetterPartitions } = await checkTopics(port, options, options);
   return {
     ...{ in: options.in, state: options.state, out: options.out, stream, values, format, keys, facts },
-    ticks: ticks && resolveTicks(ticks),
     deadLetters:
       deadLetters === undefined ? undefined : { topic: deadLetters, partitions: deadLetterPartitions },
     commitInterval: options.commitInterval ?? 100,

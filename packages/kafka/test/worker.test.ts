@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { MemoryCluster, type Step } from "../src/memory/port.js";
 import { readPublishedFrom } from "../src/readPublished.js";
 import { makeWorker } from "../src/worker.js";
-import { judge } from "./support/judge.js";
+import { allUncommitted, judge } from "./support/judge.js";
 import { makeTopics, RIGHT, sendRound, settled, testOptions } from "./support/workload.js";
 
 test("two workers publish every position once, as a single process does", async () => {
@@ -78,4 +78,29 @@ test("readPublished gives each position once, in order", async () => {
     next.set(name, position + 1);
   }
   expect([...next.values()]).toEqual([10, 10, 10, 10]);
+});
+
+test("records that cannot be read go to the dead letters once, and the others are published", async () => {
+  const port = new MemoryCluster().port();
+  const options = testOptions("letters", { deadLetters: "letters-dead" });
+  await makeTopics(port, options, 1);
+  const bad = [
+    { key: null, value: Buffer.alloc(8) },
+    { key: Buffer.from([0xff]), value: Buffer.alloc(8) },
+    { key: Buffer.alloc(2000, 97), value: Buffer.alloc(8) },
+    { key: Buffer.from("key-0"), value: Buffer.from("secret") },
+  ];
+  await port.send([{ topic: options.in, partition: 0, records: bad }]);
+  await sendRound(port, options.in, 1, 2, 0);
+  const worker = makeWorker(port, options);
+  await worker.start();
+  const verdict = await settled(port, options);
+  await worker.stop();
+  expect(verdict).toMatchObject({ ...RIGHT, committed: 2 });
+  expect(worker.stats().unreadable).toBe(4);
+  const letters = await allUncommitted(port, "letters-dead", 0);
+  expect(letters.map(({ headers }) => headers[0]![1].toString())).toEqual([
+    ...["no key", "key is not text", "key is too long", "no number"],
+  ]);
+  expect(letters.map(({ value }) => value)).toEqual(bad.map(({ value }) => value));
 });

@@ -3,12 +3,20 @@
  * every number with a single process that has the same noise keys (the first snapshot of each stream).
  */
 import { readCommitted } from "../../src/committed.js";
+import { heartbeatTime } from "../../src/clock.js";
 import { Keyed, type KeyedSettings } from "../../src/keyed.js";
 import { Keyring } from "../../src/keys.js";
 import { readState, type StateRecord } from "../../src/manifest.js";
 import type { LogRecord, Port } from "../../src/port.js";
-import { heartbeatTime, lastClosed, resolveTicks } from "../../src/ticks.js";
-import { readName, readNumber, readPublishedRecord } from "../../src/values.js";
+import { needsPerson, type Output, takesEvents } from "../../src/streams.js";
+import {
+  type Published,
+  publishedRecord,
+  readName,
+  readNumber,
+  readPerson,
+  readPublishedRecord,
+} from "../../src/values.js";
 import type { WorkerOptions } from "../../src/worker.js";
 
 export interface Verdict {
@@ -47,29 +55,35 @@ async function judgePartition(
 ): Promise<void> {
   const expected = await singleProcess(port, options, partition, verdict);
   const format = options.format ?? "json";
-  const seen = new Map<string, number>();
+  const seen = new Set<string>();
   for (const record of await allCommitted(port, options.out, partition)) {
-    const { name, position, value } = readPublishedRecord(record, format);
-    const id = `${position}/${name}`;
+    const published = readPublishedRecord(record, format);
+    const id = idOf(published);
     verdict.committed++;
     if (seen.has(id)) verdict.doubled++;
-    seen.set(id, value);
-    if (!Object.is(expected.get(id), value)) verdict.wrong++;
+    seen.add(id);
+    if (expected.get(id) !== bits(published)) verdict.wrong++;
   }
   verdict.expected += expected.size;
   for (const id of expected.keys()) if (!seen.has(id)) verdict.missing++;
-  const uncommitted = new Map<string, number>();
+  const uncommitted = new Map<string, string>();
   for (const record of await allUncommitted(port, options.out, partition)) {
-    const { name, position, value } = readPublishedRecord(record, format);
-    const id = `${position}/${name}`;
-    const before = uncommitted.get(id);
+    const published = readPublishedRecord(record, format);
+    const before = uncommitted.get(idOf(published));
     if (before !== undefined) verdict.repeated++;
-    if (before !== undefined && !Object.is(before, value)) verdict.differing++;
-    uncommitted.set(id, value);
+    if (before !== undefined && before !== bits(published)) verdict.differing++;
+    uncommitted.set(idOf(published), bits(published));
   }
 }
 
-/** All numbers of a partition, by position and name, as one process without faults gives them. */
+const idOf = ({ position, name }: Pick<Published, "position" | "name">) => `${position}/${name}`;
+
+/** Everything that was published at a position, bit for bit. */
+function bits(published: Omit<Published, "name">): string {
+  return publishedRecord(Buffer.alloc(0), published, "binary").value!.toString("hex");
+}
+
+/** Everything that a partition publishes, by position and name, as one process without faults gives it. */
 async function singleProcess(port: Port, options: WorkerOptions, partition: number, verdict: Verdict) {
   const births = new Map<string, Extract<StateRecord, { kind: "stream" }>>();
   for (const record of await allCommitted(port, options.state, partition)) {
@@ -77,30 +91,31 @@ async function singleProcess(port: Port, options: WorkerOptions, partition: numb
     if (state.kind === "stream" && !births.has(state.name)) births.set(state.name, state);
   }
   verdict.streams += births.size;
-  const ticks = options.ticks && resolveTicks(options.ticks);
+  const { stream, values = "json" } = options;
   const place = { group: options.group, partition };
-  const settings: KeyedSettings = { stream: options.stream, ticks, keys: new Keyring(options.key), place };
+  const settings: KeyedSettings = { stream, keys: new Keyring(options.key), place };
   const streams = new Map<string, Keyed>();
   for (const [name, birth] of births) streams.set(name, await Keyed.restore(birth, settings));
-  const numbers = new Map<string, number>();
+  const numbers = new Map<string, string>();
+  const note = ({ name }: Keyed, outputs: readonly Output[]) =>
+    outputs.forEach((output) => numbers.set(idOf({ ...output, name }), bits(output)));
   for (const record of await allCommitted(port, options.in, partition)) {
+    const { offset, timestamp } = record;
     const time = heartbeatTime(record);
     const read = readName(record.key);
-    const value = readNumber(record, options.values ?? "json");
+    const value = readNumber(record, values);
+    const person = needsPerson(stream) ? readPerson(record, values) : undefined;
     const keyed = "name" in read ? streams.get(read.name) : undefined;
-    const outputs = [];
-    if (time !== undefined && ticks !== undefined)
-      for (const stream of streams.values()) {
-        if (record.offset >= stream.sealedAt)
-          outputs.push(stream.close(lastClosed(time, ticks), record.offset));
+    if (time !== undefined && takesEvents(stream))
+      for (const each of streams.values()) {
+        if (offset >= each.sealedAt) note(each, each.beat(time, offset));
       }
-    else if (keyed !== undefined && !Number.isNaN(value) && record.offset >= keyed.sealedAt) {
+    else if (needsPerson(stream) && person === undefined) continue;
+    else if (keyed !== undefined && !Number.isNaN(value) && offset >= keyed.sealedAt) {
       verdict.values++;
-      keyed.take(value, record.timestamp, record.offset);
-      if (ticks === undefined) outputs.push(keyed.push());
+      keyed.take(value, timestamp, person, offset);
+      if (!takesEvents(stream)) note(keyed, keyed.push());
     }
-    for (const { keyed: stream, from, values } of outputs)
-      values.forEach((number, i) => numbers.set(`${from + i}/${stream.name}`, number));
   }
   return numbers;
 }
