@@ -3,7 +3,8 @@ import type { AnswerKind } from "../../src/stream/answer.js";
 import { noiseScale } from "../../src/stream/noise.js";
 import { PublishedBlocks } from "../../src/stream/blocks.js";
 import { RangeIndex, type RawAnswer } from "../../src/stream/ranges.js";
-import { NO_SPREAD } from "../../src/stream/variance.js";
+import { sameNoise } from "../../src/stream/stretches.js";
+import { laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
 import type { Settings } from "../../src/stream/options.js";
 import type { Core } from "../../src/core/core.js";
 import { Stage, subStream } from "../../src/core/random.js";
@@ -23,7 +24,7 @@ export class Flat implements IntegerStream {
     this.#noise = new NoiseQueue(core, subStream(key, Stage.baseline, 0, 0), noiseScale(1, theta, epsilon));
     const shape = { fanout: 2, levels: 1, blockLength: 1, blocksPerForest: maxRange, history };
     this.#blocks = new PublishedBlocks(shape);
-    this.#ranges = new RangeIndex(this.#blocks, shape, theta / epsilon, {
+    this.#ranges = new RangeIndex(this.#blocks, shape, sameNoise(laplaceVariance(theta / epsilon)), {
       first: NO_SPREAD,
       weights: undefined,
     });

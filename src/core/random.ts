@@ -15,6 +15,8 @@ export enum Stage {
   /** The default hold-out: its classes of values, and the probe. */
   holdout = 6,
   probe = 7,
+  /** Counts of values above θ, tree by tree. */
+  following = 8,
   /** Events: the key that hashes ids of people, and the key of the counts of a mean. */
   people = 16,
   column = 17,

@@ -1,6 +1,7 @@
 /** Sums of every column over any range of blocks, from prefix sums: 8 bytes a column and block, for the forests kept. */
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { Settings } from "../stream/options.js";
+import { sameNoise } from "../stream/stretches.js";
 import { laplaceVariance, NO_SPREAD, type Spread } from "../stream/variance.js";
 import { AnswerWeights } from "../stream/weights.js";
 
@@ -111,7 +112,7 @@ export class BucketIndex {
     const weights = new AnswerWeights(this.#shape, { first: NO_SPREAD, weights: undefined });
     weights.addBlocks(start, end, 1);
     weights.addBlocks(finished - 1, finished, ahead);
-    return { sums, spread: weights.spread(this.#nodeVariance) };
+    return { sums, spread: weights.spread(sameNoise(this.#nodeVariance)) };
   }
 
   /** Adds `weight` times the sum of all kept blocks before a real position. */

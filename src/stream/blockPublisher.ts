@@ -4,43 +4,32 @@
  *     value ─▶ block sum ─▶ Perturber ─▶ û ─▶ Smoother ─▶ prediction for the next block
  *
  * All but the last position of a block publish the prediction, which was known before the block began; the last
- * publishes û − (n−1)·prediction. Hence a finished block sums exactly to û, and everything published is a
- * function of noisy integers. Numbers inside are in grid units, rounded to multiples of 2^−fractionBits, so that
- * with a dyadic resolution "exactly" means in every bit.
+ * publishes the rest of û, less what the smoother holds back. Everything published is a function of noisy integers.
+ * Numbers inside are in grid units, rounded to multiples of 2^−fractionBits, so that sums are exact.
  */
 import { refuseReentry } from "../core/checks.js";
 import type { Core } from "../core/core.js";
-import { publishBlocks } from "../core/js/ingest.js";
 import { quantise } from "../core/quantise.js";
-import { fractionBits, largestSum, Perturber } from "./noise.js";
+import { fractionBits, largestSum } from "./noise.js";
 import type { AnswerKind } from "./answer.js";
+import { type Batch, lastValue, makeBatch, publishBatch } from "./batch.js";
 import { PublishedBlocks } from "./blocks.js";
 import { RangeIndex, type RawAnswer } from "./ranges.js";
 import type { Publisher } from "./publisher.js";
 import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { warmValues } from "./shape.js";
+import { Predictor } from "./predictor.js";
+import type { Stretch } from "./stretches.js";
+import { largestTheta, type Reached, TreeSequence } from "./treeSequence.js";
 import { firstSpread } from "./weights.js";
-import { type Predictions, Predictor } from "./predictor.js";
-
-/** What a batch of positions is computed in, before anything changes. */
-interface Room {
-  readonly count: number;
-  /** Positions of the running block that were taken before. */
-  readonly filled: number;
-  readonly estimates: Float64Array;
-  readonly predictions: Predictions;
-  readonly shares: Float64Array;
-  readonly lasts: Float64Array;
-  readonly out: Float64Array;
-}
 
 /** Compilers know a constant of this module, and look an import up with every push. */
 const toGrid = quantise;
 
 export class BlockPublisher implements Publisher {
   readonly #core: Core;
-  readonly #perturber: Perturber;
+  readonly #trees: TreeSequence;
   readonly #predictor: Predictor;
   readonly #published: PublishedBlocks;
   readonly #ranges: RangeIndex;
@@ -48,7 +37,7 @@ export class BlockPublisher implements Publisher {
   // and all streams of a process share one hidden class, whole or fractional as their parameters may be.
   readonly #blockLength: number = 1;
   readonly #resolution: number = NaN;
-  readonly #theta: number = NaN;
+  #theta = NaN;
   readonly #fraction: number = NaN;
   /** The most that ticks let a block sum to, in grid units. */
   readonly #cap: number = Infinity;
@@ -62,6 +51,11 @@ export class BlockPublisher implements Publisher {
   #held = NaN;
   /** What all but the last position of the running block publish. */
   #steady = NaN;
+  /** Values of the running tree above this one are counted, and how many there were. */
+  #limit = NaN;
+  #above = NaN;
+  /** The first block after the running tree, where that matters. */
+  #treeEnd = Infinity;
   /**
    * The state is being changed, and a caller's smoother may run. Stays true if the change was cut short (the stack was
    * full): then nothing more is published, because nobody knows which sums the noise of this block already covers.
@@ -83,32 +77,31 @@ export class BlockPublisher implements Publisher {
   ) {
     this.#core = core;
     this.#resolution = settings.resolution;
-    this.#theta = theta * settings.resolution;
     this.#blockLength = Math.floor(settings.blockLength); // a small integer: engines take any power for a double
     this.#left = this.#blockLength;
     this.#sum = 0;
     this.#cap = cap;
-    const largest = largestSum(settings, theta, cap);
+    const largest = largestSum(settings, largestTheta(settings, theta), cap);
     const bits = fractionBits(largest);
     this.#fraction = 2 ** bits;
-    this.#perturber = new Perturber(core, key, settings, theta, bits);
-    const scale = (settings.levels * theta) / settings.epsilon;
-    this.#predictor = new Predictor(settings, theta, firstMean, this.#fraction, largest);
+    this.#trees = new TreeSequence(core, key, settings, theta, bits);
+    this.#predictor = new Predictor(settings, this.#trees.stretches, firstMean, this.#fraction, largest);
     const { smoother } = this.#predictor;
     this.#published = new PublishedBlocks({
       ...settings,
       holdsBack: smoother.heldBack !== undefined,
     });
-    this.#ranges = new RangeIndex(this.#published, settings, scale, {
+    this.#ranges = new RangeIndex(this.#published, settings, this.#trees.stretches, {
       first: firstSpread(warmValues(settings), theta, settings.epsilon),
       weights: smoother.weights,
     });
     this.#setPrediction(this.#predictor.round(firstMean), 0);
+    this.#setTree(0);
   }
 
   /** Draws a large tree of noise now, so that no push waits for it. */
   prepare(): void {
-    this.#perturber.prepare(this.#block);
+    this.#trees.prepare(this.#block);
   }
 
   get length(): number {
@@ -132,6 +125,11 @@ export class BlockPublisher implements Publisher {
     return this.#ranges.answer(from, to, kind);
   }
 
+  /** Θ over time, for the history that is kept. */
+  get stretches(): readonly Stretch[] {
+    return this.#trees.stretches.all;
+  }
+
   /** For the statement: how often a caller's own smoother failed. */
   get smootherTrouble(): string {
     const failures = this.#predictor.smoother.failures ?? 0;
@@ -142,41 +140,57 @@ export class BlockPublisher implements Publisher {
   push(value: number): number {
     const sum = this.#sum + toGrid(value, this.#theta, this.#resolution);
     const left = this.#left - 1;
-    if (left === 0 || this.#busy) return this.#finishBlock(sum);
+    if (left === 0 || this.#busy) return this.#finishBlock(sum, value);
     this.#left = left;
     this.#sum = sum;
+    if (value > this.#limit) this.#above++;
     return this.#steady;
   }
 
   /** The last position of a block publishes what its estimate leaves. */
-  #finishBlock(sum: number): number {
+  #finishBlock(sum: number, value: number): number {
     if (this.#busy) refuseReentry();
     const [perValue, held] = [this.#perValue, this.#held];
-    const estimate = this.#perturber.estimate(this.#block, sum);
+    const estimate = this.#trees.estimate(this.#block, sum);
     const start = this.#predictor.startOf(this.#block);
+    const above = this.#above + Number(value > this.#limit);
+    const end = this.#block + 1;
+    const next = end === this.#treeEnd ? this.#trees.next(end, above, this.#treeSum() + estimate) : undefined;
     this.#published.reserve(1);
     // Until here a call may fail and leaves everything as it was. From here on nothing fails.
     this.#busy = true;
     this.#published.add(estimate, perValue, start);
-    this.#block++;
+    this.#block = end;
     this.#left = this.#blockLength;
     this.#sum = 0;
+    if (next === undefined) this.#above = above;
+    else this.#begin(next);
     if (this.#blockLength > 1) {
-      this.#setPrediction(this.#predictor.next(estimate), this.#predictor.held);
+      this.#setPrediction(this.#predictor.next(estimate, end - 1), this.#predictor.held);
       this.#published.holdBack(this.#held);
     }
     this.#busy = false;
-    return this.#lastValue(estimate, perValue, this.#held - held);
+    return lastValue(estimate, perValue, this.#held - held, this.#blockLength) * this.#resolution;
   }
 
   /** Publishes for a batch, the same bits as one by one; fails before anything changes if a value is not finite. */
   pushMany(values: Float64Array): Float64Array {
     const room = this.#roomFor(values.length);
-    const { estimates, filled } = room;
-    const n = this.#blockLength;
-    const sum = this.#core.blockSums(values, this.#theta, this.resolution, n, filled, this.#sum, estimates);
-    this.#perturber.estimateMany(this.#block, estimates);
-    return this.#commit(room, sum);
+    const [filled, total] = [room.filled, this.#treeSum()];
+    const place = { block: this.#block, filled, sum: this.#sum, above: this.#above, total };
+    const reached = this.#trees.estimateMany(values, place, room.estimates);
+    return this.#commit(room, reached.sum, reached);
+  }
+
+  /** Sum of the estimates of the running tree. */
+  #treeSum(): number {
+    const first = this.#trees.firstOf(this.#block);
+    return this.#published.estimatesBefore(this.#block) - this.#published.estimatesBefore(first);
+  }
+
+  #begin(reached: Reached): void {
+    this.#trees.begin(reached, this.oldest / this.#blockLength);
+    this.#setTree(reached.above);
   }
 
   /**
@@ -194,44 +208,34 @@ export class BlockPublisher implements Publisher {
       room.estimates[block++] = sum;
       [sum, left] = [0, this.#blockLength];
     }
-    this.#perturber.estimateMany(this.#block, room.estimates);
-    return () => this.#commit(room, sum);
+    const reached = this.#trees.estimateSums(this.#block, room.estimates);
+    return () => this.#commit(room, sum, reached);
   }
 
   /** All the memory that taking `count` more positions needs. */
-  #roomFor(count: number): Room {
+  #roomFor(count: number): Batch {
     if (this.#busy) refuseReentry();
-    const [n, filled] = [this.#blockLength, this.#filled];
-    const complete = Math.floor((filled + count) / n);
-    const lasts = new Float64Array(complete);
-    this.#published.reserve(complete);
-    return {
-      count,
-      filled,
-      estimates: new Float64Array(complete),
-      predictions: this.#predictor.prepare(this.#block, complete, this.#perValue),
-      shares: new Float64Array(n === 1 ? 0 : complete + 1),
-      lasts,
-      out: n === 1 ? lasts : new Float64Array(count),
-    };
+    return makeBatch(count, this.#filled, this.#blockLength, (blocks) => {
+      this.#published.reserve(blocks);
+      return this.#predictor.prepare(this.#block, blocks, this.#perValue);
+    });
   }
 
   /** Nothing here fails. @param sum of the block that runs afterwards */
-  #commit({ count, filled, estimates, predictions, shares, lasts, out }: Room, sum: number): Float64Array {
-    this.#busy = true;
+  #commit(batch: Batch, sum: number, reached: Reached): Float64Array {
+    const { count, filled, estimates, predictions } = batch;
     const [n, complete] = [this.#blockLength, estimates.length];
+    this.#busy = true;
+    this.#begin(reached);
     this.#predictor.nextMany(estimates, this.#block, predictions);
     const { perValue, held, starts } = predictions;
-    for (let i = 0; i < complete; i++) {
-      const before = i === 0 ? this.#held : held[i - 1]!;
-      lasts[i] = this.#lastValue(estimates[i]!, perValue[i]!, held[i]! - before);
-    }
+    const out = publishBatch(this.#core, batch, n, this.#resolution, this.#held);
     this.#published.addMany(estimates, perValue, held, starts);
     this.#block += complete;
+    this.#treeEnd = this.#trees.endOf(this.#block);
     this.#setPrediction(perValue[complete]!, complete === 0 ? this.#held : held[complete - 1]!);
     this.#left = n - ((filled + count) % n);
     this.#sum = sum;
-    if (n > 1) this.#publish(perValue, shares, lasts, filled, out);
     this.#busy = false;
     return out;
   }
@@ -249,8 +253,10 @@ export class BlockPublisher implements Publisher {
     writer.double(this.#sum); // 8 bytes, whatever it is: the length of a snapshot says nothing about values
     writer.double(this.#perValue);
     writer.double(this.#held);
+    writer.double(this.#above);
+    this.#trees.save(writer);
     this.#published.save(writer, this.#fraction, this.#predictor.replay);
-    writer.guessed(this.#predictor.smoother.state, (i) => this.#remembered(i));
+    this.#predictor.save(writer, this.#block, this.#published);
   }
 
   load(reader: Decoder): void {
@@ -258,37 +264,20 @@ export class BlockPublisher implements Publisher {
     this.#left = this.#blockLength - reader.count();
     this.#sum = reader.double();
     this.#setPrediction(reader.double(), reader.double());
+    const above = reader.double();
+    this.#trees.load(reader);
+    this.#setTree(above);
     this.#published.load(reader, this.#fraction, this.#predictor.replay);
-    this.#predictor.smoother.state.set(reader.guessed((i) => this.#remembered(i)));
+    this.#predictor.load(reader, this.#block, this.#published);
   }
 
-  /** What a smoother that keeps a ring of past estimates has at place i: snapshots need not hold it twice. */
-  #remembered(i: number): number {
-    if (i === 0) return this.#block;
-    const size = this.#predictor.smoother.state.length - 1;
-    const newest = this.#block - 1 - ((((this.#block - i) % size) + size) % size);
-    return (newest < 0 ? undefined : this.#published.estimate(newest)) ?? 0;
-  }
-
-  /** What the last position of a block publishes, so that the block sums to its estimate, less what is held back. */
-  #lastValue(estimate: number, perValue: number, held: number): number {
-    return (estimate - held - (this.#blockLength - 1) * perValue) * this.resolution;
-  }
-
-  /** What the next positions publish: a block's prediction at all but its last. */
-  #publish(
-    predictions: Float64Array,
-    shares: Float64Array,
-    lasts: Float64Array,
-    filled: number,
-    out: Float64Array,
-  ): void {
-    for (let i = 0; i < shares.length; i++) shares[i] = predictions[i]! * this.resolution;
-    try {
-      this.#core.publishBlocks(shares, lasts, this.#blockLength, filled, out);
-    } catch {
-      publishBlocks(shares, lasts, this.#blockLength, filled, out); // needs no memory, and gives the same bits
-    }
+  /** What a push needs to know of the running tree. */
+  #setTree(above: number): void {
+    const { stretch, limit } = this.#trees.running;
+    this.#theta = stretch.theta * this.#resolution;
+    this.#limit = limit;
+    this.#above = above;
+    this.#treeEnd = this.#trees.endOf(this.#block);
   }
 
   #setPrediction(perValue: number, held: number): void {

@@ -24,12 +24,13 @@ export interface Forest extends Columns {
   /** What the smoother remembered before the first block; `undefined` if its predictions cannot be made again. */
   start: Float64Array | undefined;
   blocks: number;
-  /** Made when an answer needs it. */
-  shrinkage?: Shrinkage;
+  /** Of each stretch of trees in it, by the stretch's first leaf; made when an answer needs them. */
+  readonly shrinkages: Map<number, Shrinkage>;
 }
 
-/** Repeats what a smoother makes of the estimates of a forest. */
+/** Repeats what a smoother makes of the estimates of the forest that begins with block `block`. */
 export type Replay = (
+  block: number,
   start: Float64Array,
   first: number,
   estimates: Float64Array,
@@ -57,7 +58,13 @@ export class PublishedBlocks {
 
   constructor(shape: BlocksShape) {
     this.#shape = shape;
-    this.#running = { ...this.#makeColumns(0), before: 0, start: undefined, blocks: 0 };
+    this.#running = {
+      ...this.#makeColumns(0),
+      before: 0,
+      start: undefined,
+      blocks: 0,
+      shrinkages: new Map(),
+    };
   }
 
   /**
@@ -155,7 +162,7 @@ export class PublishedBlocks {
       this.#forests.shift();
       this.#dropped++;
     }
-    this.#running = { before, prefix, perValue, held, start, blocks: 0 };
+    this.#running = { before, prefix, perValue, held, start, blocks: 0, shrinkages: new Map() };
     this.#forests.push(this.#running);
   }
 
@@ -183,14 +190,14 @@ export class PublishedBlocks {
   save(writer: Encoder, fraction: number, replay: Replay): void {
     writer.count(this.#dropped);
     writer.count(this.#forests.length);
-    for (const { before, prefix, perValue, held, start, blocks } of this.#forests) {
+    for (const [place, { before, prefix, perValue, held, start, blocks }] of this.#forests.entries()) {
       const estimates = Float64Array.from({ length: blocks }, (_, k) => prefix.at(k + 1) - prefix.at(k));
       writer.double(before);
       writer.multiples(estimates, fraction);
       writer.double(perValue.at(0));
       writer.count(start === undefined ? 0 : 1);
       if (start !== undefined) writer.guessed(start, () => 0);
-      const again = replayed(replay, start, perValue.at(0), estimates);
+      const again = replayed(replay, this.firstBlock(place), start, perValue.at(0), estimates);
       writer.guessed(perValue.toArray(blocks), (k) => again.perValue[k]!);
       writer.guessed(held?.toArray(blocks) ?? NONE, (k) => again.held[k]!);
     }
@@ -200,19 +207,19 @@ export class PublishedBlocks {
     const { blocksPerForest: most, holdsBack } = this.#shape;
     this.#dropped = reader.count();
     this.#forests.length = 0;
-    for (let left = reader.count(); left > 0; left--) {
+    for (let place = 0, forests = reader.count(); place < forests; place++) {
       const before = reader.double();
       const estimates = reader.multiples(fraction);
       const first = reader.double();
       const start = reader.count() === 0 ? undefined : reader.guessed(() => 0);
-      const again = replayed(replay, start, first, estimates);
+      const again = replayed(replay, this.firstBlock(place), start, first, estimates);
       const perValue = reader.guessed((k) => again.perValue[k]!);
       const held = reader.guessed((k) => again.held[k]!);
       const blocks = estimates.length;
       const prefix = new Float64Array(blocks + 1);
       for (let k = 0; k < blocks; k++) prefix[k + 1] = prefix[k]! + estimates[k]!;
       this.#running = {
-        ...{ before, start, blocks },
+        ...{ before, start, blocks, shrinkages: new Map() },
         prefix: Column.of(prefix, most + 1),
         perValue: Column.of(perValue, most),
         held: holdsBack ? Column.of(held, most) : undefined,
@@ -283,9 +290,10 @@ function reserveBlocks({ prefix, perValue, held }: Columns, blocks: number): voi
 /** Where predictions cannot be made again, no guess is right. */
 function replayed(
   replay: Replay,
+  block: number,
   start: Float64Array | undefined,
   first: number,
   estimates: Float64Array,
 ): ReturnType<Replay> {
-  return start === undefined ? { perValue: NONE, held: NONE } : replay(start, first, estimates);
+  return start === undefined ? { perValue: NONE, held: NONE } : replay(block, start, first, estimates);
 }

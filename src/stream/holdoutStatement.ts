@@ -1,7 +1,10 @@
 /** What the statement says about the hold-out: who reads which values, what clamping hides, and what may be wrong. */
 import type { AboveCount } from "./classes.js";
+import { COUNT_PARTS } from "./follow.js";
 import { heldOut, type Settings } from "./options.js";
 import type { ClampedShare, StageStatement } from "./statement.js";
+import { ALL_PARTS } from "./stretches.js";
+import { nodeParts } from "./treeSequence.js";
 
 export function stagesOf(settings: Settings): StageStatement[] {
   const { epsilon, choosing, probing, warming, variant, threshold, warmStart } = settings;
@@ -10,8 +13,9 @@ export function stagesOf(settings: Settings): StageStatement[] {
     mechanism: string,
     values: StageStatement["values"],
     which?: string,
+    parts = ALL_PARTS,
   ): StageStatement => ({
-    ...{ stage: name, mechanism, epsilon, delta: 0, values },
+    ...{ stage: name, mechanism, epsilon: (epsilon * parts) / ALL_PARTS, delta: 0, values },
     ...(which === undefined ? {} : { which }),
   });
   const stages: StageStatement[] = [];
@@ -31,7 +35,14 @@ export function stagesOf(settings: Settings): StageStatement[] {
       stage("probe", "noisy sums that decide whether one level less is skipped", [end, end + probing]),
     );
   if (warming > 0) stages.push(stage("warm start", "one noisy sum", [choosing, end]));
-  stages.push(stage("release", "noisy hierarchy, made consistent", [heldOut(settings), null]));
+  const published = [heldOut(settings), null] as const;
+  stages.push(
+    stage("release", "noisy hierarchy, made consistent", published, undefined, nodeParts(settings)),
+  );
+  if (settings.follow)
+    stages.push(
+      stage("following", "per tree one noisy count of values above θ", published, undefined, COUNT_PARTS),
+    );
   return stages;
 }
 

@@ -2,7 +2,7 @@
  * Adds noise to block sums: the next leaf of a forest whose noise was made consistent before any value came.
  *
  * Every value is in one leaf and so in `levels` nodes of its tree; replacing it moves each of their sums by at
- * most Θ. Noise of scale t = levels·Θ/ε on every node therefore makes the noisy counts H = T + N ε-private, and
+ * most Θ. Noise of scale t = levels·Θ/ε on every node, ε the share that nodes have of it, therefore makes the noisy counts H = T + N ε-private, and
  * (T + N) + f is post-processing of H alone, in every bit: f comes from residuals that are the same integers for
  * N as for H (docs/privacy.md, "Release").
  */
@@ -12,14 +12,13 @@ import { makeScale, type Scale } from "../core/tables/scale.js";
 import type { Settings } from "./options.js";
 import { type ForestShape, type PlacedTree, Trees } from "./trees.js";
 
-export interface PerturberShape extends ForestShape {
-  readonly epsilon: number;
-}
-
-/** t = levels·Θ/ε, with ε the exact rational that its double stands for. */
-export function noiseScale(levels: number, theta: number, epsilon: number): Scale {
+/**
+ * t = levels·Θ/ε, with ε the exact rational that its double stands for.
+ * @param parts how many 32nds of ε there are to spend
+ */
+export function noiseScale(levels: number, theta: number, epsilon: number, parts = 32): Scale {
   const { numerator, denominator } = exactRational(epsilon);
-  return makeScale(BigInt(levels) * BigInt(theta) * denominator, numerator);
+  return makeScale(32n * BigInt(levels) * BigInt(theta) * denominator, BigInt(parts) * numerator);
 }
 
 /**
@@ -46,42 +45,43 @@ export class Perturber {
   #tree: PlacedTree = { noise: new Float64Array(0), corrections: new Float64Array(0), first: 0, end: 0 };
   #first = 0;
   #end = 0;
+  /** Of the noise of that tree. */
+  #scale: Scale | undefined;
   /** From this block on a next tree is drawn ahead. */
   #aheadFrom = Infinity;
 
-  /**
-   * @param theta Θ, the largest clamped value, in grid units
-   * @param fractionBits f is rounded to multiples of 2^−fractionBits, so that sums of estimates are exact in a double
-   */
-  constructor(core: Core, key: Uint32Array, shape: PerturberShape, theta: number, fractionBits: number) {
+  /** @param fractionBits f is rounded to multiples of 2^−fractionBits, so that sums of estimates are exact in a double */
+  constructor(core: Core, key: Uint32Array, shape: ForestShape, fractionBits: number) {
     this.#core = core;
     this.#fanout = shape.fanout;
     this.#levels = shape.levels;
-    const scale = noiseScale(shape.levels, theta, shape.epsilon);
-    this.#trees = new Trees(core, key, shape, scale, 2 ** fractionBits);
+    this.#trees = new Trees(core, key, shape, 2 ** fractionBits);
   }
 
   /** Draws what takes long before a push needs it: called outside of pushes. */
-  prepare(block: number): void {
+  prepare(block: number, scale: Scale): void {
     if (!this.#trees.large) return;
-    this.#moveTo(block);
+    this.#moveTo(block, scale);
     if (block >= this.#aheadFrom) this.#trees.drawAhead(this.#tree, block);
   }
 
-  /** û of block `block`, counted over all forests, in grid units, from its true sum of integers. */
-  estimate(block: number, sum: number): number {
-    if (block < this.#first || block >= this.#end) this.#moveTo(block);
+  /**
+   * û of block `block`, counted over all forests, in grid units, from its true sum of integers.
+   * @param scale of the noise of its tree
+   */
+  estimate(block: number, sum: number, scale: Scale): number {
+    if (block < this.#first || block >= this.#end || scale !== this.#scale) this.#moveTo(block, scale);
     if (block >= this.#aheadFrom) this.#trees.drawAhead(this.#tree, block);
     const leaf = block - this.#first;
     const noisy = sum + this.#tree.noise[leaf]!;
     return this.#levels === 1 ? noisy : noisy + this.#tree.corrections[(leaf / this.#fanout) | 0]!; // | 0: a division of integers
   }
 
-  /** Turns the true sums of consecutive blocks into their estimates, in place. */
-  estimateMany(block: number, sums: Float64Array): void {
+  /** Turns the true sums of consecutive blocks into their estimates, in place; their trees have noise of one scale. */
+  estimateMany(block: number, sums: Float64Array, scale: Scale): void {
     let next = block;
     for (const end = block + sums.length; next < end;) {
-      if (next < this.#first || next >= this.#end) this.#moveTo(next);
+      if (next < this.#first || next >= this.#end || scale !== this.#scale) this.#moveTo(next, scale);
       const part = sums.subarray(next - block, this.#end - block);
       this.#core.estimateLeaves(part, this.#tree, this.#fanout, next - this.#first, part);
       next += part.length;
@@ -89,8 +89,9 @@ export class Perturber {
     if (next > this.#aheadFrom) this.#trees.drawAhead(this.#tree, next - 1);
   }
 
-  #moveTo(block: number): void {
-    this.#tree = this.#trees.take(block);
+  #moveTo(block: number, scale: Scale): void {
+    this.#tree = this.#trees.take(block, scale);
+    this.#scale = scale;
     this.#first = this.#tree.first;
     this.#end = this.#tree.end;
     this.#aheadFrom = this.#trees.aheadFrom;

@@ -1,7 +1,8 @@
 /** Options of a release, checked, with every default filled in. Nothing here has seen a value. */
 import { checkChoice, checkInteger, checkPositive, checkText, ownOptions, shown } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
-import { skippedLevels, type SkipRule } from "./levels.js";
+import { canFollow } from "./follow.js";
+import { levelCount, skippedLevels, type SkipRule } from "./levels.js";
 import { checkExactRange, shapeOf, withSkipped } from "./shape.js";
 import { checkSmoother, type SmootherChoice } from "./smoothers/index.js";
 
@@ -50,6 +51,11 @@ export interface Tuning {
   readonly thresholdStep?: number;
   /** Whether held-out values that take no part in choosing θ give the first prediction, at no cost. Default true. */
   readonly warmStart?: boolean;
+  /**
+   * Whether θ follows the stream from tree to tree, by a private count that takes 1/32 of ε (follow.ts). Default: true
+   * where θ is chosen privately and a tree has enough values for it, 256/ε. Never with a public θ, or variant "paper".
+   */
+  readonly follow?: boolean;
 }
 
 export const STREAM_OPTIONS: readonly (keyof StreamOptions)[] = [
@@ -62,6 +68,7 @@ export const TUNING: readonly (keyof Tuning)[] = [
   "skipLevels",
   "thresholdStep",
   "warmStart",
+  "follow",
 ];
 
 export interface Settings {
@@ -83,6 +90,8 @@ export interface Settings {
   readonly threshold: "noisy-max" | number;
   readonly maxRange: number;
   readonly fanout: number;
+  /** Whether θ follows the stream from tree to tree. */
+  readonly follow: boolean;
   /** h − s, levels that carry noise. */
   readonly levels: number;
   readonly skipped: number;
@@ -127,6 +136,7 @@ export function resolveSettings(asked: StreamOptions): Settings {
     resolution,
     ...thresholdGrid(tuning.thresholdStep, max, resolution, variant),
     threshold,
+    follow: checkFollow(tuning.follow, epsilon, maxRange, fanout, threshold, variant),
     maxRange,
     fanout,
     ...shape,
@@ -143,6 +153,26 @@ export function resolveSettings(asked: StreamOptions): Settings {
 /** m: values that come before the first one published. */
 export const heldOut = ({ choosing, probing, warming, idle }: Settings): number =>
   choosing + probing + warming + idle;
+
+function checkFollow(
+  asked: unknown,
+  epsilon: number,
+  maxRange: number,
+  fanout: number,
+  threshold: "noisy-max" | number,
+  variant: Settings["variant"],
+): boolean {
+  const possible = variant === "default" && threshold === "noisy-max";
+  if (asked === undefined)
+    return possible && canFollow(epsilon, fanout ** (levelCount(maxRange, fanout) - 1));
+  if (typeof asked !== "boolean")
+    throw new TypeError(`tuning.follow: expected true or false, got a value of type ${typeof asked}`);
+  if (asked && !possible)
+    throw new TypeError(
+      'tuning.follow: expected false; a public threshold and variant "paper" keep θ as it is',
+    );
+  return asked;
+}
 
 /** Hold-outs of 16 probes and more spend their last values on one (probe.ts). */
 function withProbe(settings: Settings): Settings {

@@ -2,10 +2,11 @@
  * What is published before a block's estimate is known: the smoother's predictions, per value, in grid units. They are
  * rounded to multiples of 1/fraction, so that sums of them are exact.
  */
-import type { Replay } from "./blocks.js";
+import type { PublishedBlocks, Replay } from "./blocks.js";
+import type { Decoder, Encoder } from "./codec.js";
 import type { Settings } from "./options.js";
 import { makeSmoother, type Smoother } from "./smoothers/index.js";
-import { laplaceVariance } from "./variance.js";
+import type { NodeNoise } from "./stretches.js";
 
 /** Smoothers that remember more than this write their predictions out in snapshots. */
 const MOST_REPLAYED = 256;
@@ -24,23 +25,23 @@ export class Predictor {
   /** Another one that has seen no block. */
   readonly #again: () => Predictor;
   readonly #smoother: Smoother;
+  readonly #noise: NodeNoise;
   readonly #blockLength: number;
   readonly #fraction: number;
   /** Every so many blocks a forest begins, and what the smoother remembers is put down; Infinity: never. */
   readonly #forest: number;
 
   /**
-   * @param theta Θ in grid units
    * @param firstMean prediction per value for the first block
    * @param largest sums up to it stay exact, in grid units
    */
-  constructor(settings: Settings, theta: number, firstMean: number, fraction: number, largest: number) {
-    this.#again = () => new Predictor(settings, theta, firstMean, fraction, largest);
-    const { smoother, blockLength, resolution, levels, epsilon } = settings;
+  constructor(settings: Settings, noise: NodeNoise, firstMean: number, fraction: number, largest: number) {
+    this.#again = () => new Predictor(settings, noise, firstMean, fraction, largest);
+    const { smoother, blockLength, resolution } = settings;
+    this.#noise = noise;
     this.#smoother = makeSmoother(smoother, {
       ...settings,
       unit: resolution / blockLength,
-      nodeVariance: laplaceVariance((levels * theta) / epsilon),
       first: firstMean * blockLength,
       largest,
     });
@@ -68,9 +69,9 @@ export class Predictor {
     return this.#forest < Infinity && block % this.#forest === 0;
   }
 
-  /** The next block's prediction. */
-  next(estimate: number): number {
-    return this.round(this.#smoother.next(estimate) / this.#blockLength);
+  /** The prediction of the block after block `block`. */
+  next(estimate: number, block: number): number {
+    return this.round(this.#smoother.next(estimate, this.#noise.varianceAt(block)) / this.#blockLength);
   }
 
   /**
@@ -92,19 +93,36 @@ export class Predictor {
     for (let i = 0, begun = 0; i < estimates.length; i++) {
       if (this.#begins(block + i)) starts[begun++]!.set(this.#smoother.state);
       if (this.#blockLength === 1) continue; // nothing is left to prediction
-      perValue[i + 1] = this.next(estimates[i]!);
+      perValue[i + 1] = this.next(estimates[i]!, block + i);
       held[i] = this.held;
     }
   }
 
   /** Predictions in a forest are a function of its estimates and of what the smoother knew before. */
-  readonly replay: Replay = (start, first, estimates) => {
+  readonly replay: Replay = (block, start, first, estimates) => {
     const again = this.#again();
     again.smoother.state.set(start);
-    const predictions = again.prepare(0, estimates.length, first);
-    again.nextMany(estimates, 0, predictions);
+    const predictions = again.prepare(block, estimates.length, first);
+    again.nextMany(estimates, block, predictions);
     return predictions;
   };
+
+  /** @param block how many blocks are finished, all of them in `published` */
+  save(writer: Encoder, block: number, published: PublishedBlocks): void {
+    writer.guessed(this.#smoother.state, (i) => this.#remembered(i, block, published));
+  }
+
+  load(reader: Decoder, block: number, published: PublishedBlocks): void {
+    this.#smoother.state.set(reader.guessed((i) => this.#remembered(i, block, published)));
+  }
+
+  /** What a smoother that keeps a ring of past estimates has at place i: snapshots need not hold it twice. */
+  #remembered(i: number, block: number, published: PublishedBlocks): number {
+    if (i === 0) return block;
+    const size = this.#smoother.state.length - 1;
+    const newest = block - 1 - ((((block - i) % size) + size) % size);
+    return (newest < 0 ? undefined : published.estimate(newest)) ?? 0;
+  }
 
   round(perValue: number): number {
     return Math.floor(perValue * this.#fraction + 0.5) / this.#fraction;

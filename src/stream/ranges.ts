@@ -1,8 +1,9 @@
 /** Answers to range queries, in O(levels) from what was published. All numbers here are in grid units; `answer.ts` scales them. */
 import type { AnswerKind } from "./answer.js";
-import type { Forest, PublishedBlocks } from "./blocks.js";
+import type { PublishedBlocks } from "./blocks.js";
 import { Shrinkage } from "./shrink.js";
-import { laplaceVariance, type Spread } from "./variance.js";
+import type { NodeNoise } from "./stretches.js";
+import type { Spread } from "./variance.js";
 import { AnswerWeights, type NoiseShape, type PredictionNoise } from "./weights.js";
 
 export interface RawAnswer {
@@ -13,20 +14,19 @@ export interface RawAnswer {
 export class RangeIndex {
   readonly #blocks: PublishedBlocks;
   readonly #shape: NoiseShape;
-  readonly #nodeVariance: number;
+  readonly #noise: NodeNoise;
   readonly #predictions: PredictionNoise;
 
-  /** @param scale t of the noise on every node */
-  constructor(blocks: PublishedBlocks, shape: NoiseShape, scale: number, predictions: PredictionNoise) {
+  constructor(blocks: PublishedBlocks, shape: NoiseShape, noise: NodeNoise, predictions: PredictionNoise) {
     this.#blocks = blocks;
     this.#shape = shape;
-    this.#nodeVariance = laplaceVariance(scale);
+    this.#noise = noise;
     this.#predictions = predictions;
   }
 
   /** The sum over positions [from, to), which must have been published. */
   answer(from: number, to: number, kind: AnswerKind): RawAnswer {
-    const { variance, fourth } = this.#noise(from, to, kind);
+    const { variance, fourth } = this.#spread(from, to, kind);
     const signal = kind === "best" ? this.#signalVariance(from, to) : 0;
     return {
       sum: this.#sumBefore(to, kind) - this.#sumBefore(from, kind),
@@ -66,25 +66,38 @@ export class RangeIndex {
 
   /** The same with finished trees shrunk. */
   #bestBefore(end: number): number {
-    const { blockLength, fanout, levels } = this.#shape;
-    const place = this.#blocks.placeOf(Math.floor(end / blockLength));
+    const block = Math.floor(end / this.#shape.blockLength);
+    const place = this.#blocks.placeOf(block);
     const forest = this.#blocks.forestAt(place);
-    if (forest === undefined) return this.#blocksBefore(end);
-    const { trees } = this.#updated(forest);
-    const leaves = end / blockLength - this.#blocks.firstBlock(place);
-    if (trees === 0 || leaves > trees * fanout ** (levels - 1)) return this.#blocksBefore(end);
-    return forest.before + forest.shrinkage!.sumBefore(leaves, forest.prefix);
+    const shrinkage = this.#shrinkageAt(block);
+    const leaves = end / this.#shape.blockLength - this.#blocks.firstBlock(place);
+    if (forest === undefined || shrinkage === undefined || leaves > shrinkage.end)
+      return this.#blocksBefore(end);
+    return forest.before + shrinkage.sumBefore(leaves, forest.prefix);
   }
 
-  /** The factors of a forest, up to date. Derived from released numbers alone, so snapshots need not hold them. */
-  #updated(forest: Forest): Shrinkage {
-    forest.shrinkage ??= new Shrinkage(this.#shape, this.#nodeVariance);
-    forest.shrinkage.update(forest.prefix, forest.blocks);
-    return forest.shrinkage;
+  /**
+   * The factors of the stretch of trees that a block is in, up to date; undefined before a tree of it has ended. Derived
+   * from released numbers alone, so snapshots need not hold them.
+   */
+  #shrinkageAt(block: number): Shrinkage | undefined {
+    const place = this.#blocks.placeOf(block);
+    const forest = this.#blocks.forestAt(place);
+    if (forest === undefined) return undefined;
+    const first = this.#blocks.firstBlock(place);
+    const inForest = Math.min(block, first + forest.blocks - 1);
+    const start = Math.max(0, this.#noise.startOf(inForest) - first);
+    let shrinkage = forest.shrinkages.get(start);
+    if (shrinkage === undefined) {
+      shrinkage = new Shrinkage(this.#shape, this.#noise.varianceAt(inForest), start);
+      forest.shrinkages.set(start, shrinkage);
+    }
+    shrinkage.update(forest.prefix, Math.min(forest.blocks, this.#noise.endOf(inForest) - first));
+    return shrinkage.end === start ? undefined : shrinkage;
   }
 
   /** Noise in the answer; for "best" that of "blocks", which is more. */
-  #noise(from: number, to: number, kind: AnswerKind): Spread {
+  #spread(from: number, to: number, kind: AnswerKind): Spread {
     const { blockLength } = this.#shape;
     const weights = new AnswerWeights(this.#shape, this.#predictions);
     const finished = this.#blocks.finished;
@@ -98,7 +111,7 @@ export class RangeIndex {
       weights.addBlocks(Math.min(finished, start), Math.min(finished, end), 1);
       weights.addPrediction(finished, Math.max(finished, end) - Math.max(finished, start));
     }
-    return weights.spread(this.#nodeVariance);
+    return weights.spread(this.#noise);
   }
 
   /**
@@ -120,12 +133,15 @@ export class RangeIndex {
     );
   }
 
-  /** τ² around a block: of its forest, or of the one before while no tree of its own has ended. */
+  /** τ² around a block: of its stretch, or of the one before while no tree of its own has ended. */
   #leafVariance(block: number): number {
+    const own = this.#shrinkageAt(block);
+    if (own !== undefined) return own.leafVariance;
     const place = this.#blocks.placeOf(block);
-    const [forest, before] = [this.#blocks.forestAt(place), this.#blocks.forestAt(place - 1)];
-    if (forest === undefined) return 0;
-    const own = this.#updated(forest);
-    return own.trees > 0 || before === undefined ? own.leafVariance : this.#updated(before).leafVariance;
+    if (this.#blocks.forestAt(place) === undefined) return 0;
+    const first = Math.max(this.#blocks.firstBlock(place), this.#noise.startOf(block));
+    return (
+      (first <= this.#blocks.firstBlock(0) ? undefined : this.#shrinkageAt(first - 1))?.leafVariance ?? 0
+    );
   }
 }

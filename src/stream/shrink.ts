@@ -17,9 +17,11 @@ export interface TreeShape {
   readonly levels: number;
 }
 
-/** The factors of one forest, brought up to date when a tree has ended: O(leaves of that tree), once. */
+/** The factors of one stretch of trees in a forest, brought up to date when a tree has ended: O(leaves of that tree), once. */
 export class Shrinkage {
   readonly #fanout: number;
+  /** Its first leaf, counted in the forest. */
+  readonly #start: number;
   /** Leaves of a tree. */
   readonly #tree: number;
   /** σ_l²: variance of a node's deviation from its family, times b/(b−1), on levels from the leaves up to the trees. */
@@ -33,47 +35,51 @@ export class Shrinkage {
   #leafVariance = 0;
 
   /** @param nodeVariance of the noise on every node */
-  constructor({ fanout, levels }: TreeShape, nodeVariance: number) {
+  constructor({ fanout, levels }: TreeShape, nodeVariance: number, start = 0) {
     this.#fanout = fanout;
+    this.#start = start;
     this.#tree = fanout ** (levels - 1);
     this.#variances = deviationVariances(fanout, levels, nodeVariance);
     this.#squares = new Float64Array(levels - 1);
     this.#factors = new Float64Array(levels).fill(1);
   }
 
-  /** Finished trees that the factors know of. */
-  get trees(): number {
-    return this.#trees;
+  /** The first leaf, counted in the forest, that is in no finished tree that the factors know of. */
+  get end(): number {
+    return this.#start + this.#trees * this.#tree;
   }
 
   get leafVariance(): number {
     return this.#leafVariance;
   }
 
-  /** @param prefix prefix[k]: sum of the first k estimates of the forest, of which there are `leaves` */
-  update(prefix: Prefix, leaves: number): void {
-    const trees = Math.floor(leaves / this.#tree);
+  /**
+   * @param prefix prefix[k]: sum of the first k estimates of the forest
+   * @param end estimates up to this leaf are there and in the stretch
+   */
+  update(prefix: Prefix, end: number): void {
+    const trees = Math.floor((end - this.#start) / this.#tree);
     if (trees === this.#trees) return;
-    for (; this.#trees < trees; this.#trees++) this.#addTree(prefix, this.#trees * this.#tree);
+    for (; this.#trees < trees; this.#trees++) this.#addTree(prefix, this.end);
     const top = this.#factors.length - 1;
     const b = this.#fanout;
     for (let l = 0; l < top; l++) {
       const families = (trees * this.#tree) / b ** (l + 1);
       this.#setFactor(l, this.#squares[l]!, families * (b ** 2 - 1));
     }
-    this.#setFactor(top, familySquares(prefix, 0, this.#tree, trees), trees ** 2 - 1);
+    this.#setFactor(top, familySquares(prefix, this.#start, this.#tree, trees), trees ** 2 - 1);
   }
 
-  /** The shrunk sum of the first `leaves` leaves, a real number; all lie in finished trees. */
+  /** The shrunk sum of all leaves before `leaves`, a real number counted in the forest, at most `end`. */
   sumBefore(leaves: number, prefix: Prefix): number {
     const b = this.#fanout;
     const top = this.#factors.length - 1;
     // A family's sum as it is, and shrunk: first of all trees, then of the one that holds the end, and so on down.
-    let raw = prefix.at(this.#trees * this.#tree);
+    let raw = prefix.at(this.end) - prefix.at(this.#start);
     let shrunk = raw;
     let children = this.#trees;
-    let start = 0;
-    let sum = 0;
+    let start = this.#start;
+    let sum = prefix.at(start);
     for (let l = top, size = this.#tree; l >= 0; l--, size /= b) {
       const c = this.#factors[l]!;
       const whole = Math.floor((leaves - start) / size);

@@ -2,7 +2,7 @@
 import type { Settings } from "./options.js";
 
 export interface StageStatement {
-  readonly stage: "threshold" | "warm start" | "clamped share" | "probe" | "release";
+  readonly stage: "threshold" | "warm start" | "clamped share" | "probe" | "following" | "release";
   readonly mechanism: string;
   readonly epsilon: number;
   readonly delta: number;
@@ -35,6 +35,8 @@ export interface Statement {
   readonly stages: readonly StageStatement[];
   /** θ, once chosen; public. 0 where zeros are published, whatever comes. */
   readonly threshold: number | null;
+  /** θ over time, for the positions that can still be asked for: from which published position on each one holds. */
+  readonly thresholds: readonly { readonly from: number; readonly threshold: number }[];
   readonly max: number;
   /** What happens to values outside [0, max] and above θ. No value is refused for its size. */
   readonly clamping: string;
@@ -93,6 +95,8 @@ export interface StatementParts extends Pick<
   readonly resolution?: number;
   /** Given where the system protects something else than one value. */
   readonly protects?: Pick<Statement, "definition" | "neighbours" | "unit" | "notProtected">;
+  /** Given where θ may change; otherwise it is the same from the first position on. */
+  readonly thresholds?: Statement["thresholds"];
 }
 
 /** The statement of a system: the one place where it is put together. */
@@ -127,6 +131,7 @@ export function makeStatement(
     published,
     notProtected: NOT_PROTECTED,
     ...protects,
+    thresholds: parts.threshold === null ? [] : [{ from: 0, threshold: parts.threshold }],
     ...parts,
     private: secret && parts.private !== false,
   };

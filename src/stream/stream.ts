@@ -29,7 +29,9 @@ import {
 } from "./snapshot.js";
 import { type Stage, StagedSystem, type SystemParts } from "./stagedSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
+import { ALL_PARTS } from "./stretches.js";
 import type { PrivateStream } from "./system.js";
+import { nodeParts } from "./treeSequence.js";
 
 /** Makes a stream: `push` a value, get its private number. This is ToPS. */
 export function privateStream(options: StreamOptions): PrivateStream {
@@ -124,6 +126,13 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
   }
 }
 
+const COMPOSITION = {
+  still:
+    "The stages read disjoint values and every forest of noise covers values of its own: parallel composition, ε in all.",
+  following:
+    "Release and following read the same values and share ε; all other stages read values of their own, and so does every tree of noise: ε in all.",
+} as const;
+
 /** The parts that make a staged system ToPS. */
 class Tops implements SystemParts<BlockPublisher> {
   readonly settings: Settings;
@@ -172,18 +181,23 @@ class Tops implements SystemParts<BlockPublisher> {
   statement({ holdout, release }: Stage<BlockPublisher>): Statement {
     const { epsilon, resolution, smoother, variant } = this.settings;
     const settled = withSkipped(this.settings, release?.beginning.skipped ?? this.settings.skipped);
-    const units = release?.beginning.theta ?? holdout?.theta;
+    const stretches = release?.publisher.stretches ?? [];
+    const units = stretches.at(-1)?.theta ?? holdout?.theta;
     const threshold = units === undefined ? null : units * resolution;
     return makeStatement(settled, this.#core.name, release?.publisher.length ?? 0, {
       system: variant === "paper" ? "ToPS, as in the paper" : "ToPS",
       epsilon,
       delta: 0,
-      composition:
-        "The stages read disjoint values and every forest of noise covers values of its own: parallel composition, ε in all.",
+      composition: COMPOSITION[settled.follow ? "following" : "still"],
       stages: stagesOf(settled),
       threshold,
       smoother: smootherName(smoother) + (release?.publisher.smootherTrouble ?? ""),
-      noiseScale: threshold === null ? null : (settled.levels * threshold) / epsilon,
+      thresholds: stretches.map(({ block, theta }) => ({
+        from: block * settled.blockLength,
+        threshold: theta * resolution,
+      })),
+      noiseScale:
+        threshold === null ? null : (settled.levels * threshold * ALL_PARTS) / (nodeParts(settled) * epsilon),
       noise: "discrete Laplace, sampled exactly",
       settled: release !== undefined || settled.probing === 0,
       clampedShare: clampedShare(release?.beginning.above, epsilon),

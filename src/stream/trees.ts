@@ -36,7 +36,8 @@ export class Trees {
   readonly #core: Core;
   readonly #key: Uint32Array;
   readonly #shape: ForestShape;
-  readonly #scale: Scale;
+  /** Of the noise of the tree that was taken last: the next ones are drawn ahead with it. */
+  #scale: Scale | undefined;
   /** Corrections are rounded to multiples of 1/fraction. */
   readonly #fraction: number;
   /** Slices of a tree; 0 if it is drawn at once when it is due. */
@@ -46,11 +47,10 @@ export class Trees {
   /** The first block that draws a slice of a next tree. */
   aheadFrom = Infinity;
 
-  constructor(core: Core, key: Uint32Array, shape: ForestShape, scale: Scale, fraction: number) {
+  constructor(core: Core, key: Uint32Array, shape: ForestShape, fraction: number) {
     this.#core = core;
     this.#key = key;
     this.#shape = shape;
-    this.#scale = scale;
     this.#fraction = fraction;
     this.#slices = mostSlices(shape.fanout, shape.levels);
   }
@@ -60,9 +60,11 @@ export class Trees {
     return nodeCount(this.#shape.fanout, this.#shape.levels) > LARGE;
   }
 
-  /** The tree that covers a block. */
-  take(block: number): PlacedTree {
+  /** The tree that covers a block, with noise of this scale: where that changes, what was drawn ahead is of no use. */
+  take(block: number, scale: Scale): PlacedTree {
     const span = this.#spanOf(block);
+    if (scale !== this.#scale) this.#ahead.length = 0;
+    this.#scale = scale;
     while (this.#ahead.length > 0 && this.#ahead[0]!.first < span.first) this.#ahead.shift();
     const next = this.#ahead[0]?.first === span.first ? this.#ahead.shift() : undefined;
     const tree = (next && drawn(next, Infinity)) ?? this.#growAtOnce(span);
@@ -104,14 +106,14 @@ export class Trees {
 
   #growAtOnce(span: Span): PlacedTree {
     const { fanout, levels } = this.#shape;
-    const tree = this.#core.growTree(this.#random(span), this.#scale, fanout, levels);
+    const tree = this.#core.growTree(this.#random(span), this.#scale!, fanout, levels);
     roundAll(tree.corrections, this.#fraction);
     return { ...tree, ...span };
   }
 
   *#growInSlices(span: Span): Generator<undefined, PlacedTree> {
     const { fanout, levels } = this.#shape;
-    const tree = yield* growInSlices(this.#core, this.#random(span), this.#scale, fanout, levels);
+    const tree = yield* growInSlices(this.#core, this.#random(span), this.#scale!, fanout, levels);
     yield* roundInSlices(tree.corrections, this.#fraction);
     return { ...tree, ...span };
   }

@@ -4,6 +4,7 @@
  * is known in closed form for any weights (variance.ts).
  */
 import type { PastWeights } from "./smoothers/smoother.js";
+import type { NodeNoise } from "./stretches.js";
 import {
   addSpreads,
   boundSpreads,
@@ -44,9 +45,9 @@ export class AnswerWeights {
   readonly #predictions: PredictionNoise;
   /** Where q changes, and by how much. */
   readonly #changes = new Map<number, number>();
-  /** Values that count at the first prediction, and blocks that count at a prediction that is no weighted sum. */
+  /** Values that count at the first prediction, and shares of blocks that count at a prediction that is no weighted sum. */
   #first = 0;
-  #unknown = 0;
+  readonly #unknown: { readonly block: number; readonly share: number }[] = [];
 
   constructor(shape: NoiseShape, predictions: PredictionNoise) {
     this.#shape = shape;
@@ -65,7 +66,7 @@ export class AnswerWeights {
     if (share === 0) return;
     const past = block === 0 ? undefined : this.#predictions.weights?.(block);
     if (block === 0) this.#first += share * this.#shape.blockLength;
-    else if (past === undefined) this.#unknown += Math.abs(share);
+    else if (past === undefined) this.#unknown.push({ block, share: Math.abs(share) });
     let end = block;
     for (const { blocks, weight } of past ?? []) {
       this.addBlocks(end - blocks, end, share * weight);
@@ -73,47 +74,51 @@ export class AnswerWeights {
     }
   }
 
-  /** @param nodeVariance of the noise on every node */
-  spread(nodeVariance: number): Spread {
-    const known = addSpreads(
-      this.#blockSpread(nodeVariance),
-      scaleSpread(this.#predictions.first, this.#first),
-    );
-    if (this.#unknown === 0) return known;
+  spread(noise: NodeNoise): Spread {
+    const known = addSpreads(this.#blockSpread(noise), scaleSpread(this.#predictions.first, this.#first));
     const { fanout, levels } = this.#shape;
-    const oneBlock = forestSpread([{ from: 0, to: 1, weight: 1 }], fanout, levels, nodeVariance);
-    return boundSpreads(known, scaleSpread(oneBlock, this.#unknown));
+    return this.#unknown.reduce((spread, { block, share }) => {
+      // Its noise is that of the block before it, from which it came, or of blocks like that.
+      const variance = noise.varianceAt(block - 1);
+      const oneBlock = forestSpread([{ from: 0, to: 1, weight: 1 }], fanout, levels, variance);
+      return boundSpreads(spread, scaleSpread(oneBlock, share));
+    }, known);
   }
 
-  /** Forests are independent, and all that lie inside one piece have the same spread. */
-  #blockSpread(nodeVariance: number): Spread {
+  /** Forests and stretches are independent, and all forests that lie inside one piece and one stretch have the same spread. */
+  #blockSpread(noise: NodeNoise): Spread {
     const { fanout, levels, blocksPerForest } = this.#shape;
     let spread = NO_SPREAD;
-    let forest = 0;
-    let inForest: Piece[] = [];
-    const finishForest = (): void => {
-      if (inForest.length > 0)
-        spread = addSpreads(spread, forestSpread(inForest, fanout, levels, nodeVariance));
-      inForest = [];
+    let group = { forest: -1, stretch: -1, variance: 0 };
+    let pieces: Piece[] = [];
+    const finishGroup = (): void => {
+      if (pieces.length > 0)
+        spread = addSpreads(spread, forestSpread(pieces, fanout, levels, group.variance));
+      pieces = [];
     };
     for (const { from, to, weight } of this.#pieces())
       for (let start = from; start < to;) {
-        const next = Math.floor(start / blocksPerForest);
-        if (next !== forest) finishForest();
-        forest = next;
+        const block = Math.floor(start);
+        const [forest, stretch] = [Math.floor(start / blocksPerForest), noise.startOf(block)];
+        if (forest !== group.forest || stretch !== group.stretch) {
+          finishGroup();
+          group = { forest, stretch, variance: noise.varianceAt(block) };
+        }
+        const { variance } = group;
         const begin = forest * blocksPerForest;
-        const whole = start === begin ? Math.floor((to - begin) / blocksPerForest) : 0;
+        const end = Math.min(to, noise.endOf(block));
+        const whole = start === begin ? Math.floor((end - begin) / blocksPerForest) : 0;
         if (whole > 1) {
-          const one = forestSpread([{ from: 0, to: blocksPerForest, weight }], fanout, levels, nodeVariance);
+          const one = forestSpread([{ from: 0, to: blocksPerForest, weight }], fanout, levels, variance);
           spread = addSpreads(spread, { variance: one.variance * whole, fourth: one.fourth * whole });
           start = begin + whole * blocksPerForest;
         } else {
-          const end = Math.min(to, begin + blocksPerForest);
-          inForest.push({ from: start - begin, to: end - begin, weight });
-          start = end;
+          const until = Math.min(end, begin + blocksPerForest);
+          pieces.push({ from: start - begin, to: until - begin, weight });
+          start = until;
         }
       }
-    finishForest();
+    finishGroup();
     return spread;
   }
 

@@ -11,7 +11,8 @@ import { PublishedBlocks } from "../../src/stream/blocks.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
 import type { SmootherChoice } from "../../src/stream/smoothers/index.js";
 import { HoldoutStream } from "../../src/stream/stream.js";
-import { NO_SPREAD } from "../../src/stream/variance.js";
+import { sameNoise } from "../../src/stream/stretches.js";
+import { laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
 
 const VALUE = 3;
 /** Blocks of 4 values, trees of 16, forests of 64; 24 values for the first prediction. */
@@ -99,7 +100,10 @@ describe.each(LINEAR)("%j", (smoother) => {
     const settings = resolveSettings(OPTIONS);
     const blocks = new PublishedBlocks(settings);
     for (let block = 0; block < Math.floor(LENGTH / 4); block++) blocks.add(0, 0);
-    const broken = new RangeIndex(blocks, settings, (2 * 10) / 0.5, { first: NO_SPREAD, weights: () => [] });
+    const broken = new RangeIndex(blocks, settings, sameNoise(laplaceVariance((2 * 10) / 0.5)), {
+      first: NO_SPREAD,
+      weights: () => [],
+    });
     for (const answer of ANSWERS) {
       const [from, to] = RANGES["the running block"];
       const { high } = makeAnswer(0, to - from, broken.answer(from, to, answer).spread, 1, 0.95);

@@ -3,6 +3,7 @@ import { makeAnswer, noiseQuantile } from "../../src/stream/answer.js";
 import type { PredictionNoise } from "../../src/stream/weights.js";
 import { PublishedBlocks } from "../../src/stream/blocks.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
+import { sameNoise } from "../../src/stream/stretches.js";
 import { addSpreads, forestSpread, laplaceVariance, scaleSpread } from "../../src/stream/variance.js";
 import { normalQuantile } from "../../src/core/normal.js";
 import { arrayBytes } from "../support/memory.js";
@@ -20,7 +21,7 @@ const predictions: PredictionNoise = {
 function example(count: number, history = 100) {
   const blocks = new PublishedBlocks({ ...shape, history });
   blocks.prediction = running;
-  const index = new RangeIndex(blocks, shape, scale, predictions);
+  const index = new RangeIndex(blocks, shape, sameNoise(laplaceVariance(scale)), predictions);
   const published: number[] = [];
   const estimates: number[] = [];
   for (let t = 0; t < count; t++) {
@@ -130,7 +131,10 @@ describe("spread", () => {
 
   test("where a prediction is no weighted sum: at most one block's noise, wholly dependent on the rest", () => {
     const { blocks } = example(2);
-    const index = new RangeIndex(blocks, shape, scale, { ...predictions, weights: undefined });
+    const index = new RangeIndex(blocks, shape, sameNoise(laplaceVariance(scale)), {
+      ...predictions,
+      weights: undefined,
+    });
     const [two, one] = [spreadOf([0, 2, 1]), spreadOf([0, 1, 1])];
     const { variance, fourth } = index.answer(0, 10, "blocks").spread;
     expect(Math.sqrt(variance)).toBeCloseTo(Math.sqrt(two.variance) + Math.sqrt(one.variance) / 2, 12);

@@ -3,7 +3,8 @@ import { PublishedBlocks } from "../../src/stream/blocks.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
 import { Column } from "../../src/stream/column.js";
 import { deviationVariances, Shrinkage } from "../../src/stream/shrink.js";
-import { forestSpread, NO_SPREAD } from "../../src/stream/variance.js";
+import { sameNoise } from "../../src/stream/stretches.js";
+import { forestSpread, laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
 
 const prefixOf = (leaves: readonly number[]) => {
   const prefix = new Float64Array(leaves.length + 1);
@@ -56,7 +57,7 @@ test("four leaves under two trees, worked by hand", () => {
   const prefix = prefixOf([10, 4, 3, 3]);
   const shrinkage = new Shrinkage({ fanout: 2, levels: 2 }, 3);
   shrinkage.update(prefix, 4);
-  expect(shrinkage.trees).toBe(2);
+  expect(shrinkage.end).toBe(4);
   const sums = [0, 1, 2, 2.5, 3, 4].map((leaves) => shrinkage.sumBefore(leaves, prefix));
   // Trees 13.75 and 6.25; leaves 6.875 ± 2 and 3.125 twice.
   const want = [0, 8.875, 13.75, 15.3125, 16.875, 20];
@@ -131,7 +132,10 @@ describe("an index", () => {
     const blocks = new PublishedBlocks(shape);
     for (const estimate of example(count, 300)) blocks.add(estimate, 0);
     blocks.prediction = 2;
-    return new RangeIndex(blocks, shape, 3, { first: NO_SPREAD, weights: () => [{ blocks: 1, weight: 1 }] });
+    return new RangeIndex(blocks, shape, sameNoise(laplaceVariance(3)), {
+      first: NO_SPREAD,
+      weights: () => [{ blocks: 1, weight: 1 }],
+    });
   };
 
   test("shrinks finished trees, and leaves the running tree and the running block as they are", () => {

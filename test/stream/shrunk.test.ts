@@ -12,29 +12,28 @@ const tiny = {
   levels: 2,
   blocksPerForest: 4,
   blockLength: 4,
-  nodeVariance: 3,
   first: 10,
   largest: Infinity,
 };
 
 test("two families of two blocks, worked by hand", () => {
   const smoother = shrunk(tiny, 0);
-  smoother.next(13); // no family has ended: nothing is held back
+  smoother.next(13, 3); // no family has ended: nothing is held back
   expect(smoother.heldBack).toBe(0);
-  smoother.next(11); // the family ends: μ = 12; S_1 = (13 − 10)² = 9
+  smoother.next(11, 3); // the family ends: μ = 12; S_1 = (13 − 10)² = 9
   expect(smoother.heldBack).toBe(0);
   // The second family begins with 16: S_1 = 9 + ½·(16 − 9) = 12.5, d = (12.5 − 2)/1, c = 10.5/12.5 = 0.84.
-  smoother.next(16);
+  smoother.next(16, 3);
   expect(smoother.heldBack).toBeCloseTo(0.16 * (16 - 12), 12);
-  smoother.next(16);
+  smoother.next(16, 3);
   expect(smoother.heldBack).toBe(0);
 });
 
 test("no move is larger than two standard deviations of the noise", () => {
   const smoother = shrunk({ ...tiny, first: 0 }, 0);
-  for (let block = 0; block < 32; block++) smoother.next(0);
+  for (let block = 0; block < 32; block++) smoother.next(0, 3);
   // x = 3√V after families of zeros: S_1 = x²/8, d = V/8, c = 1/9, and (1 − c)·x = 2.67 √V.
-  smoother.next(3 * Math.sqrt(2));
+  smoother.next(3 * Math.sqrt(2), 3);
   expect(smoother.heldBack).toBeCloseTo(2 * Math.sqrt(2), 12);
 });
 
@@ -54,9 +53,9 @@ test("V_k is the variance of the first k children of a family, as least squares 
 describe("a period", () => {
   const wave = (length: number) => (block: number) => 100 + 80 * Math.sin((2 * Math.PI * block) / length);
   const after = (period: number, data: (block: number) => number) => {
-    const smoother = shrunk({ ...tiny, nodeVariance: 1e4 }, period);
+    const smoother = shrunk(tiny, period);
     let prediction = NaN;
-    for (let block = 0; block < 60; block++) prediction = smoother.next(data(block));
+    for (let block = 0; block < 60; block++) prediction = smoother.next(data(block), 1e4);
     return prediction;
   };
 

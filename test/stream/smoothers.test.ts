@@ -9,7 +9,7 @@ import { MEDIAN_BLOCKS } from "../../src/stream/smoothers/median.js";
 import vectors from "../vectors/smoothers.json" with { type: "json" };
 
 const context = (unit: number): SmootherContext => ({
-  ...{ unit, fanout: 4, levels: 3, blocksPerForest: 64, blockLength: 4, nodeVariance: 100, first: 10 },
+  ...{ unit, fanout: 4, levels: 3, blocksPerForest: 64, blockLength: 4, first: 10 },
   largest: 2 ** 40,
 });
 
@@ -19,7 +19,7 @@ function publish(choice: SmootherChoice, estimates: readonly number[], g: number
   let p = (g * theta) / 2;
   return estimates.flatMap((estimate) => {
     const block = [...new Array<number>(g - 1).fill(p / g), estimate - ((g - 1) * p) / g];
-    p = smoother.next(estimate);
+    p = smoother.next(estimate, 1);
     return block;
   });
 }
@@ -42,7 +42,7 @@ describe.each(["full", "moving_w2"] as const)("vectors, %s", (name) => {
 
 test("moving forgets what is older than its window", () => {
   const smoother = makeSmoother({ moving: 2 }, context(1));
-  expect([10, 20, 40, 0].map((x) => smoother.next(x))).toEqual([10, 15, 30, 20]);
+  expect([10, 20, 40, 0].map((x) => smoother.next(x, 1))).toEqual([10, 15, 30, 20]);
 });
 
 test("median equals a sorted window, also when the window is full and values repeat", () => {
@@ -51,7 +51,7 @@ test("median equals a sorted window, also when the window is full and values rep
   for (let i = 0; i < 2 * MEDIAN_BLOCKS + 100; i++) {
     const value = ((i * 7919) % 1009) - 500 + (i % 3 === 0 ? 0.5 : 0);
     seen.push(value);
-    const got = smoother.next(value);
+    const got = smoother.next(value, 1);
     if (i < 50 || i % 997 === 0 || i > 2 * MEDIAN_BLOCKS + 90) {
       const window = seen.slice(-MEDIAN_BLOCKS).sort((a, b) => a - b);
       const half = window.length >> 1;
@@ -71,9 +71,9 @@ test("state is all there is: a copy of it gives the same predictions", () => {
     { exponential: 0.3 },
   ] as SmootherChoice[]) {
     const [a, b] = [makeSmoother(choice, context(1)), makeSmoother(choice, context(1))];
-    for (let i = 0; i < 10; i++) a.next(Math.sin(i));
+    for (let i = 0; i < 10; i++) a.next(Math.sin(i), 1);
     b.state.set(a.state);
-    for (let i = 10; i < 20; i++) expect(b.next(Math.sin(i))).toBe(a.next(Math.sin(i)));
+    for (let i = 10; i < 20; i++) expect(b.next(Math.sin(i), 1)).toBe(a.next(Math.sin(i), 1));
   }
 });
 
@@ -95,7 +95,7 @@ describe("weights", () => {
         const smoother = makeSmoother(choice, context(1));
         let prediction = NaN;
         for (let block = 0; block < count; block++)
-          prediction = smoother.next(block === count - 1 - back ? 1 : 0);
+          prediction = smoother.next(block === count - 1 - back ? 1 : 0, 1);
         expect(flat[back] ?? 0).toBeCloseTo(prediction, 14);
       }
     },
@@ -127,7 +127,7 @@ describe("a function of your own", () => {
       shown.push([...means]);
       return means.at(-1)!;
     }, context(0.5));
-    for (let i = 1; i <= 300; i++) expect(smoother.next(i)).toBe(i);
+    for (let i = 1; i <= 300; i++) expect(smoother.next(i, 1)).toBe(i);
     expect(shown[2]).toEqual([0.5, 1, 1.5]);
     expect(shown[299]).toHaveLength(256);
     expect(shown[299]![0]).toBe(22.5);
@@ -140,7 +140,7 @@ describe("a function of your own", () => {
       if (means.length === 5) throw new Error("no idea");
       return answers[means.length - 1]!;
     }, context(0.5));
-    expect([10, 20, 30, 40, 50].map((estimate) => smoother.next(estimate))).toEqual([10, 20, 30, 84, 50]);
+    expect([10, 20, 30, 40, 50].map((estimate) => smoother.next(estimate, 1))).toEqual([10, 20, 30, 84, 50]);
     expect(smoother.failures).toBe(4);
   });
 });

@@ -58,18 +58,18 @@ function watched(core: Core): { core: Core; drawn: () => number } {
 
 /** Forests whose last tree has all its leaves, hardly any, or one. */
 const shapes = [2 ** 15, 2 ** 14 + 40, 2 ** 14 + 1].map((blocksPerForest) => ({
-  ...{ epsilon: 1, fanout: 2, levels: 15, blocksPerForest },
+  ...{ fanout: 2, levels: 15, blocksPerForest },
 }));
 
 test.each(shapes)("no block draws more than a slice: $blocksPerForest blocks a forest", (shape) => {
   const { core, drawn } = watched(cores[0]!);
-  const perturber = new Perturber(core, key, shape, 100, 20);
-  perturber.estimate(0, 0); // the first tree has none before it
+  const perturber = new Perturber(core, key, shape, 20);
+  perturber.estimate(0, 0, scale); // the first tree has none before it
   drawn();
   const whole = new Float64Array(2 * shape.blocksPerForest + 100).fill(7);
-  new Perturber(jsCore, key, shape, 100, 20).estimateMany(0, whole);
+  new Perturber(jsCore, key, shape, 20).estimateMany(0, whole, scale);
   for (let block = 1; block < whole.length; block++) {
-    const estimate = perturber.estimate(block, 7);
+    const estimate = perturber.estimate(block, 7, scale);
     if (drawn() > SLICE) expect.fail(`block ${block} draws a tree at once`);
     if (whole[block] !== estimate) expect.fail(`block ${block} has another estimate`);
   }
@@ -79,15 +79,15 @@ test("batches leave no slices behind", () => {
   const shape = shapes[0]!;
   const { core, drawn } = watched(cores[0]!);
   for (const batch of [2 ** 14 - 1, 2 ** 14 - 5, 2 ** 14 - 17, 2 ** 15 - 3]) {
-    const perturber = new Perturber(core, key, shape, 100, 20);
+    const perturber = new Perturber(core, key, shape, 20);
     const whole = new Float64Array(batch + 200);
-    new Perturber(jsCore, key, shape, 100, 20).estimateMany(0, whole);
+    new Perturber(jsCore, key, shape, 20).estimateMany(0, whole, scale);
     const sums = new Float64Array(batch);
-    perturber.estimateMany(0, sums);
+    perturber.estimateMany(0, sums, scale);
     expect(bits(sums)).toBe(bits(whole.subarray(0, batch)));
     drawn();
     for (let block = batch; block < whole.length; block++) {
-      expect(perturber.estimate(block, 0)).toBe(whole[block]);
+      expect(perturber.estimate(block, 0, scale)).toBe(whole[block]);
       expect(drawn()).toBeLessThanOrEqual(SLICE);
     }
   }
@@ -103,9 +103,18 @@ test("what fails ahead is drawn when it is due", () => {
       throw new RangeError("no memory");
     },
   };
-  const [failing, sound] = [core, jsCore].map((one) => new Perturber(one, key, shape, 100, 20));
+  const [failing, sound] = [core, jsCore].map((one) => new Perturber(one, key, shape, 20));
   const first = 2 ** 14 - 100;
   for (let block = first; block < first + 200; block++)
-    expect(failing!.estimate(block, 0)).toBe(sound!.estimate(block, 0));
+    expect(failing!.estimate(block, 0, scale)).toBe(sound!.estimate(block, 0, scale));
   expect(failures).toBeGreaterThan(1);
+});
+
+test("where the scale changes, trees that were drawn ahead are drawn again", () => {
+  const shape = shapes[0]!;
+  const [ahead, afresh] = [0, 0].map(() => new Perturber(jsCore, key, shape, 20));
+  const [tree, other] = [2 ** 14, makeScale(98765n, 2n)];
+  for (let block = tree - 100; block < tree; block++) ahead!.estimate(block, 0, scale);
+  expect(ahead!.estimate(tree, 0, other)).toBe(afresh!.estimate(tree, 0, other));
+  expect(ahead!.estimate(tree, 0, scale)).not.toBe(ahead!.estimate(tree, 0, other));
 });

@@ -22,9 +22,9 @@ const REACH = 2;
 
 /** @param period of the data, in values; 0 for none */
 export function shrunk(context: SmootherContext, period: number): Smoother {
-  const { fanout: b, levels, blocksPerForest, blockLength, nodeVariance, first } = context;
+  const { fanout: b, levels, blocksPerForest, blockLength, first } = context;
   const families = levels - 1;
-  const sums = familyVariances(b, levels, nodeVariance); // sums[g][k] = V_k
+  const sums = familyVariances(b, levels); // sums[g][k] = V_k for noise of variance 1 on every node
   const squaresOfK = ((b - 1) * b * (2 * b - 1)) / 6; // Σ k², k < b
   const lag = period / blockLength; // in blocks
   const ring = period === 0 ? 0 : Math.ceil(lag) + 1;
@@ -37,7 +37,7 @@ export function shrunk(context: SmootherContext, period: number): Smoother {
   const errors = part(3 + levels, experts);
   const predictions = part(3 + levels + experts, experts);
   const past = part(3 + levels + 2 * experts, ring);
-  /** Per level: A, μ, S_1 … S_(b−1), and how many families have begun. */
+  /** Per level: A, μ, S_k − V_k for k = 1 … b − 1, and how many families have begun. */
   const rows = Array.from({ length: families }, (_, g) =>
     part(3 + levels + 2 * experts + ring + g * (2 + b), 2 + b),
   );
@@ -45,14 +45,18 @@ export function shrunk(context: SmootherContext, period: number): Smoother {
   predictions.fill(first);
   nodes.fill(NaN);
 
+  /** V_k of the running tree. */
+  let nodeVariance = NaN;
+  const noiseOf = (g: number, k: number): number => nodeVariance * sums[g]![k]!;
+
   /** d k²/(d k² + V_k) */
   const kept = (g: number, k: number): number => {
     const row = rows[g]!;
     if (row[1 + b]! <= 1) return 1; // no family has ended yet
     let surplus = 0;
-    for (let i = 1; i < b; i++) surplus += row[1 + i]! - sums[g]![i]!;
+    for (let i = 1; i < b; i++) surplus += row[1 + i]!;
     const signal = (Math.max(0, surplus) / squaresOfK) * k ** 2;
-    return signal / (signal + sums[g]![k]!);
+    return signal / (signal + noiseOf(g, k));
   };
 
   /** Adds a finished node of level g to its family, and the family to the one above if that ends it. */
@@ -65,7 +69,7 @@ export function shrunk(context: SmootherContext, period: number): Smoother {
     row[0]! += node;
     if (k < b) {
       const weight = Math.max(FORGET, 1 / row[1 + b]!);
-      row[1 + k]! += weight * ((row[0]! - k * row[1]!) ** 2 - row[1 + k]!);
+      row[1 + k]! += weight * ((row[0]! - k * row[1]!) ** 2 - noiseOf(g, k) - row[1 + k]!);
       return;
     }
     const sum = row[0]!;
@@ -81,7 +85,7 @@ export function shrunk(context: SmootherContext, period: number): Smoother {
       const k = Math.floor(inForest / size) % b;
       if (k === 0) continue;
       const row = rows[g]!;
-      const reach = REACH * Math.sqrt(sums[g]![k]!);
+      const reach = REACH * Math.sqrt(noiseOf(g, k));
       const move = (1 - kept(g, k)) * (row[0]! - k * row[1]!);
       sum += Math.max(-reach, Math.min(reach, move));
     }
@@ -111,7 +115,8 @@ export function shrunk(context: SmootherContext, period: number): Smoother {
     get heldBack() {
       return state[2]!;
     },
-    next(estimate) {
+    next(estimate, variance) {
+      nodeVariance = variance;
       for (let i = 0; i < experts; i++)
         errors[i] = KEEP * errors[i]! + (state[0] === 0 ? 0 : (estimate - predictions[i]!) ** 2);
       if (ring > 0) past[state[0]! % ring] = estimate;
@@ -124,15 +129,15 @@ export function shrunk(context: SmootherContext, period: number): Smoother {
       predictAll(estimate, inForest);
       let best = 0;
       for (let i = 1; i < experts; i++) if (errors[i]! < errors[best]!) best = i;
-      const reach = REACH * Math.sqrt(sums[0]?.[1] ?? nodeVariance);
+      const reach = REACH * Math.sqrt(nodeVariance * (sums[0]?.[1] ?? 1));
       return Math.max(estimate - reach, Math.min(estimate + reach, predictions[best]!));
     },
   };
 }
 
 /** V_k = σ_g²·k(b − k)/b + k²·W_(g+1)/b²: variance of the noise in k children of a family, W that of a node. */
-function familyVariances(b: number, levels: number, nodeVariance: number): number[][] {
-  const sigma = deviationVariances(b, levels, nodeVariance);
+function familyVariances(b: number, levels: number): number[][] {
+  const sigma = deviationVariances(b, levels, 1);
   let parent = sigma[levels - 1]!; // W, from the trees down
   const rows: number[][] = [];
   for (let g = levels - 2; g >= 0; g--) {

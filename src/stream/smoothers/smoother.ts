@@ -7,8 +7,6 @@ export interface SmootherContext {
   readonly blocksPerForest: number;
   /** Values per block. */
   readonly blockLength: number;
-  /** Of the noise on every node, in squared grid units. */
-  readonly nodeVariance: number;
   /** The first prediction for the sum of a block, in grid units. */
   readonly first: number;
   /** Sums up to it stay exact, in grid units. A larger prediction of a caller's own counts as a failure. */
@@ -27,8 +25,11 @@ export type PastWeights = (block: number) => readonly PastRun[];
 
 /** What every smoother is: the prediction p_t as a function of the released sums û_1 … û_(t−1) alone. */
 export interface Smoother {
-  /** Takes û_t and gives p_(t+1), both block sums in the same unit. */
-  next(estimate: number): number;
+  /**
+   * Takes û_t and gives p_(t+1), both block sums in the same unit.
+   * @param nodeVariance of the noise on the nodes above block t, in squared grid units
+   */
+  next(estimate: number, nodeVariance: number): number;
   /** How often a caller's own function failed and was stood in for. */
   readonly failures?: number;
   /** What published sums hold back of all estimates so far, in grid units; left out where that is nothing. */

@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { privateStream, restore, type StreamOptions } from "../../src/index.js";
+import { geometricCandidates } from "../../src/stream/choice.js";
+import {
+  canFollow,
+  countedAbove,
+  followFrom,
+  type Following,
+  followTree,
+  makeFollowRule,
+} from "../../src/stream/follow.js";
+import { noiseScale } from "../../src/stream/noise.js";
+import { makeStretch } from "../../src/stream/stretches.js";
+import { nodeParts } from "../../src/stream/treeSequence.js";
+import { bits } from "../support/numbers.js";
+
+const candidates = geometricCandidates(100_000);
+/** 32/ε = 64: a count is believed above 512, two above 724, four above 1024. */
+const rule = makeFollowRule(0.5, candidates);
+const tree = (count: number, mean = 10) => ({ count, values: 10_000, mean });
+
+describe("θ of the next tree, worked by hand", () => {
+  const start = followFrom(64);
+
+  test("stays where no count is sure", () => {
+    const next = followTree(rule, start, tree(512));
+    expect(next).toEqual({ theta: 64, first: 64, largest: 10, counts: [512] });
+  });
+
+  test("is twice as large after one count above 512, three times where more than a tenth was above", () => {
+    expect(followTree(rule, start, tree(513))).toEqual({ theta: 128, first: 64, largest: 10, counts: [] });
+    expect(followTree(rule, start, tree(1000)).theta).toBe(128);
+    expect(followTree(rule, start, tree(1001)).theta).toBe(215); // the first candidate from 192 on
+  });
+
+  test("rises after two counts above 724 together, or four above 1024", () => {
+    expect(followTree(rule, { ...start, counts: [300] }, tree(424)).theta).toBe(64);
+    expect(followTree(rule, { ...start, counts: [300] }, tree(425)).theta).toBe(128);
+    expect(followTree(rule, { ...start, counts: [256, 256, 256] }, tree(256)).theta).toBe(64);
+    expect(followTree(rule, { ...start, counts: [256, 256, 256] }, tree(257)).theta).toBe(128);
+    // Three counts are no window, and of more than four the oldest are forgotten.
+    expect(followTree(rule, { ...start, counts: [340, 340] }, tree(340)).theta).toBe(64);
+    expect(followTree(rule, { ...start, counts: [250, 250, 250, 250] }, tree(250)).counts).toHaveLength(4);
+  });
+
+  test("returns to the first one when the mean falls below half of the largest", () => {
+    const high: Following = { theta: 512, first: 64, largest: 40, counts: [100] };
+    expect(followTree(rule, high, tree(0, 20)).theta).toBe(512);
+    expect(followTree(rule, high, tree(9000, 19.9))).toEqual({
+      ...{ theta: 64, first: 64, largest: 19.9, counts: [] },
+    });
+  });
+
+  test("is never above the largest candidate, above which nothing is counted", () => {
+    expect(followTree(rule, followFrom(80_000), tree(9000)).theta).toBe(100_000);
+    expect(countedAbove(rule, 100_000)).toBe(Infinity);
+    expect(countedAbove(rule, 64)).toBe(76);
+  });
+});
+
+describe("ε", () => {
+  test("is shared by the nodes and the count of a tree, exactly", () => {
+    // One value moves a count by 1 and each of L node sums by Θ: 1/(32/ε) + L·Θ/(LΘ·32/(31ε)) = ε.
+    const [epsilon, levels, theta] = [0.75, 3, 40];
+    const nodes = noiseScale(levels, theta, epsilon, nodeParts({ follow: true }));
+    const { scale } = makeFollowRule(epsilon, candidates);
+    const [n, c] = [nodes, scale].map((s) => ({ p: s.numerator, q: s.denominator }));
+    // ε = 3/4: 1·c.q/c.p + L·Θ·n.q/n.p, over the common denominator.
+    const spent = [c!.q * n!.p + BigInt(levels * theta) * n!.q * c!.p, c!.p * n!.p] as const;
+    expect(spent[0] * 4n).toBe(spent[1] * 3n);
+    expect(nodeParts({ follow: false })).toBe(32);
+    expect(makeStretch({ levels, epsilon }, 0, theta, 31).scale).toEqual(nodes);
+  });
+
+  test("a tree follows from 256/ε values on", () => {
+    expect(canFollow(0.01, 25_600)).toBe(true);
+    expect(canFollow(0.01, 25_599)).toBe(false);
+    expect(() => privateStream({ epsilon: 1, max: 10, threshold: 5, tuning: { follow: true } })).toThrow(
+      /tuning\.follow: expected false/,
+    );
+    expect(() => privateStream({ epsilon: 1, max: 10, tuning: { follow: 1 as unknown as boolean } })).toThrow(
+      /tuning\.follow: expected true or false/,
+    );
+  });
+});
+
+/** Trees of 64 values in forests of 256. Values are small, then large, then small again. */
+const OPTIONS: StreamOptions = {
+  ...{ epsilon: 8, max: 1000, holdout: 64, maxRange: 256, unsafeSeed: "follow", history: Infinity },
+  tuning: { fanout: 4, skipLevels: 1, resolution: 1 },
+};
+const HELD = 64;
+const VALUES = Float64Array.from({ length: HELD + 256 * 5 + 30 }, (_, i) =>
+  i < HELD + 300 ? (i * 7) % 11 : i < HELD + 900 ? (i * 131) % 400 : (i * 5) % 13,
+);
+
+describe("a stream", () => {
+  const whole = privateStream(OPTIONS);
+  const published = whole.pushMany(VALUES);
+
+  test("raises θ where values grow, and returns where they shrink", () => {
+    const thresholds = whole.statement().thresholds;
+    const at = (position: number) => thresholds.findLast(({ from }) => from <= position)!.threshold;
+    expect(at(0)).toBeLessThan(20);
+    expect(at(890)).toBeGreaterThan(150);
+    expect(at(VALUES.length - HELD - 1)).toBe(at(0));
+    for (const { from } of thresholds) expect(from % 64).toBe(0);
+    expect(whole.statement().threshold).toBe(at(VALUES.length - HELD - 1));
+    const stages = whole
+      .statement()
+      .stages.filter(({ stage }) => stage === "release" || stage === "following");
+    expect(stages.map(({ epsilon }) => epsilon)).toEqual([7.75, 0.25]);
+  });
+
+  test.each(["wasm", "js"] as const)("has the same bits one by one and in any batches: %s", (core) => {
+    const [single, batched] = [0, 0].map(() => privateStream({ ...OPTIONS, core }));
+    const one = Array.from(VALUES, (value) => single!.push(value)).filter((x) => x !== undefined);
+    expect(bits(Float64Array.from(one))).toBe(bits(published));
+    const parts: number[] = [];
+    for (let at = 0, size = 1; at < VALUES.length; at += size, size = (size * 7) % 97)
+      parts.push(...batched!.pushMany(VALUES.subarray(at, at + size)));
+    expect(bits(Float64Array.from(parts))).toBe(bits(published));
+    for (const stream of [single!, batched!]) {
+      expect(stream.statement().thresholds).toEqual(whole.statement().thresholds);
+      expect(stream.range(3, 1290)).toEqual(whole.range(3, 1290));
+    }
+  });
+
+  test("goes on from a snapshot at any place of a tree", async () => {
+    for (const cut of [HELD + 310, HELD + 384, HELD + 395, HELD + 1023]) {
+      const stream = privateStream(OPTIONS);
+      stream.pushMany(VALUES.subarray(0, cut));
+      const key = new Uint8Array(32).fill(cut);
+      const again = await restore(await stream.snapshot(key), key, OPTIONS);
+      expect(bits(again.pushMany(VALUES.subarray(cut)))).toBe(bits(published.subarray(cut - HELD)));
+      expect(again.statement().thresholds).toEqual(whole.statement().thresholds);
+      expect(again.range(5, 1300)).toEqual(whole.range(5, 1300));
+    }
+  });
+
+  test("a batch that fails behind a change of θ changes nothing", () => {
+    const stream = privateStream(OPTIONS);
+    stream.pushMany(VALUES.subarray(0, HELD + 290));
+    const broken = VALUES.slice(HELD + 290);
+    broken[broken.length - 1] = NaN;
+    expect(() => stream.pushMany(broken)).toThrow(TypeError);
+    expect(stream.length).toBe(290);
+    expect(bits(stream.pushMany(VALUES.subarray(HELD + 290)))).toBe(bits(published.subarray(290)));
+  });
+
+  test("keeps the stretches of its history, and no more", () => {
+    const stream = privateStream({ ...OPTIONS, history: 512 });
+    for (let i = 0; i < 12; i++) stream.pushMany(VALUES.subarray(i === 0 ? 0 : HELD));
+    const { thresholds } = stream.statement();
+    expect(thresholds.length).toBeLessThanOrEqual(1 + (3 * 256) / 64);
+  });
+});
