@@ -49,7 +49,7 @@ export class NoisyMax implements ThresholdChooser {
   /** Four bytes a value, whatever the values are. */
   save(writer: Encoder): void {
     writer.double(this.#count);
-    writer.words(Uint32Array.from(this.#bins.subarray(0, this.#count)));
+    writer.words(new Uint32Array(this.#bins.subarray(0, this.#count)));
   }
 
   load(reader: Decoder): void {
