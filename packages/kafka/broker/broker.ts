@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 
 import { java } from "./install.js";
 import { kafkaJars } from "./jars.js";
+import { type Proxy, startProxy } from "./proxy.js";
 
 export interface ClusterOptions {
   /** 1 or 3. With 3, all internal topics have three replicas and need two. Default 1. */
@@ -25,6 +26,9 @@ export interface ClusterOptions {
 export interface Node {
   readonly id: number;
   readonly address: string;
+  /** The same broker through a proxy, whose connections can be cut. */
+  readonly proxy: Proxy;
+  readonly data: string;
   readonly log: string;
   readonly pid: number | undefined;
   start(): Promise<void>;
@@ -34,6 +38,8 @@ export interface Node {
 
 export interface Cluster {
   readonly brokers: readonly string[];
+  /** The same brokers through proxies. */
+  readonly proxied: readonly string[];
   readonly nodes: readonly Node[];
   /** Stops all brokers and removes their data. */
   stop(): Promise<void>;
@@ -49,14 +55,18 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const command = java();
   const folder = await mkdtemp(join(tmpdir(), "brume-kafka-"));
   const id = randomBytes(16).toString("base64url");
-  const ports = await freePorts(2 * count);
-  const nodes = Array.from({ length: count }, (_, index) => {
+  const ports = await freePorts(3 * count);
+  const proxies = await Promise.all(
+    Array.from({ length: count }, (_, index) => startProxy(ports[3 * index + 2]!)),
+  );
+  const nodes = proxies.map((proxy, index) => {
     const log = join(folder, `broker-${index + 1}.log`);
     const data = options.dataFolder?.(index) ?? join(folder, `data-${index + 1}`);
-    return new BrokerProcess(index, ports, { ...options, command, jars, folder, log, data, id });
+    return new BrokerProcess(index, ports, { ...options, command, jars, folder, log, data, id, proxy });
   });
   const stop = async () => {
     await Promise.all(nodes.map((node) => node.kill()));
+    await Promise.all(proxies.map((proxy) => proxy.close()));
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
@@ -65,7 +75,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     await stop();
     throw error;
   }
-  return { brokers: nodes.map((node) => node.address), nodes, stop };
+  const [brokers, proxied] = [nodes.map(({ address }) => address), proxies.map(({ address }) => address)];
+  return { brokers, proxied, nodes, stop };
 }
 
 interface Setting extends ClusterOptions {
@@ -75,12 +86,15 @@ interface Setting extends ClusterOptions {
   readonly log: string;
   readonly data: string;
   readonly id: string;
+  readonly proxy: Proxy;
 }
 
 class BrokerProcess implements Node {
   readonly id: number;
   readonly address: string;
   readonly log: string;
+  readonly proxy: Proxy;
+  readonly data: string;
   readonly #setting: Setting;
   readonly #properties: string;
   readonly #file: string;
@@ -89,8 +103,10 @@ class BrokerProcess implements Node {
 
   constructor(index: number, ports: readonly number[], setting: Setting) {
     this.id = index + 1;
-    this.address = `127.0.0.1:${ports[2 * index]}`;
+    this.address = `127.0.0.1:${ports[3 * index]}`;
     this.log = setting.log;
+    this.proxy = setting.proxy;
+    this.data = setting.data;
     this.#setting = setting;
     this.#file = join(setting.folder, `broker-${this.id}.properties`);
     this.#properties = propertiesOf(index, ports, setting);
@@ -145,19 +161,20 @@ class BrokerProcess implements Node {
 function propertiesOf(
   index: number,
   ports: readonly number[],
-  { brokers = 1, data, properties }: Setting,
+  { brokers = 1, data, properties, proxy }: Setting,
 ): string {
-  const voters = Array.from({ length: brokers }, (_, i) => `${i + 1}@127.0.0.1:${ports[2 * i + 1]}`);
+  const voters = Array.from({ length: brokers }, (_, i) => `${i + 1}@127.0.0.1:${ports[3 * i + 1]}`);
   const minimum = brokers === 3 ? 2 : 1;
+  const [direct, controller, behindProxy] = ports.slice(3 * index, 3 * index + 3);
   const lines: Record<string, string | number> = {
     "process.roles": "broker,controller",
     "node.id": index + 1,
-    listeners: `PLAINTEXT://127.0.0.1:${ports[2 * index]},CONTROLLER://127.0.0.1:${ports[2 * index + 1]}`,
-    "advertised.listeners": `PLAINTEXT://127.0.0.1:${ports[2 * index]}`,
+    listeners: `PLAINTEXT://127.0.0.1:${direct},CONTROLLER://127.0.0.1:${controller},PROXIED://127.0.0.1:${behindProxy}`,
+    "advertised.listeners": `PLAINTEXT://127.0.0.1:${direct},PROXIED://${proxy.address}`,
     "controller.listener.names": "CONTROLLER",
     "controller.quorum.voters": voters.join(","),
     "inter.broker.listener.name": "PLAINTEXT",
-    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT",
     "log.dirs": data,
     "auto.create.topics.enable": "false",
     "default.replication.factor": brokers,

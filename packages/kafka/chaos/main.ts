@@ -13,7 +13,8 @@ import { readCommitted } from "../src/committed.js";
 import { kafkaPort } from "../src/kafka/port.js";
 import { buildWorkerProgram } from "../test/broker/setup.js";
 import { percentile } from "./recoveries.js";
-import { dieBeforeCommit, type Fault, freeze, kill, runChaos, storm } from "./run.js";
+import { fullDisk, smallDisk } from "./disk.js";
+import { dieBeforeCommit, type Fault, freeze, jumpClock, kill, runChaos, storm } from "./run.js";
 
 const { values: given } = parseArgs({
   options: {
@@ -26,7 +27,13 @@ const [minutes, count] = [Number(given.minutes), Number(given.brokers)];
 if (!(minutes > 0) || (count !== 1 && count !== 3))
   throw new RangeError("chaos: expected --minutes above 0 and --brokers 1 or 3");
 
-const [cluster, program] = await Promise.all([startCluster({ brokers: count }), buildWorkerProgram()]);
+/** The third broker of three has a disk of its own that can be filled, if this process may mount one. */
+const disk = count === 3 ? smallDisk(96) : undefined;
+const dataFolder = (index: number) => (index === 2 ? disk?.folder : undefined);
+const [cluster, program] = await Promise.all([
+  startCluster({ brokers: count, dataFolder }),
+  buildWorkerProgram(),
+]);
 const counts = new Map<string, number>();
 
 /** A power cut at one broker; it comes back three seconds later. */
@@ -37,12 +44,19 @@ const killBroker: Fault = async () => {
   await node.start();
 };
 
+/** The workers lose one broker, or all of them, for five seconds. Neither side can tell a cut from silence. */
+const cutNetwork: Fault = async () => {
+  const one = cluster.nodes[randomInt(cluster.nodes.length)]!;
+  const lost = randomInt(2) === 0 ? [one] : cluster.nodes;
+  for (const { proxy } of lost) proxy.cut();
+  await sleep(5_000);
+  for (const { proxy } of lost) proxy.mend();
+};
+
 const kinds: Record<string, Fault> = {
-  kill,
-  freeze,
-  storm,
-  dieBeforeCommit,
+  ...{ kill, freeze, storm, dieBeforeCommit, jumpClock, cutNetwork },
   ...(count === 3 ? { killBroker } : {}),
+  ...(disk === undefined ? {} : { fullDisk: fullDisk(disk, cluster.nodes[2]!) }),
 };
 
 /** Random faults until the time is over. The list is read one by one, so it may depend on the clock. */
@@ -85,6 +99,7 @@ try {
   const result = await runChaos({
     ...{
       brokers: cluster.brokers,
+      workerBrokers: cluster.proxied,
       program,
       name: "chaos",
       partitions,
@@ -113,4 +128,5 @@ try {
   if (missing + doubled + wrong + differing > 0) process.exitCode = 1;
 } finally {
   await cluster.stop();
+  disk?.remove();
 }

@@ -12,6 +12,8 @@ import { WorkerProcess } from "./workers.js";
 
 export interface ChaosOptions {
   readonly brokers: readonly string[];
+  /** How workers reach the brokers, if not as the producer and the judge do. */
+  readonly workerBrokers?: readonly string[];
   readonly program: string;
   readonly name: string;
   readonly partitions: number;
@@ -55,6 +57,12 @@ export const storm: Fault = async ({ extra }) => {
   for (const guest of guests) await guest.stop();
 };
 
+/** The wall clock of a worker jumps by an hour. Nothing may depend on it. */
+export const jumpClock: Fault = async ({ workers }) => {
+  workers[randomInt(workers.length)]!.jumpClock();
+  await sleep(500);
+};
+
 /** A worker that kills itself between the numbers of a transaction and its commit, again and again. */
 export const dieBeforeCommit: Fault = async ({ workers: [first] }) => {
   const before = first!.restarts;
@@ -77,7 +85,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const port = kafkaPort({ brokers });
   const setting = testOptions(name, { development: (options.replicas ?? 1) < 3 });
   await makeTopics(port, setting, partitions, options.replicas);
-  const settings = { brokers, name, sessionTimeout, ...(without === undefined ? {} : { without }) };
+  const settings = {
+    ...{ brokers: options.workerBrokers ?? brokers, name, sessionTimeout },
+    ...(without === undefined ? {} : { without }),
+  };
   const fleet = { program, settings };
   const workers = [new WorkerProcess(fleet, { dieBeforeCommit: 25 }), new WorkerProcess(fleet)];
   const guests: WorkerProcess[] = [];

@@ -35,6 +35,11 @@ export class WorkerProcess {
     this.#child?.kill("SIGKILL");
   }
 
+  /** Its wall clock jumps by an hour. */
+  jumpClock(): void {
+    this.#child?.kill("SIGUSR2");
+  }
+
   /** Stops the process without ending it: when it wakes, others have taken its work. */
   async freeze(milliseconds: number): Promise<void> {
     const child = this.#child;

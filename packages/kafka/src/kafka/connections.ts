@@ -33,11 +33,16 @@ const PASSING = new Set([
   "CONCURRENT_TRANSACTIONS",
   "COORDINATOR_LOAD_IN_PROGRESS",
   "COORDINATOR_NOT_AVAILABLE",
+  "KAFKA_STORAGE_ERROR",
   "LEADER_NOT_AVAILABLE",
+  "NETWORK_EXCEPTION",
   "NOT_COORDINATOR",
+  "NOT_ENOUGH_REPLICAS",
+  "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
   "NOT_LEADER_OR_FOLLOWER",
   "OFFSET_NOT_AVAILABLE",
   "REPLICA_NOT_AVAILABLE",
+  "REQUEST_TIMED_OUT",
   "FENCED_LEADER_EPOCH",
   "UNKNOWN_LEADER_EPOCH",
   "UNKNOWN_TOPIC_OR_PARTITION",
@@ -83,14 +88,14 @@ export class Connections {
 
   /** Tries until it succeeds, fails for good, or `limit` milliseconds are over. */
   async retry<T>(limit: number, attempt: () => Promise<T>): Promise<T> {
-    const end = Date.now() + limit;
+    const end = performance.now() + limit; // not the wall clock, which may jump
     for (let delay = FIRST_DELAY; ; delay = Math.min(2 * delay, LONGEST_DELAY)) {
       try {
         return await attempt();
       } catch (error) {
         const code = errorCode(error);
         const passes = code === undefined || PASSING.has(code); // without a code: the network
-        if (!passes || this.#closed || Date.now() + delay > end) throw error;
+        if (!passes || this.#closed || performance.now() + delay > end) throw error;
         if (code !== "CONCURRENT_TRANSACTIONS") this.#metadata = undefined;
         await sleep(delay);
       }

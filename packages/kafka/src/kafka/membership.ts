@@ -34,7 +34,7 @@ export class GroupMember implements Membership {
   #generation = -1;
   #running: Promise<void>;
   /** When the broker last said that we are a member. */
-  #confirmed = Date.now();
+  #confirmed = performance.now();
 
   constructor(connections: Connections, options: GroupOptions) {
     this.#connections = connections;
@@ -63,7 +63,7 @@ export class GroupMember implements Membership {
       try {
         const coordinator = await this.#connections.coordinator("group", this.#options.group);
         const partitions = await this.#joinAndSync(coordinator);
-        this.#confirmed = Date.now();
+        this.#confirmed = performance.now();
         if (!this.#stop.signal.aborted) this.#options.onAssigned(partitions);
         await this.#beat(coordinator);
       } catch (error) {
@@ -73,7 +73,7 @@ export class GroupMember implements Membership {
           this.#options.onAssigned([]);
         }
         // Others take over after the session: what we still do then is fenced, so stopping early only saves work.
-        if (Date.now() - this.#confirmed > this.#options.sessionTimeout) this.#options.onAssigned([]);
+        if (performance.now() - this.#confirmed > this.#options.sessionTimeout) this.#options.onAssigned([]);
         if (code !== "REBALANCE_IN_PROGRESS") await this.#pause(code === undefined ? 200 : 20);
       }
   }
@@ -91,7 +91,7 @@ export class GroupMember implements Membership {
         instance,
       ];
       await this.#connections.request(this.#lane, coordinator, heartbeatV4.api, args);
-      this.#confirmed = Date.now();
+      this.#confirmed = performance.now();
     }
   }
 
