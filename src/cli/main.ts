@@ -12,6 +12,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   plan: async () => (await import("./plan.js")).plan,
   explain: async () => (await import("./explain.js")).explain,
   demo: async () => (await import("./demo.js")).demo,
+  serve: async () => (await import("./serve.js")).serve,
   kafka: async () => (await import("./kafka.js")).kafka,
   evaluate: async () => (await import("../../research/cli/evaluate.js")).evaluate,
   audit: async () => (await import("../../research/cli/audit.js")).audit,

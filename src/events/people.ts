@@ -67,11 +67,16 @@ export class People {
 
   /** Counts an event; false if the person has had all events of this period. */
   admit(person: string, at: number): boolean {
+    hashText(this.#key, person);
+    return this.admitHash(digest, at);
+  }
+
+  /** The same for a person whose hash is known: 4 words. */
+  admitHash(hash: Uint32Array, at: number): boolean {
     const period = Math.floor(at / this.#limit.every);
     let counters = this.#periods.get(period);
     if (counters === undefined) this.#periods.set(period, (counters = new Counters()));
-    hashText(this.#key, person);
-    return counters.add(digest, this.#limit.events);
+    return counters.add(hash, this.#limit.events);
   }
 
   /** Forgets the periods that are over at `time`. */

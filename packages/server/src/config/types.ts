@@ -1,0 +1,47 @@
+/** A config file, as brume.schema.json describes it. The schema has the meaning of each field. */
+export type Secret = { readonly env: string } | { readonly file: string };
+
+export type MetricType = "count" | "sum" | "mean" | "histogram" | "local";
+
+export interface MetricConfig {
+  readonly type: MetricType;
+  readonly epsilon: number;
+  readonly perPerson?: number;
+  readonly protect?: "person" | "event";
+  readonly unit?: string;
+  readonly keys?: readonly string[] | { readonly prefix: string; readonly from: number; readonly to: number };
+  readonly max?: number;
+  readonly min?: number;
+  readonly buckets?: number;
+  readonly edges?: readonly number[];
+  readonly threshold?: number | "noisy-max";
+  readonly holdout?: string | number;
+  readonly every?: string;
+  readonly lateness?: string;
+  readonly skew?: string;
+  readonly perTick?: number;
+  readonly finest?: string;
+  readonly maxRange?: string;
+  readonly history?: string;
+}
+
+export interface Config {
+  readonly $schema?: string;
+  readonly epsilon: number;
+  readonly key: Secret;
+  readonly metrics: Readonly<Record<string, MetricConfig>>;
+  readonly store?: { readonly sqlite: string } | { readonly postgres: Secret };
+  readonly listen?: { readonly host?: string; readonly port?: number };
+  readonly tokens?: { readonly write?: Secret; readonly read?: Secret; readonly metrics?: Secret };
+  readonly cors?: readonly string[];
+  readonly statsd?: { readonly host?: string; readonly port: number };
+  readonly limits?: {
+    readonly body?: number;
+    readonly batch?: number;
+    readonly waiting?: number;
+    readonly perMinute?: number;
+    readonly commitEvery?: number;
+    readonly remember?: string;
+  };
+  readonly log?: "debug" | "info" | "warn" | "error" | "silent";
+}

@@ -1,0 +1,86 @@
+/** All routes as one Fastify plugin: for the server of `brume serve`, and for an app of your own. */
+import compress from "@fastify/compress";
+import cors from "@fastify/cors";
+import rateLimit from "@fastify/rate-limit";
+import swagger from "@fastify/swagger";
+import type { FastifyInstance, FastifyPluginAsync } from "fastify";
+import { Gauges } from "../gauges.js";
+import { readToken } from "../config/secrets.js";
+import type { Config } from "../config/types.js";
+import type { Service } from "../service.js";
+import { aboutRoutes } from "./about.js";
+import { accessHook, type Tokens } from "./access.js";
+import { answerError, frameworkError } from "./errors.js";
+import { eventRoutes } from "./events.js";
+import { liveRoutes } from "./live.js";
+import { operationRoutes } from "./operation.js";
+import { queryRoutes } from "./query.js";
+
+export interface PluginOptions {
+  readonly service: Service;
+}
+
+/** Routes that events come by: how often they are used is not counted. */
+const INTAKE = ["/v1/events", "/v1/reports"];
+const READS = ["GET", "HEAD"];
+
+export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { service }) => {
+  const { config, limits } = service;
+  const gauges = new Gauges(service);
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((_, reply) => reply.code(404).send(frameworkError(404)));
+  await app.register(compress, { global: false, globalDecompression: true, requestEncodings: ["gzip"] });
+  await app.register(cors, { origin: originsOf(config), methods: ["GET", "POST"], maxAge: 86_400 });
+  if (limits.perMinute > 0)
+    await app.register(rateLimit, {
+      max: limits.perMinute,
+      timeWindow: 60_000,
+      errorResponseBuilder: tooMany,
+    });
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "Brume service",
+        version: "1",
+        description: "Events in, differentially private counts, sums, means and percentiles out.",
+      },
+      components: { securitySchemes: { bearer: { type: "http", scheme: "bearer" } } },
+    },
+  });
+  app.addHook("onRequest", accessHook(tokensOf(config)));
+  app.addHook("onResponse", (request, reply, done) => {
+    const route = request.routeOptions.url;
+    if (route !== undefined && READS.includes(request.method) && !INTAKE.includes(route))
+      gauges.read(route, reply.statusCode);
+    done();
+  });
+  // After the plugins above, which look at routes as they are added.
+  await app.register(async (routes: FastifyInstance) => {
+    eventRoutes(routes, service);
+    queryRoutes(routes, service);
+    liveRoutes(routes, service);
+    aboutRoutes(routes, service);
+    operationRoutes(routes, service, gauges);
+    routes.get("/openapi.json", { schema: { hide: true } }, () => app.swagger());
+    return Promise.resolve();
+  });
+};
+
+/** Only pages of the listed origins may read answers. */
+function originsOf({ cors = [] }: Config): string[] | "*" | false {
+  return cors.includes("*") ? "*" : cors.length === 0 ? false : [...cors];
+}
+
+export function tokensOf({ tokens = {} }: Config): Tokens {
+  const read = readToken("tokens.read", tokens.read);
+  const write = readToken("tokens.write", tokens.write);
+  const metrics = readToken("tokens.metrics", tokens.metrics) ?? read;
+  return {
+    ...(read === undefined ? {} : { read }),
+    ...(write === undefined ? {} : { write }),
+    ...(metrics === undefined ? {} : { metrics }),
+  };
+}
+
+const tooMany = () => Object.assign(new Error("rate"), { statusCode: 429 });

@@ -1,0 +1,189 @@
+/** `POST /v1/events`: batches of events as JSON or lines of JSON. Acknowledged means stored. */
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { CheckedEvent } from "../engine/batch.js";
+import { Unavailable } from "../engine/engine.js";
+import type { LiveMetric } from "../engine/state.js";
+import type { Service } from "../service.js";
+import { BadRequest, ERROR_SCHEMA } from "./errors.js";
+
+/** An event as it comes. */
+export interface RawEvent {
+  readonly metric: string;
+  readonly key?: string;
+  readonly value?: number;
+  readonly at?: string | number;
+  readonly person?: string;
+}
+
+const EVENT = {
+  type: "object",
+  required: ["metric"],
+  additionalProperties: false,
+  properties: {
+    metric: { type: "string", maxLength: 64, description: "One of the metrics of the config." },
+    key: {
+      type: "string",
+      maxLength: 1024,
+      description:
+        "Which of the metric's keys. An event with a key that is not one of them is dropped without a word.",
+    },
+    value: { type: "number", description: "Of a sum, mean or histogram. A count takes none." },
+    at: {
+      type: ["string", "number"],
+      maxLength: 40,
+      description: "When it happened: ISO text with a time zone, or milliseconds since 1970. Default: now.",
+    },
+    person: {
+      type: "string",
+      minLength: 1,
+      maxLength: 4096,
+      description: "An id of the person, the same for all events of one. It is kept as a keyed hash.",
+    },
+  },
+} as const;
+
+const BATCH = {
+  type: "object",
+  required: ["events"],
+  additionalProperties: false,
+  properties: { events: { type: "array", minItems: 1, items: EVENT } },
+} as const;
+
+const ACCEPTED = {
+  type: "object",
+  required: ["accepted"],
+  additionalProperties: false,
+  properties: { accepted: { type: "integer", description: "Events of the request. They are stored." } },
+} as const;
+
+const ERRORS = [400, 401, 413, 415, 429, 503] as const;
+
+export const errorAnswers = (...codes: readonly number[]) =>
+  Object.fromEntries(codes.map((code) => [code, { description: "Refused.", ...ERROR_SCHEMA }]));
+
+const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;
+const FARTHEST = 8.64e15;
+
+export function eventRoutes(app: FastifyInstance, { engine, limits }: Service): void {
+  app.addContentTypeParser("application/x-ndjson", { parseAs: "string" }, (_, body, done) =>
+    done(null, body),
+  );
+  app.post<{ Body: { events: RawEvent[] } | string; Headers: { "idempotency-key"?: string } }>(
+    "/v1/events",
+    {
+      config: { access: "write" },
+      schema: {
+        summary: "Send events",
+        description:
+          "The answer comes after the events are stored. Send the same Idempotency-Key again after a timeout: the batch counts once.",
+        security: [{ bearer: [] }],
+        headers: {
+          type: "object",
+          properties: {
+            "idempotency-key": {
+              type: "string",
+              minLength: 1,
+              maxLength: 255,
+              description: "Unique for the batch.",
+            },
+          },
+        },
+        body: {
+          content: {
+            "application/json": { schema: BATCH },
+            "application/x-ndjson": { schema: { type: "string", description: "One event per line." } },
+          },
+        },
+        response: { 202: ACCEPTED, ...errorAnswers(...ERRORS) },
+      },
+    },
+    async (request, reply) => {
+      const raw = typeof request.body === "string" ? parseLines(request, request.body) : request.body.events;
+      if (raw.length > limits.batch)
+        throw new BadRequest(
+          `events: expected at most ${limits.batch}, got ${raw.length}; send smaller batches`,
+        );
+      const events = checkEvents((name) => engine.metric(name), raw);
+      const requestKey = request.headers["idempotency-key"];
+      await withTimeout(engine.submit(events, requestKey), limits.timeout);
+      return reply.code(202).send({ accepted: raw.length });
+    },
+  );
+}
+
+function parseLines(request: FastifyRequest, text: string): RawEvent[] {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const events = lines.map((line, i) => {
+    try {
+      return JSON.parse(line) as RawEvent;
+    } catch {
+      throw new BadRequest(`line ${i + 1}: expected one event as JSON; nothing of the request was taken`);
+    }
+  });
+  const validate = request.getValidationFunction(BATCH) ?? request.compileValidationSchema(BATCH);
+  if (!validate({ events })) {
+    const [first] = validate.errors ?? [];
+    const place = (first?.instancePath ?? "").replace(/^\/events\/?/, "").replaceAll("/", ".");
+    throw new BadRequest(
+      `events.${place}: ${first?.message ?? "is wrong"}; nothing of the request was taken`,
+    );
+  }
+  return events;
+}
+
+/** Checks a batch as a whole: one event without sense, and none is taken. The message has its place, and no value. */
+export function checkEvents(
+  metricOf: (name: string) => LiveMetric | undefined,
+  raw: readonly RawEvent[],
+): CheckedEvent[] {
+  return raw.map((event, i) => {
+    const metric = metricOf(event.metric);
+    if (metric === undefined || metric.metric.type === "local")
+      throw new BadRequest(`events.${i}.metric: expected one that takes events; /v1/metrics lists them`);
+    const { type, hasKeys } = metric.metric;
+    if (type === "count" ? event.value !== undefined : !Number.isFinite(event.value))
+      throw new BadRequest(
+        `events.${i}.value: expected ${type === "count" ? "none, since a count takes no values" : "a finite number"}`,
+      );
+    if ((metric.people === undefined) !== (event.person === undefined))
+      throw new BadRequest(
+        metric.people === undefined
+          ? `events.${i}.person: expected none, since the metric protects events, not people; leave the id away`
+          : `events.${i}.person: expected the id of a person`,
+      );
+    if (hasKeys !== (event.key !== undefined))
+      throw new BadRequest(
+        `events.${i}.key: expected ${hasKeys ? "a key of the metric" : "none, since the metric has no keys"}`,
+      );
+    return {
+      metric,
+      key: event.key ?? "",
+      value: event.value ?? 1,
+      at: timeOf(event.at, i),
+      person: event.person,
+    };
+  });
+}
+
+function timeOf(at: string | number | undefined, i: number): number | undefined {
+  if (at === undefined) return undefined;
+  const time = typeof at === "number" ? at : ISO.test(at) ? Date.parse(at) : NaN;
+  if (!(Math.abs(time) <= FARTHEST))
+    throw new BadRequest(
+      `events.${i}.at: expected ISO text with a time zone, or milliseconds since 1970; nothing of the request was taken`,
+    );
+  return time;
+}
+
+/** Gives up waiting; the events may still be stored, and the same Idempotency-Key counts them once. */
+async function withTimeout(done: Promise<void>, timeout: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () =>
+        reject(new Unavailable("store: it takes long; send the batch again with the same Idempotency-Key")),
+      timeout,
+    );
+  });
+  await Promise.race([done, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,58 @@
+/** The server of `brume serve`: Fastify with limits, timeouts and logs that hold no data. */
+import Fastify, { type FastifyInstance, type FastifyReply, LogController } from "fastify";
+import { isIP } from "node:net";
+import { pino, type Logger } from "pino";
+import type { Config } from "../config/types.js";
+import { Refusal } from "../refusal.js";
+import type { Service } from "../service.js";
+import { brumePlugin, tokensOf } from "./app.js";
+import { frameworkError, framesOf } from "./errors.js";
+
+/** Requests and errors in logs: method, route, class and place. Questions, addresses, bodies and messages stay out. */
+const serializers = {
+  req: ({ method, routeOptions }: { method: string; routeOptions?: { url?: string } }) => ({
+    method,
+    route: routeOptions?.url ?? "unknown",
+  }),
+  res: ({ statusCode }: { statusCode: number }) => ({ status: statusCode }),
+  err: (error: Error) => ({ class: error.name, at: framesOf(error) }),
+};
+
+export const makeLogger = (level: NonNullable<Config["log"]> = "info"): Logger =>
+  pino({ level, serializers });
+
+export async function makeServer(service: Service, logger: Logger): Promise<FastifyInstance> {
+  const { config, limits } = service;
+  checkExposure(config);
+  const app: FastifyInstance = Fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }), // a line per request would tell how many there are
+    bodyLimit: limits.body,
+    connectionTimeout: 60_000,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    http: { headersTimeout: 10_000, maxHeaderSize: 16_384 },
+    routerOptions: { maxParamLength: 128, ignoreTrailingSlash: false },
+    ajv: {
+      customOptions: { coerceTypes: false, removeAdditional: false, strict: "log", allowUnionTypes: true },
+    },
+    frameworkErrors: (error, _, reply: FastifyReply) => {
+      const status = error.statusCode ?? 400;
+      void reply.code(status).send(frameworkError(status));
+    },
+    return503OnClosing: true,
+    forceCloseConnections: "idle",
+  }) as unknown as FastifyInstance;
+  await app.register(brumePlugin, { service });
+  return app;
+}
+
+/** A service that others reach takes events from those who have the token. */
+function checkExposure(config: Config): void {
+  const host = config.listen?.host ?? "127.0.0.1";
+  const loopback = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+  if (!loopback && tokensOf(config).write === undefined)
+    throw new Refusal(
+      `tokens.write: expected a token, since ${host} can be reached from other machines; set tokens.write, or listen on 127.0.0.1`,
+    );
+}

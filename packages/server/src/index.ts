@@ -1,0 +1,8 @@
+/** Brume as a service. The public names. */
+export { checkConfig, loadConfig } from "./config/load.js";
+export type { Config, MetricConfig, MetricType, Secret } from "./config/types.js";
+export { brumePlugin, type PluginOptions } from "./http/app.js";
+export { makeLogger, makeServer } from "./http/server.js";
+export { Refusal } from "./refusal.js";
+export { Service, type ServiceOptions } from "./service.js";
+export type { ServiceStatement } from "./statement.js";

@@ -1,0 +1,116 @@
+/** Configs: what is right, and what a person reads when it is not. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { checkConfig, loadConfig } from "../src/config/load.js";
+import { resolveMetric } from "../src/config/metrics.js";
+import { readKey, readToken } from "../src/config/secrets.js";
+import { temporaryFolder } from "./support.js";
+
+const right = {
+  epsilon: 1,
+  key: { env: "BRUME_KEY" },
+  metrics: { requests: { type: "count", epsilon: 0.5 } },
+};
+
+const problemsOf = (config: unknown): string => {
+  try {
+    checkConfig(config);
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+const withMetric = (metric: object) => ({ ...right, metrics: { m: metric } });
+
+test("a small config is right", () => {
+  expect(checkConfig(right)).toBe(right);
+});
+
+test.each([
+  [{ ...right, epsilon: undefined }, 'the file: expected the field "epsilon", got none; add it'],
+  [{ ...right, epsilom: 1 }, 'the file: unknown field "epsilom"; remove it'],
+  [{ ...right, key: "abc" }, 'key: expected { "env": "NAME" } or { "file": "path" }: secrets do not stand'],
+  [{ ...right, store: { mysql: 1 } }, 'store: expected { "sqlite": "./state" } or'],
+  [
+    withMetric({ type: "counter", epsilon: 1 }),
+    "metrics.m.type: expected one of count, sum, mean, histogram",
+  ],
+  [withMetric({ type: "count" }), 'metrics.m: expected the field "epsilon"'],
+  [withMetric({ type: "sum", epsilon: 1 }), 'metrics.m: expected the field "max" for type sum'],
+  [
+    withMetric({ type: "count", epsilon: 1, max: 3 }),
+    "metrics.m.max: expected none for type count; remove it",
+  ],
+  [withMetric({ type: "histogram", epsilon: 1, max: 3 }), 'metrics.m: expected the field "min"'],
+  [withMetric({ type: "count", epsilon: 1, every: "1 minute" }), "metrics.m.every: expected text like"],
+  [
+    withMetric({ type: "count", epsilon: 1, every: "7s", finest: "1s" }),
+    "metrics.m.finest: expected at least one tick",
+  ],
+  [
+    withMetric({ type: "count", epsilon: 1, keys: { prefix: "a", from: 3, to: 1 } }),
+    "metrics.m.keys: expected from ≤ to",
+  ],
+  [
+    withMetric({ type: "count", epsilon: 1, keys: { prefix: "a", from: 1, to: 9e6 } }),
+    "at most 100000 keys in all",
+  ],
+  [
+    withMetric({ type: "count", epsilon: 2 }),
+    "epsilon: expected metrics that spend at most ε = 1 of a person and day, got 2",
+  ],
+  [
+    withMetric({ type: "local", epsilon: 1, max: 3, keys: ["a"] }),
+    "metrics.m.keys: expected none for type local",
+  ],
+])("%j is refused", (config, message) => {
+  expect(problemsOf(JSON.parse(JSON.stringify(config)))).toContain(message);
+});
+
+test("all mistakes come at once", () => {
+  const message = problemsOf({ ...right, one: 1, two: 2 });
+  expect(message.split("\n")).toHaveLength(2);
+});
+
+test("ten events of a person never spend more than the metric has", () => {
+  const { options } = resolveMetric("m", { type: "count", epsilon: 0.3, perPerson: 10 });
+  const share = BigInt(Math.round(options!.epsilon * 2 ** 60)); // exact: a double times a power of two
+  expect(10n * share <= BigInt(Math.round(0.3 * 2 ** 60))).toBe(true);
+  expect(options!.epsilon).toBeCloseTo(0.03, 14);
+});
+
+test("numbered keys are a list", () => {
+  const { keys } = resolveMetric("m", {
+    type: "count",
+    epsilon: 1,
+    keys: { prefix: "shop-", from: 1, to: 3 },
+  });
+  expect(keys).toEqual(["shop-1", "shop-2", "shop-3"]);
+});
+
+test("JSON and TypeScript files", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "a.json"), JSON.stringify(right));
+  writeFileSync(
+    join(folder, "b.ts"),
+    `const epsilon: number = 1;\nexport default { ...${JSON.stringify(right)}, epsilon };`,
+  );
+  writeFileSync(join(folder, "c.json"), "{");
+  expect(await loadConfig(join(folder, "a.json"))).toEqual(right);
+  expect(await loadConfig(join(folder, "b.ts"))).toEqual(right);
+  await expect(loadConfig(join(folder, "c.json"))).rejects.toThrow("config: expected JSON in");
+  await expect(loadConfig(join(folder, "d.json"))).rejects.toThrow("run: brume serve --init");
+});
+
+test("secrets come from files and the environment, and no message has one", () => {
+  const file = join(temporaryFolder(), "key");
+  writeFileSync(file, Buffer.alloc(32, 5).toString("base64"));
+  expect(readKey({ file })).toEqual(new Uint8Array(32).fill(5));
+  writeFileSync(file, "too short");
+  expect(() => readKey({ file })).toThrow(/^key: expected 32 bytes in base64 or hex, got \d+; make one with/);
+  expect(() => readKey({ env: "BRUME_NO_SUCH_VARIABLE" })).toThrow(
+    "expected a secret in the environment variable",
+  );
+  expect(() => readToken("tokens.write", { file })).toThrow("tokens.write: expected at least 16 characters");
+});

@@ -1,0 +1,118 @@
+/** From an event to a published number, over HTTP. */
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { METRICS, pass, send, START, startService, temporaryFolder, testConfig } from "./support.js";
+
+/** ε so large that noise is small: what comes out is what went in, to within a few units. */
+const loud = Object.fromEntries(
+  Object.entries(METRICS).map(([name, metric]) => [name, { ...metric, epsilon: 400, perPerson: 2 }]),
+);
+const start = () => startService(testConfig(temporaryFolder(), { epsilon: 1300, metrics: loud }));
+
+const answer = async (app: Awaited<ReturnType<typeof start>>["app"], query: string) => {
+  const response = await app.inject(`/v1/query?${query}`);
+  expect(response.statusCode).toBe(200);
+  return response.json<{ value: number; total: { value: number }; quantiles: { value: number }[] }>();
+};
+
+test("counts, means and percentiles of what was sent", async () => {
+  const running = await start();
+  const { app } = running;
+  const events = Array.from({ length: 50 }, (_, i) => [
+    { metric: "requests", key: "a", person: `p${i}` },
+    { metric: "basket", value: 40, person: `p${i}` },
+    { metric: "latency", value: 100, person: `p${i}` },
+  ]).flat();
+  const response = await send(app, events);
+  expect([response.statusCode, response.json()]).toEqual([202, { accepted: 150 }]);
+  await pass(running, 2000);
+  const range = `from=${START}&to=${START + 1000}`;
+  expect((await answer(app, `metric=requests&key=a&${range}`)).value).toBeCloseTo(50, 0);
+  expect((await answer(app, `metric=requests&key=b&${range}`)).value).toBeCloseTo(0, 0);
+  expect((await answer(app, `metric=basket&${range}`)).value).toBeCloseTo(40, 0);
+  const latency = await answer(app, `metric=latency&quantiles=0.5&${range}`);
+  expect(latency.total.value).toBeCloseTo(50, 0);
+  expect(latency.quantiles[0]!.value).toBeGreaterThan(50);
+  expect(latency.quantiles[0]!.value).toBeLessThan(200);
+});
+
+test("two events of a person and day count, over all keys", async () => {
+  const running = await start();
+  const events = ["a", "b", "a", "b", "a"].map((key) => ({ metric: "requests", key, person: "one" }));
+  await send(running.app, events);
+  await pass(running, 2000);
+  const count = async (key: string) =>
+    Math.round((await answer(running.app, `metric=requests&key=${key}&from=-1h`)).value);
+  expect([await count("a"), await count("b")]).toEqual([1, 1]);
+});
+
+test("a batch with the same idempotency key counts once, also while the first one waits", async () => {
+  const running = await start();
+  const batch = [{ metric: "requests", key: "a", person: "one" }];
+  const again = () => send(running.app, batch, { "idempotency-key": "batch-1" });
+  const answers = [...(await Promise.all([again(), again()])), await again()];
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([202, 202, 202]);
+  await pass(running, 2000);
+  expect((await answer(running.app, "metric=requests&key=a&from=-1h")).value).toBeCloseTo(1, 0);
+});
+
+test("lines of JSON, and gzip", async () => {
+  const running = await start();
+  const lines = ["p1", "p2"]
+    .map((person) => JSON.stringify({ metric: "requests", key: "a", person }))
+    .join("\n");
+  for (const [payload, more] of [
+    [lines, {}],
+    [gzipSync(lines.replaceAll(`"p`, `"q`).replaceAll(`"qerson`, `"person`)), { "content-encoding": "gzip" }],
+  ] as const) {
+    const headers = { "content-type": "application/x-ndjson", ...more };
+    const response = await running.app.inject({ method: "POST", url: "/v1/events", headers, payload });
+    expect(response.json()).toEqual({ accepted: 2 });
+  }
+  await pass(running, 2000);
+  expect((await answer(running.app, "metric=requests&key=a&from=-1h")).value).toBeCloseTo(4, 0);
+});
+
+test("steps, csv and the statement", async () => {
+  const running = await start();
+  await pass(running, 3000);
+  const { app } = running;
+  const steps = await app.inject(`/v1/query?metric=requests&key=a&from=${START}&to=${START + 3000}&every=1s`);
+  expect(steps.json<{ answers: unknown[] }>().answers).toHaveLength(3);
+  const csv = await app.inject(`/v1/query?metric=requests&key=a&from=${START}&every=1s&format=csv`);
+  expect(csv.body.split("\n")[0]).toBe("from,to,complete,value,standardError,low,high,confidence");
+  const statement = await app.inject("/v1/statement");
+  expect(statement.json()).toMatchObject({
+    unit: "one person, per day",
+    budget: { limit: 1300, spent: 1200, left: 100 },
+  });
+  expect((await app.inject("/v1/statement?format=text")).body).toContain("ε = 400 for one person, per day");
+});
+
+test.each([
+  [{ metric: "nothing" }, "events.0.metric: expected one that takes events"],
+  [{ metric: "requests", person: "secret-id" }, "events.0.key: expected a key of the metric"],
+  [{ metric: "requests", key: "a" }, "events.0.person: expected the id of a person"],
+  [{ metric: "requests", key: "a", person: "secret-id", value: 7 }, "events.0.value: expected none"],
+  [{ metric: "basket", person: "secret-id" }, "events.0.value: expected a finite number"],
+  [{ metric: "basket", person: "secret-id", value: 1, at: "yesterday" }, "events.0.at: expected ISO text"],
+  [{ metric: "basket", person: "secret-id", value: 1, extra: "secret-id" }, "body.events.0: has a field"],
+  [{ metric: "basket", person: "secret-id", value: "12345" }, "body.events.0.value: must be number"],
+])("refuses %j without a value or an id", async (event, message) => {
+  const { app } = await start();
+  const response = await send(app, [event]);
+  expect(response.statusCode).toBe(400);
+  expect(response.json<{ error: string }>().error).toContain(message);
+  expect(response.body).not.toMatch(/secret-id|12345|yesterday/);
+});
+
+test("a key that is not listed is accepted like one that is, and leaves no trace", async () => {
+  const { app } = await start();
+  const [known, unknown] = await Promise.all(
+    ["a", "zz"].map((key) => send(app, [{ metric: "requests", key, person: "one" }])),
+  );
+  expect(unknown!.statusCode).toBe(known!.statusCode);
+  expect(unknown!.body).toBe(known!.body);
+  expect(Object.keys(unknown!.headers)).toEqual(Object.keys(known!.headers));
+  expect((await app.inject("/v1/query?metric=requests&key=zz")).statusCode).toBe(404);
+});

@@ -1,0 +1,50 @@
+/** The service: the work is done by the package brume-server, which is installed beside this one. */
+import { type Command, DataError, UsageError } from "./command.js";
+
+/** What the package gives the command line. Errors that a person can act on come as texts without private data. */
+interface ServerCommands {
+  runCommand(options: { config: string; check: boolean; init: boolean; port?: number }): Promise<void>;
+  /** The message, if the error is one that may be shown. */
+  shown(reason: unknown): string | undefined;
+}
+
+const PACKAGE = "brume-server/cli"; // a name, not an import: it may be missing
+
+export const serve: Command = {
+  name: "serve",
+  operands: "",
+  summary: `Runs the service: events in over HTTP, private numbers and a dashboard out (needs the package brume-server).
+docs/service.md has a guide. SIGTERM stops it after everything is stored.`,
+  options: {
+    config: { value: "FILE", help: "JSON or TypeScript; default brume.json" },
+    check: { help: "says what is wrong with the config, and starts nothing" },
+    init: { help: "writes a config and a key to begin with" },
+    port: { value: "PORT", help: "in place of the config's" },
+  },
+  example: "brume serve --config brume.json",
+  async run(args) {
+    const commands = await load();
+    const port = args.number("port");
+    try {
+      await commands.runCommand({
+        config: args.text("config") ?? "brume.json",
+        check: args.has("check"),
+        init: args.has("init"),
+        ...(port === undefined ? {} : { port }),
+      });
+    } catch (reason) {
+      const message = commands.shown(reason);
+      if (message === undefined) throw reason;
+      throw new DataError(message);
+    }
+  },
+};
+
+async function load(): Promise<ServerCommands> {
+  try {
+    return (await import(PACKAGE)) as ServerCommands;
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    throw new UsageError("expected the package brume-server, got none; run: npm install brume-server");
+  }
+}
