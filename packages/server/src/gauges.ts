@@ -1,5 +1,6 @@
 /**
- * What Prometheus reads. Counters are about the service, never about events: how many events came is protected. Private
+ * What Prometheus reads. Counters are about the service, never about events: how many events came is protected, and so
+ * is how often the store was written. Private
  * numbers are gauges, and only as they were published: the newest finished range of each metric and key.
  */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
@@ -26,8 +27,6 @@ export class Gauges {
           this.inc(read());
         },
       });
-    counter("brume_commits_total", "Rows of the journal that the store took.", () => engine.stats.commits);
-    counter("brume_snapshots_total", "Parts of the state that were stored.", () => engine.stats.parts);
     counter("brume_store_failures_total", "Calls of the store that failed.", () => engine.stats.failures);
     const gauge = (name: string, help: string, read: () => number) =>
       new Gauge({

@@ -22,10 +22,10 @@ export interface Batch {
 }
 
 /** Counts people as it decides, so it must be called once for each row. */
-export function rowOf(time: number, batches: readonly Batch[]): Uint8Array {
+export function rowOf(time: number, closed: number, batches: readonly Batch[]): Uint8Array {
   const keys = batches.flatMap(({ key }) => key ?? []);
   const count = batches.reduce((sum, { events }) => sum + events.length, 0);
-  const row = new RowWriter(time, keys, count);
+  const row = new RowWriter(time, closed, keys, count);
   for (const { events } of batches)
     for (const event of events) {
       const { metric, streams, people, number } = event.metric;

@@ -62,6 +62,8 @@ export class Engine {
   readonly #pending = new Map<string, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #beat: NodeJS.Timeout;
+  /** The next row closes ticks. When numbers are published depends on the clock alone: events have no say. */
+  #closing = true;
   #committing: Promise<void> | undefined;
   #trouble: string | undefined;
   #ended: Error | undefined;
@@ -78,7 +80,10 @@ export class Engine {
     this.#requestKey = sealer.subkey("requests", 32);
     const shortest = Math.min(...options.metrics.map(({ every }) => every));
     const beat = Math.min(LONGEST_BEAT, Math.max(SHORTEST_BEAT, shortest));
-    this.#beat = setInterval(() => this.#schedule(0), beat);
+    this.#beat = setInterval(() => {
+      this.#closing = true;
+      this.#schedule(0);
+    }, beat);
     this.#beat.unref();
   }
 
@@ -102,9 +107,9 @@ export class Engine {
     return this.#state.metrics.values();
   }
 
-  /** The time up to which everything is stored. */
+  /** The time that ticks are closed at. Public: it moves with the clock's beat, whether or not events come. */
   get time(): number {
-    return this.#state.time;
+    return this.#state.closed;
   }
 
   get stats(): JournalStats & { readonly streams: number } {
@@ -173,7 +178,7 @@ export class Engine {
   #commit(all = false): Promise<void> {
     return (this.#committing ??= this.#write(all).finally(() => {
       this.#committing = undefined;
-      if (this.#waiting.length > 0) this.#schedule(this.#options.commitEvery);
+      if (this.#closing || this.#waiting.length > 0) this.#schedule(this.#options.commitEvery);
     }));
   }
 
@@ -183,7 +188,9 @@ export class Engine {
     const parts = await this.#journal.due(all); // before people are counted for the next row
     const batch = this.#waiting;
     this.#waiting = [];
-    const row = rowOf(time, batch);
+    const closes = this.#closing;
+    this.#closing = false;
+    const row = rowOf(time, closes ? time : this.#state.closed, batch);
     try {
       await this.#store(row, parts);
     } catch (error) {
@@ -196,7 +203,7 @@ export class Engine {
       this.#waitingEvents -= events.length;
       resolve();
     }
-    this.#sweep.start();
+    if (closes) this.#sweep.start();
   }
 
   #refuseWaiting(): void {
@@ -236,13 +243,14 @@ export class Engine {
   }
 
   #advance(stream: MetricStream): void {
-    const published = stream.advance(this.#state.time);
+    const published = stream.advance(this.#state.closed);
     if (published !== undefined) for (const listener of this.#listeners) listener(published);
   }
 
   /** Stores what waits and closes the ticks that are due, now. */
   async flush(): Promise<void> {
     await this.#committing;
+    this.#closing = true;
     await this.#commit();
   }
 

@@ -28,6 +28,8 @@ export class State {
   readonly #byNumber = new Map<number, LiveMetric>();
   /** The time of the newest row. */
   time = 0;
+  /** Ticks that are due at this time are closed. It moves with the clock's beat, whether or not events come. */
+  closed = 0;
 
   private constructor(journal: Journal, recent: RecentKeys) {
     this.#journal = journal;
@@ -89,6 +91,7 @@ export class State {
    */
   apply(number: number, row: Row, counted: boolean): void {
     this.time = Math.max(this.time, row.time);
+    this.closed = Math.max(this.closed, row.closed);
     for (const key of row.keys) this.#applyKey(number, key, row.time);
     row.forEach((record) => this.#applyRecord(number, record, row.time, counted));
     this.recent.forgetBefore(row.time);

@@ -35,6 +35,9 @@ export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { serv
     await app.register(rateLimit, {
       max: limits.perMinute,
       timeWindow: 60_000,
+      // What is left would tell how often others behind the same address ask.
+      addHeaders: NO_COUNTS,
+      addHeadersOnExceeding: NO_COUNTS,
       errorResponseBuilder: tooMany,
     });
   await app.register(swagger, {
@@ -82,5 +85,7 @@ export function tokensOf({ tokens = {} }: Config): Tokens {
     ...(metrics === undefined ? {} : { metrics }),
   };
 }
+
+const NO_COUNTS = { "x-ratelimit-limit": false, "x-ratelimit-remaining": false, "x-ratelimit-reset": false };
 
 const tooMany = () => Object.assign(new Error("rate"), { statusCode: 429 });
