@@ -39,5 +39,7 @@ test("the bytes do not tell how many people there are, nor contain an id", () =>
 test("wrong keys and ids are refused, without the id", () => {
   expect(() => new Contributions(new Uint8Array(8), limit)).toThrow("key: expected 16 bytes");
   const contributions = new Contributions(key, limit);
-  expect(() => contributions.hash("x".repeat(5000))).toThrow(/^person: expected text of 1 to 4096 characters/);
+  expect(() => contributions.hash("x".repeat(5000))).toThrow(
+    /^person: expected text of 1 to 4096 characters/,
+  );
 });
