@@ -45,10 +45,13 @@ export class Contributions {
     return this.#people.bytes;
   }
 
-  /** Who has had how many events, as bytes: hashes and counts, padded to a power of two. Not encrypted. */
-  save(): Uint8Array {
+  /**
+   * Who has had how many events, as bytes: hashes and counts, for every period that has a time in [from, to), padded so
+   * that their length does not tell how many people there are. Not encrypted.
+   */
+  save(from: number, to: number): Uint8Array {
     const writer = new Encoder();
-    this.#people.save(writer);
+    this.#people.save(writer, from, to);
     return writer.bytes;
   }
 

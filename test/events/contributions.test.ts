@@ -18,7 +18,7 @@ test("bytes carry the counts on; days that are over are forgotten", () => {
   for (let i = 0; i < 3; i++) first.admit(first.hash("a"), 5);
   first.admit(first.hash("b"), 5);
   const second = new Contributions(key, limit);
-  second.load(first.save());
+  second.load(first.save(0, DAY));
   expect(second.admit(second.hash("a"), 6)).toBe(false);
   expect([second.admit(second.hash("b"), 6), second.admit(second.hash("b"), 6)]).toEqual([true, false]);
   second.forgetBefore(DAY);
@@ -29,7 +29,7 @@ test("the bytes do not tell how many people there are, nor contain an id", () =>
   const lengths = [1, 7, 16].map((people) => {
     const contributions = new Contributions(key, limit);
     for (let i = 0; i < people; i++) contributions.admit(contributions.hash(`person-${i}`), 5);
-    const bytes = contributions.save();
+    const bytes = contributions.save(0, DAY);
     expect(Buffer.from(bytes).includes("person")).toBe(false);
     return bytes.length;
   });

@@ -69,7 +69,7 @@ export class State {
     const people =
       metric.perPerson === undefined || metric.local !== undefined
         ? undefined
-        : new MetricPeople(metric, sealer.subkey("people", 16));
+        : new MetricPeople(metric, sealer.subkey("people", 16), time);
     const streams = new Map<string, number>();
     const live: LiveMetric = { metric, number: catalog.number(metric.name), people, streams };
     if (metric.options !== undefined)
@@ -95,8 +95,7 @@ export class State {
     for (const key of row.keys) this.#applyKey(number, key, row.time);
     row.forEach((record) => this.#applyRecord(number, record, row.time, counted));
     this.recent.forgetBefore(row.time);
-    for (const { people, metric } of this.metrics.values())
-      people?.contributions.forgetBefore(row.time - metric.lateness - metric.every); // no tick is open before it
+    for (const { people } of this.metrics.values()) people?.pass(row.time);
   }
 
   #applyKey(number: number, key: Uint8Array, time: number): void {
