@@ -15,7 +15,7 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Dice } from "./fuzz/dice.js";
 import { type Mutant, mutantsOf } from "./mutate/mutants.js";
-import { GROUPS } from "./mutate/subjects.js";
+import { allSubjects } from "./mutate/subjects.js";
 import type { Order } from "./mutate/tester.js";
 
 const COPIED = [
@@ -45,10 +45,10 @@ class Copy {
     try {
       writeFileSync(paths[0]!, text);
       if (compiled(file) && !this.#compile()) return true;
-      return await this.fails({ changed, tests }, seconds);
+      return (await this.failure({ changed, tests }, seconds)) !== undefined;
     } finally {
       before.forEach((content, i) => writeFileSync(paths[i]!, content));
-      if (this.#tester !== undefined) await this.fails({ changed, tests: [] }, seconds);
+      if (this.#tester !== undefined) await this.failure({ changed, tests: [] }, seconds);
     }
   }
 
@@ -65,18 +65,19 @@ class Copy {
     }
   }
 
-  async fails(order: Order, seconds: number): Promise<boolean> {
+  /** What fails first; undefined if nothing does. */
+  async failure(order: Order, seconds: number): Promise<string | undefined> {
     const tester = (this.#tester ??= await this.#start());
     const late = new Promise<"late">((done) => setTimeout(() => done("late"), seconds * 1000).unref());
-    const answer = message<{ failed?: boolean; error?: string }>(tester);
+    const answer = message<{ failed?: string; error?: string }>(tester);
     tester.send(order);
     const came = await Promise.race([answer, late]);
     if (came === "late" || came === "ended") {
       this.end();
-      return true;
+      return "it takes too long, or ends the process";
     }
     if (came.error !== undefined) throw new Error(came.error);
-    return came.failed!;
+    return came.failed;
   }
 
   async #start(): Promise<ChildProcess> {
@@ -130,14 +131,15 @@ async function main(): Promise<void> {
       results: { type: "string", default: "build/mutants.jsonl" },
     },
   });
-  if (values.group !== undefined && !Object.hasOwn(GROUPS, values.group))
-    throw new RangeError(`--group: expected ${Object.keys(GROUPS).join(", ")}, got ${values.group}`);
+  const groups = allSubjects();
+  if (values.group !== undefined && !Object.hasOwn(groups, values.group))
+    throw new RangeError(`--group: expected ${Object.keys(groups).join(", ")}, got ${values.group}`);
   const known = kept(values.results);
   mkdirSync(dirname(values.results), { recursive: true });
   const copy = new Copy();
   const durations = new Map<string, number>();
   try {
-    for (const [group, subjects] of Object.entries(GROUPS)) {
+    for (const [group, subjects] of Object.entries(groups)) {
       if (values.group !== undefined && values.group !== group) continue;
       const files = Object.keys(subjects).filter((file) => values.file === undefined || file === values.file);
       const all = files.flatMap((file) => mutantsOf(file, readFileSync(join(copy.folder, file), "utf8")));
@@ -166,8 +168,8 @@ async function run(copy: Copy, mutant: Mutant, tests: readonly string[], duratio
   for (const test of tests) {
     if (!durations.has(test)) {
       const start = performance.now();
-      if (await copy.fails({ changed: [], tests: [test] }, 3600))
-        throw new Error(`test/${test}.test.ts fails without any mutant`);
+      const failed = await copy.failure({ changed: [], tests: [test] }, 3600);
+      if (failed !== undefined) throw new Error(`test/${test}.test.ts fails without any mutant: ${failed}`);
       durations.set(test, (performance.now() - start) / 1000);
     }
     seconds += PATIENCE * durations.get(test)!;

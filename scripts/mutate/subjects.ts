@@ -1,10 +1,16 @@
-/** What is mutated, in groups, and the tests that are expected to notice: those that do so quickest come first. */
+/**
+ * What is mutated, in groups, and the tests that are expected to notice: those that do so quickest come first. A file that is
+ * not named here belongs to the group of its folder, with the test of its own name.
+ */
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname } from "node:path";
+
 type Subjects = Readonly<Record<string, readonly string[]>>;
 
 const text = ["adapters/text"];
 
 const kernels: Subjects = {
-  "assembly/blocks.ts": ["stream/threshold", "attacks/order"],
+  "assembly/blocks.ts": ["core/threshold", "attacks/order"],
   "assembly/chacha.ts": ["core/chacha", "core/laplace"],
   "assembly/consistency.ts": ["core/consistency", "core/forest"],
   "assembly/ingest.ts": ["core/ingest", "attacks/sharedMemory"],
@@ -15,14 +21,14 @@ const kernels: Subjects = {
   "assembly/text.ts": text,
   "assembly/textCsv.ts": text,
   "assembly/textJson.ts": text,
-  "assembly/threshold.ts": ["stream/threshold", "attacks/order"],
+  "assembly/threshold.ts": ["core/threshold", "core/thresholdLaw", "attacks/order"],
   "src/core/checks.ts": ["core/checks", "stream/stream", "attacks/reentry"],
   "src/core/given.ts": ["core/checks", "attacks/pollutedPrototype"],
   "src/core/layout.ts": [
     "core/chacha",
     "core/laplace",
     "core/reports",
-    "stream/threshold",
+    "core/threshold",
     "core/checks",
     ...text,
   ],
@@ -30,7 +36,8 @@ const kernels: Subjects = {
   "src/core/quantise.ts": ["core/ingest", "stream/stream"],
   "src/core/random.ts": ["core/random", "core/chacha", "stream/snapshot"],
   "src/core/tree.ts": ["core/forest", "core/consistency"],
-  "src/core/js/blocks.ts": ["stream/threshold", "attacks/order"],
+  "src/core/treeSlices.ts": ["core/forest", "stream/trees"],
+  "src/core/js/blocks.ts": ["core/threshold", "attacks/order"],
   "src/core/js/chacha.ts": ["core/chacha", "core/laplace"],
   "src/core/js/consistency.ts": ["core/consistency"],
   "src/core/js/forest.ts": ["core/forest"],
@@ -42,14 +49,14 @@ const kernels: Subjects = {
   "src/core/js/text.ts": text,
   "src/core/js/textCsv.ts": text,
   "src/core/js/textJson.ts": text,
-  "src/core/js/threshold.ts": ["stream/threshold"],
+  "src/core/js/threshold.ts": ["core/threshold", "core/thresholdLaw"],
   "src/core/js/words.ts": ["core/reader", "core/laplace", "core/scale"],
   "src/core/tables/alias.ts": ["core/scale", "core/laplace"],
   "src/core/tables/coin.ts": ["core/reader", "core/laplace"],
   "src/core/tables/fixedPoint.ts": ["core/scale", "core/laplace"],
   "src/core/tables/scale.ts": ["core/laplace", "core/scale"],
   "src/core/tables/sectors.ts": ["core/reports", "local/mechanisms"],
-  "src/core/tables/selection.ts": ["stream/threshold"],
+  "src/core/tables/selection.ts": ["core/threshold", "core/thresholdLaw", "stream/threshold"],
   "src/core/tables/transition.ts": ["core/squareWave", "local/em"],
   "src/core/wasm/chacha.ts": ["core/chacha"],
   "src/core/wasm/forest.ts": ["core/forest"],
@@ -60,15 +67,15 @@ const kernels: Subjects = {
   "src/core/wasm/reports.ts": ["core/reports"],
   "src/core/wasm/squareWave.ts": ["core/squareWave"],
   "src/core/wasm/text.ts": text,
-  "src/core/wasm/threshold.ts": ["stream/threshold", "attacks/sharedMemory"],
+  "src/core/wasm/threshold.ts": ["core/threshold", "attacks/sharedMemory"],
 };
 
 const thresholds: Subjects = {
-  "src/stream/choice.ts": ["stream/choice", "stream/holdout"],
-  "src/stream/classes.ts": ["stream/choice", "stream/holdout", "attacks/order"],
+  "src/stream/choice.ts": ["stream/choice", "stream/classes", "stream/holdout"],
+  "src/stream/classes.ts": ["stream/classes", "stream/holdout", "attacks/order"],
   "src/stream/holdout.ts": ["stream/holdout", "stream/stream", "stream/snapshot", "attacks/failedCalls"],
-  "src/stream/holdoutStatement.ts": ["stream/holdout", "stream/stream"],
-  "src/stream/probe.ts": ["stream/holdout", "stream/choice", "stream/snapshot"],
+  "src/stream/holdoutStatement.ts": ["stream/statement", "stream/holdout", "stream/stream"],
+  "src/stream/probe.ts": ["stream/probe", "stream/holdout", "stream/snapshot"],
   "src/stream/threshold.ts": ["stream/threshold", "stream/stream", "stream/snapshot"],
   "src/stream/warmStart.ts": ["stream/stream", "stream/snapshot", "stream/coverage"],
   "src/local/threshold.ts": ["local/threshold", "local/tails"],
@@ -77,13 +84,13 @@ const thresholds: Subjects = {
 };
 
 const release: Subjects = {
-  "src/stream/answer.ts": ["stream/ranges", "stream/coverage"],
+  "src/stream/answer.ts": ["stream/answer", "stream/ranges", "stream/coverage"],
   "src/stream/blockPublisher.ts": ["stream/stream", "stream/ranges", "stream/snapshot", "attacks/reentry"],
   "src/stream/blocks.ts": ["stream/ranges", "stream/snapshot", "stream/stream", "attacks/failedCalls"],
   "src/stream/codec.ts": ["stream/snapshot"],
   "src/stream/levels.ts": ["stream/plan", "stream/stream"],
   "src/stream/noise.ts": ["stream/stream", "stream/coverage"],
-  "src/stream/options.ts": ["stream/holdout", "core/checks", "stream/stream"],
+  "src/stream/options.ts": ["stream/options", "stream/holdout", "core/checks", "stream/stream"],
   "src/stream/plan.ts": ["stream/plan"],
   "src/stream/predictor.ts": ["stream/smoothers", "stream/snapshot", "stream/stream"],
   "src/stream/publisher.ts": ["stream/ranges", "stream/stream"],
@@ -93,8 +100,9 @@ const release: Subjects = {
   "src/stream/shrink.ts": ["stream/shrink", "stream/shrunk"],
   "src/stream/snapshot.ts": ["stream/snapshot", "stream/sealing", "attacks/snapshotLength"],
   "src/stream/stagedSystem.ts": ["stream/stream", "attacks/failedCalls", "attacks/reentry"],
-  "src/stream/statement.ts": ["stream/stream", "stream/holdout"],
+  "src/stream/statement.ts": ["stream/statement", "stream/stream", "stream/holdout"],
   "src/stream/stream.ts": ["stream/stream", "stream/snapshot", "stream/holdout"],
+  "src/stream/trees.ts": ["stream/trees", "stream/stream"],
   "src/stream/variance.ts": ["stream/variance", "stream/plan", "stream/coverage"],
   "src/stream/weights.ts": ["stream/variance", "stream/coverage"],
   "src/stream/smoothers/custom.ts": ["stream/smoothers", "attacks/reentry", "attacks/failedCalls"],
@@ -151,11 +159,19 @@ const durable: Subjects = {
   "src/durable/workers/workerHub.ts": ["durable/workers"],
 };
 
-export const GROUPS: Readonly<Record<string, Subjects>> = { kernels, thresholds, release, reports, durable };
+const NAMED: Readonly<Record<string, Subjects>> = { kernels, thresholds, release, reports, durable };
+
+/** The group of a folder's files that no group names. */
+const FOLDERS: Readonly<Record<string, string>> = {
+  assembly: "kernels",
+  "src/core": "kernels",
+  "src/stream": "release",
+  "src/local": "reports",
+  "src/durable": "durable",
+};
 
 /** Files of these folders that are not mutated, and why. */
-export const FOLDERS = ["assembly", "src/core", "src/stream", "src/local", "src/durable"];
-export const LEFT_OUT: Readonly<Record<string, string>> = {
+const LEFT_OUT: Readonly<Record<string, string>> = {
   "assembly/index.ts": "a list of exports",
   "src/core/choose.ts": "which core runs depends on the platform",
   "src/core/core.ts": "types",
@@ -169,3 +185,31 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   "src/durable/stores/redis.ts": "its tests start a server",
   "src/durable/stores/storeTests.ts": "tests",
 };
+
+/** All files under the folders, by group, each with the tests that run for it. */
+export function allSubjects(): Record<string, Record<string, string[]>> {
+  const groups = Object.fromEntries(
+    Object.keys(NAMED).map((name): [string, Record<string, string[]>] => [name, {}]),
+  );
+  for (const [folder, usual] of Object.entries(FOLDERS))
+    for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+      const file = `${folder}/${path}`;
+      if (!file.endsWith(".ts") || Object.hasOwn(LEFT_OUT, file)) continue;
+      const group = Object.keys(NAMED).find((name) => Object.hasOwn(NAMED[name]!, file)) ?? usual;
+      groups[group]![file] = testsOf(file, NAMED[group]![file] ?? []);
+    }
+  return groups;
+}
+
+/** Those named that exist; else the test of the same name; else all tests beside where that one would be. */
+function testsOf(file: string, named: readonly string[]): string[] {
+  const exists = (test: string) => existsSync(`test/${test}.test.ts`);
+  const mirrored = file.replace(/^(src|assembly)\//, "").replace(/\.ts$/, "");
+  const found = named.filter(exists);
+  if (found.length > 0) return found;
+  if (exists(mirrored)) return [mirrored];
+  const folder = mirrored.includes("/") ? dirname(mirrored).split("/")[0]! : "core";
+  return readdirSync(`test/${folder}`)
+    .filter((name) => name.endsWith(".test.ts"))
+    .map((name) => `${folder}/${basename(name, ".test.ts")}`);
+}
