@@ -26,6 +26,9 @@ async function failure({ changed, tests }: Order): Promise<string | undefined> {
     const path = resolve("test", `${test}.test.ts`);
     const found = (await vitest.globTestSpecifications([path])).filter(({ moduleId }) => moduleId === path);
     if (found.length === 0) throw new Error(`no test file ${path}`);
+    vitest.state.filesMap.clear(); // what failed before neither counts nor ends this run
+    vitest.state.idMap.clear();
+    vitest.state.errorsSet.clear();
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications(found);
     if (unhandledErrors.length > 0) return String(unhandledErrors[0]);
     for (const module of testModules) {
