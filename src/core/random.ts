@@ -5,6 +5,12 @@
  */
 import { checkInteger, checkNumber } from "./checks.js";
 
+/**
+ * Which noise follows from a key. Raise it with every change of the numbers that a key leads to (sub-streams, samplers,
+ * trees, the choice of θ): a snapshot is continued only with the noise that it began with. `test/golden.test.ts` pins it.
+ */
+export const NOISE_VERSION = 1;
+
 /** What a sub-stream is for. Numbers are part of the snapshot format: never reuse one. */
 export enum Stage {
   threshold = 1,

@@ -1,11 +1,12 @@
 /**
  * A stream's state as encrypted bytes (docs/snapshots.md, sealing.ts).
  *
- *     "brume" · version · sequence (8 bytes) · salt (16) · IV (12) │ encrypted: parameters, state │ tag (16 bytes)
+ *     "brume" · format · noise · sequence (8 bytes) · salt (16) · IV (12) │ encrypted: parameters, state │ tag (16 bytes)
  *
  * The bytes before the first line are authenticated too. Inside are true partial sums, held-out values and the
  * noise key, so a snapshot is as secret as the data. It holds no noise: noise is made again from the key.
  */
+import { NOISE_VERSION } from "../core/random.js";
 import { Decoder, Encoder } from "./codec.js";
 import type { Settings } from "./options.js";
 import { IV_LENGTH, SALT_LENGTH, type SnapshotKey, StreamCipher, TAG_LENGTH } from "./sealing.js";
@@ -23,10 +24,12 @@ export interface OpenedSnapshot {
 /** Public settings as text, by name. `name` is the stream's. */
 export type Parameters = Readonly<Record<string, string>>;
 
-/** Changes whenever the meaning of the bytes does: a stage's state, or how noise follows from the key. */
-const VERSION = 1;
+/** Raised whenever the meaning of the bytes changes: a stage's state. `test/golden.test.ts` pins it. */
+export const FORMAT_VERSION = 1;
 const MAGIC = new TextEncoder().encode("brume");
-const SEQUENCE_AT = MAGIC.length + 1;
+/** Two bytes after the magic: the format, and which noise follows from the key. */
+const VERSIONS = { format: FORMAT_VERSION, noise: NOISE_VERSION };
+const SEQUENCE_AT = MAGIC.length + Object.keys(VERSIONS).length;
 const SALT_AT = SEQUENCE_AT + 8;
 const BODY_AT = SALT_AT + SALT_LENGTH + IV_LENGTH;
 
@@ -49,7 +52,7 @@ export function sealSnapshot(
 ): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>> {
   const header = new Uint8Array(BODY_AT);
   header.set(MAGIC);
-  header[MAGIC.length] = VERSION;
+  header.set(Object.values(VERSIONS), MAGIC.length);
   new DataView(header.buffer).setFloat64(SEQUENCE_AT, sequence, true);
   header.set(cipher.salt, SALT_AT);
   header.set(freshIv(), BODY_AT - IV_LENGTH);
@@ -109,10 +112,13 @@ async function decryptSnapshot(bytes: Uint8Array, key: SnapshotKey) {
   const header = own.subarray(0, BODY_AT);
   if (MAGIC.some((byte, i) => header[i] !== byte))
     throw new TypeError("snapshot: expected bytes made by snapshot(), got other or corrupt bytes");
-  if (header[MAGIC.length] !== VERSION)
-    throw new TypeError(
-      `snapshot: expected format version ${VERSION}, got ${header[MAGIC.length]}; restore it with the version of the library that made it`,
-    );
+  Object.entries(VERSIONS).forEach(([what, version], i) => {
+    const got = header[MAGIC.length + i];
+    if (got !== version)
+      throw new TypeError(
+        `snapshot: expected ${what} version ${version}, got ${got}; restore it with the version of the library that made it`,
+      );
+  });
   const salt = header.slice(SALT_AT, SALT_AT + SALT_LENGTH);
   const cipher = await StreamCipher.make(key, salt);
   const plain = await cipher.decrypt(header, own.subarray(BODY_AT)).catch(() => {

@@ -1,0 +1,25 @@
+/**
+ * Writes test/vectors/golden.json: what keys lead to and what snapshots mean, for the versions that the code has now.
+ *
+ *     npm run golden
+ *
+ * A file of the same versions is not written over: raise NOISE_VERSION (src/core/random.ts) where noise changed, or
+ * FORMAT_VERSION (src/stream/snapshot.ts) where bytes did. Before a version is released, delete the file instead.
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chooseCore } from "../src/core/choose.js";
+import { NOISE_VERSION } from "../src/core/random.js";
+import { FORMAT_VERSION } from "../src/stream/snapshot.js";
+import { type Golden, goldenNow } from "../test/support/golden.js";
+
+const FILE = "test/vectors/golden.json";
+if (existsSync(FILE)) {
+  const { format, noise } = JSON.parse(readFileSync(FILE, "utf8")) as Golden;
+  if (format === FORMAT_VERSION && noise === NOISE_VERSION)
+    throw new Error(
+      `${FILE} has format ${format} and noise ${noise} already; raise the version that changed`,
+    );
+}
+const golden = await goldenNow(FORMAT_VERSION, NOISE_VERSION, chooseCore("js"));
+writeFileSync(FILE, `${JSON.stringify(golden, null, 1)}\n`);
+console.log(`${FILE}: format ${FORMAT_VERSION}, noise ${NOISE_VERSION}`);
