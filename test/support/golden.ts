@@ -103,8 +103,8 @@ function positions(options: StreamOptions): Pinned {
   return {
     steps: 40,
     snapshots: [3, 27],
-    begin: (core) => fed(privateStream({ ...all, core }) as never),
-    resume: async (bytes, core) => fed((await restore(bytes, SNAPSHOT_KEY, { ...all, core })) as never),
+    begin: (core) => fed(privateStream({ ...all, core })),
+    resume: async (bytes, core) => fed(await restore(bytes, SNAPSHOT_KEY, { ...all, core })),
   };
 }
 
@@ -129,7 +129,7 @@ function events(options: Partial<EventStreamOptions> | Partial<HistogramOptions>
       }
       const closed = stream.advance(TEN + 4000 * (i + 1));
       if (Array.isArray(closed)) return closed.map((block) => block.counts);
-      return "counts" in closed ? [closed.values, closed.counts!] : [closed.values];
+      return "counts" in closed ? [closed.values, closed.counts] : [closed.values];
     },
     snapshot: () => stream.snapshot(SNAPSHOT_KEY),
   });
@@ -159,9 +159,9 @@ export const PINNED: Readonly<Record<string, Pinned>> = {
 };
 
 /** All that steps [from, to) publish. */
-export function published({ step }: Fed, from: number, to: number): string {
+export function published(fed: Fed, from: number, to: number): string {
   const out: Float64Array[] = [];
-  for (let i = from; i < to; i++) out.push(...step(i));
+  for (let i = from; i < to; i++) out.push(...fed.step(i));
   return digestOf(...out);
 }
 
