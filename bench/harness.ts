@@ -23,8 +23,11 @@ export interface Row {
   readonly keys?: number;
   readonly valuesPerSecond?: number;
   readonly bytesPerKey?: number;
-  /** Of the whole process, at the end. */
+  /** Of the whole process: at the end, or for a program its most. */
   readonly residentBytes?: number;
+  /** Of CSV on the command line: time per byte and per value, in times of plain lines. */
+  readonly timePerByteVsPlain?: number;
+  readonly timePerValueVsPlain?: number;
 }
 
 /** A bench file: `rows()` yields each row as soon as it is measured. */

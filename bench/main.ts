@@ -18,6 +18,7 @@ const benches: Record<string, () => Promise<BenchFile>> = {
   hub: () => import("./hub.bench.js"),
   "hub-durable": () => import("./hubDurable.bench.js"),
   "hub-workers": () => import("./hubWorkers.bench.js"),
+  cli: () => import("./cli.bench.js"),
 };
 
 const HELP = `npm run bench [-- options]
