@@ -4,7 +4,10 @@ export { webTransform } from "./adapters/web.js";
 export { type Chunk, publishAll, type ValueSink } from "./adapters/iterate.js";
 export type { DurableStream, OpenStreamOptions } from "./durable/openStream.js";
 export { type DurableEvents, openStream, type Stored } from "./durable/openEvents.js";
-export { type Hub, type HubProgress, type HubStats, openHub } from "./durable/hub.js";
+export type { Hub, HubProgress, HubStats } from "./durable/hub.js";
+export { openHub } from "./durable/openHub.js";
+export type { ClosedSpan, EventHub, EventHubStats, KeyedEvent } from "./durable/eventHub/eventHub.js";
+export type { EventHubOptions, HistogramMetric, Metric, StreamMetric } from "./durable/eventHub/options.js";
 export type { HubOptions } from "./durable/hubOptions.js";
 export {
   type Budget,

@@ -6,6 +6,7 @@ import { conflict, type NamedSnapshot, type Store, StoreError, type StoredSnapsh
 
 /** More bytes than any snapshot has: a hold-out of 2²⁷ values takes 4 bytes a value. */
 const MOST_BYTES = 2 ** 30;
+const GET_ATTEMPTS = 3;
 const MOST_NAMES = 2 ** 24;
 
 type Method = "get" | "put" | "putMany" | "names" | "remove" | "giveBack";
@@ -51,6 +52,16 @@ export class CheckedStore {
       "rolled-back",
       `store: expected snapshot ${atLeast} or a later one of stream ${JSON.stringify(name)}, got ${newest === 0 ? "none" : newest}; the store was rolled back, and continuing it would publish positions again`,
     );
+  }
+
+  /** The same of a durable store, which a `get` does not change: asked again where it fails for a moment. */
+  async getAgain(name: string): Promise<StoredSnapshot | undefined> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await this.get(name);
+      } catch (error) {
+        if (attempt === GET_ATTEMPTS || (error as StoreError).code !== "unavailable") throw error;
+      }
   }
 
   async put(name: string, sequence: number, bytes: Uint8Array): Promise<void> {

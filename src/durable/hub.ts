@@ -9,7 +9,7 @@ import { explainStatement, type Statement } from "../stream/statement.js";
 import { HoldoutStream } from "../stream/stream.js";
 import type { RangeOptions } from "../stream/system.js";
 import { Committer } from "./committer.js";
-import { type HubOptions, type HubSettings, resolveHub } from "./hubOptions.js";
+import type { HubSettings } from "./hubOptions.js";
 import { LiveStreams } from "./liveStreams.js";
 import { type DurableStream, openIn, type Place } from "./openStream.js";
 import { HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
@@ -42,11 +42,6 @@ interface Asked {
   readonly call: string;
   readonly from: number;
   readonly to: number;
-}
-
-/** Makes a hub; the options of `privateStream` hold for each of its streams. */
-export function openHub(options: HubOptions): Hub {
-  return new Hub(resolveHub(options));
 }
 
 export class Hub {

@@ -90,18 +90,19 @@ export function resolveHub(asked: HubOptions): HubSettings {
   };
 }
 
-function keyRule(keys: HubOptions["keys"]): KeyRule {
+export function keyRule(keys: HubOptions["keys"], option = "keys"): KeyRule {
   if (keys === undefined) return { has: () => true, list: undefined };
   if (typeof keys === "function") return { has: (name) => keys(name) === true, list: undefined };
   if (
     typeof keys === "string" ||
     typeof (keys as Partial<Iterable<string>> | null)?.[Symbol.iterator] !== "function"
   )
-    throw new TypeError("keys: expected a list of names or a function, got something else");
+    throw new TypeError(`${option}: expected a list of names or a function, got something else`);
   const set = new Set<string>();
   for (const name of keys) {
-    set.add(checkText("keys", name));
-    if (set.size > MOST_KEYS) throw new RangeError(`keys: expected at most ${MOST_KEYS} names, got more`);
+    set.add(checkText(option, name));
+    if (set.size > MOST_KEYS)
+      throw new RangeError(`${option}: expected at most ${MOST_KEYS} names, got more`);
   }
   return { has: (name) => set.has(name), list: [...set] };
 }

@@ -9,14 +9,12 @@
  */
 import { checkConfidence, ownOptions, refuseValue } from "../core/checks.js";
 import type { Core } from "../core/core.js";
-import { Stage } from "../core/random.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { SnapshotKey } from "../stream/sealing.js";
 import { publishedWindow } from "./answers.js";
 import { BucketForests } from "./bucketForests.js";
 import { BucketIndex } from "./bucketIndex.js";
 import { bucketCounts, bucketOf, columnCount } from "./buckets.js";
-import { derivedKey } from "./derivedKey.js";
 import { durationText, parseTime, type Time } from "./duration.js";
 import {
   checkNumbers,
@@ -31,7 +29,7 @@ import { type HistogramSettings, histogramParameters } from "./histogramOptions.
 import { type DroppedEvents, type EventInfo, Intake } from "./intake.js";
 import { OpenTicks } from "./openTicks.js";
 import { BLOCK_CAP } from "./options.js";
-import { People } from "./people.js";
+import { peopleOf } from "./people.js";
 import { type NoisyCounts, quantileOf, shareOf } from "./quantiles.js";
 import { Snapshots, type Snapshotted } from "./snapshots.js";
 import { type EventStatement, explainEvents, randomnessOf, unitOf } from "./statement.js";
@@ -55,17 +53,15 @@ export class TickedHistogram implements Histogram, Snapshotted {
     this.#settings = settings;
     this.#core = core;
     this.#key = key;
-    const { edges, schedule, limit, stream, group } = settings;
+    const { edges, schedule, stream, group } = settings;
     this.#edges = edges;
     this.#buckets = edges.length + 1;
     const columns = columnCount(this.#buckets, group);
-    const people =
-      limit === undefined ? undefined : new People(derivedKey(core, key, Stage.people, 4), limit);
     this.snapshots = new Snapshots(
       () => histogramParameters(settings),
       (writer) => this.#save(writer),
     );
-    this.#intake = new Intake(schedule, people);
+    this.#intake = new Intake(schedule, peopleOf(settings, core, key));
     this.#open = new OpenTicks(columns);
     this.#index = new BucketIndex(stream, columns, settings.noiseScale);
     this.#forests = this.#forestsFrom(0);
@@ -99,6 +95,11 @@ export class TickedHistogram implements Histogram, Snapshotted {
     if (!Number.isFinite(value)) refuseValue();
     const tick = this.#intake.admit(event, this.#prepare);
     if (tick >= 0) this.#takeInto(tick, value);
+  }
+
+  /** Takes an event whose value, time and person were checked before; drops it if its tick is closed. */
+  takeAt(tick: number, value: number): void {
+    if (tick >= this.closed) this.#takeInto(tick, value);
   }
 
   /** Makes room for an event: what comes after it cannot fail. */

@@ -82,6 +82,8 @@ export interface TickSettings {
   /** The share of one event: ε, or at most ε/k. */
   readonly eventEpsilon: number;
   readonly perTick: number;
+  /** The limit of a person is applied before events come here: a hub does it once for all its keys. */
+  readonly limitedBefore: boolean;
 }
 
 export interface EventSettings extends TickSettings {
@@ -96,7 +98,8 @@ export interface EventSettings extends TickSettings {
 /** A block saturates at this many grid units, far above anything real: estimates stay exact integers plus a fraction. */
 export const BLOCK_CAP = 2 ** 40;
 const MOST_THETA = 2 ** 30;
-const HOLDOUT_EVENTS = 4096;
+/** How many events choose θ, if the guess of their number is right. */
+export const HOLDOUT_EVENTS = 4096;
 
 export function resolveEventStream(asked: EventStreamOptions): EventSettings {
   const options = withTuning(ownOptions("options", asked, EVENT_STREAM_OPTIONS));
@@ -137,6 +140,7 @@ export function resolveTicks(options: EventOptions): TickSettings {
     epsilon,
     eventEpsilon: shareOf(epsilon, limit?.events ?? 1),
     perTick: checkPositive("perTick", options.perTick ?? 1),
+    limitedBefore: false,
   };
 }
 

@@ -6,8 +6,12 @@
  * Ids are kept as keyed 128-bit hashes. Two ids share a counter with odds below 2⁻⁸⁸ at 10⁶ people.
  */
 import { checkInteger, ownOptions } from "../core/checks.js";
+import type { Core } from "../core/core.js";
+import { Stage } from "../core/random.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
+import { derivedKey } from "./derivedKey.js";
 import { type Duration, parseDuration } from "./duration.js";
+import type { TickSettings } from "./options.js";
 import { digest, hashText } from "./siphash.js";
 
 export interface PerPerson {
@@ -53,6 +57,17 @@ export function checkPerson(person: unknown): asserts person is string {
     );
 }
 
+/** Who counts the events of people for one stream: nobody, the stream itself, or a hub before it. */
+export function peopleOf(
+  { limit, limitedBefore }: TickSettings,
+  core: Core,
+  key: Uint32Array,
+): People | undefined {
+  return limit === undefined || limitedBefore
+    ? undefined
+    : new People(derivedKey(core, key, Stage.people, 4), limit);
+}
+
 export class People {
   readonly #key: Uint32Array;
   readonly #limit: PersonLimit;
@@ -67,8 +82,13 @@ export class People {
 
   /** Counts an event; false if the person has had all events of this period. */
   admit(person: string, at: number): boolean {
+    return this.admitHash(this.hash(person), at);
+  }
+
+  /** Stands for a person in memory and in snapshots: 4 words, valid until the next call. */
+  hash(person: string): Uint32Array {
     hashText(this.#key, person);
-    return this.admitHash(digest, at);
+    return digest;
   }
 
   /** The same for a person whose hash is known: 4 words. */

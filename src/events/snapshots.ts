@@ -64,6 +64,11 @@ export class Snapshots {
     return sealed;
   }
 
+  /** The state alone, for a caller who encrypts it with other things. */
+  write(writer: Encoder): void {
+    this.#save(writer);
+  }
+
   #encode(): Uint8Array<ArrayBuffer> {
     return encodeState(encodeParameters(this.#parameters()), this.#save);
   }

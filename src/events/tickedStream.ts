@@ -30,7 +30,7 @@ import { eventAnswer } from "./eventAnswer.js";
 import { type DroppedEvents, type EventInfo, Intake } from "./intake.js";
 import { OpenTicks } from "./openTicks.js";
 import { BLOCK_CAP, type EventSettings, tickParameters } from "./options.js";
-import { People } from "./people.js";
+import { peopleOf } from "./people.js";
 import { Snapshots, type Snapshotted } from "./snapshots.js";
 import { type EventStatement, explainEvents, streamStatement } from "./statement.js";
 import { ThresholdTally } from "./threshold.js";
@@ -62,14 +62,12 @@ export class TickedStream implements TickStream, Snapshotted {
     this.#settings = settings;
     this.#core = core;
     this.#key = key;
-    const { columns, threshold, choosing, warming, schedule, limit } = settings;
-    const people =
-      limit === undefined ? undefined : new People(derivedKey(core, key, Stage.people, 4), limit);
+    const { columns, threshold, choosing, warming, schedule } = settings;
     this.snapshots = new Snapshots(
       () => streamParameters(settings),
       (writer) => this.#save(writer),
     );
-    this.#intake = new Intake(schedule, people);
+    this.#intake = new Intake(schedule, peopleOf(settings, core, key));
     this.#open = new OpenTicks(columns.length);
     this.#resolution = columns[0]!.stream.resolution;
     this.#sums = columns.findIndex(({ counts }) => !counts);
@@ -107,6 +105,11 @@ export class TickedStream implements TickStream, Snapshotted {
     if (!Number.isFinite(value)) refuseValue();
     const tick = this.#intake.admit(event, this.#prepare);
     if (tick >= 0) this.#takeInto(tick, value);
+  }
+
+  /** Takes an event whose value, time and person were checked before; drops it if its tick is closed. */
+  takeAt(tick: number, value: number): void {
+    if (tick >= this.closed) this.#takeInto(tick, value);
   }
 
   /** Makes room for an event: what comes after it cannot fail. */

@@ -143,10 +143,15 @@ export class Decoder {
   }
 
   text(): string {
+    return new TextDecoder().decode(this.blob());
+  }
+
+  /** A view of the bytes that `blob` wrote. */
+  blob(): Uint8Array {
     const length = this.count();
     const start = this.#view.byteOffset + this.#at;
     this.#at += length;
-    return new TextDecoder().decode(new Uint8Array(this.#view.buffer, start, length));
+    return new Uint8Array(this.#view.buffer, start, length);
   }
 
   /** @param into has room for all of them; gives back how many there were */

@@ -149,7 +149,8 @@ export function parametersOf(settings: Settings): Parameters {
 /** Said first when it differs: a snapshot of another stream usually differs in other settings as well. */
 const IDENTITY = "name";
 
-function checkParameters(sealed: Parameters, wanted: Parameters): void {
+/** Refuses parameters that differ, and names the first one. */
+export function checkParameters(sealed: Parameters, wanted: Parameters): void {
   const names = [IDENTITY, ...new Set([...Object.keys(wanted), ...Object.keys(sealed)])];
   const different = names.find((name) => sealed[name] !== wanted[name]);
   if (different === undefined) return;

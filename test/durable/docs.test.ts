@@ -1,4 +1,4 @@
-/** Every js block of docs/snapshots.md runs as it stands, in an empty folder. */
+/** Every js block of these pages runs as it stands, in an empty folder. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,8 +6,8 @@ import { build } from "esbuild";
 import { beforeAll, expect, test } from "vitest";
 import { temporaryFolders } from "./support.js";
 
-const blocks = [...readFileSync("docs/snapshots.md", "utf8").matchAll(/^```js\n(.*?)^```/gms)].map(
-  ([, code]) => code!,
+const blocks = ["docs/snapshots.md", "docs/events.md"].flatMap((page) =>
+  [...readFileSync(page, "utf8").matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code!),
 );
 const folder = temporaryFolders()();
 const [library, node] = [join(folder, "brume.mjs"), join(folder, "node.mjs")];
@@ -34,7 +34,7 @@ function run(code: string, i: number): string {
   return execFileSync(process.execPath, ["block.mjs"], { cwd: place, encoding: "utf8" });
 }
 
-test("there are blocks to run", () => expect(blocks.length).toBe(5));
+test("there are blocks to run", () => expect(blocks.length).toBe(7));
 
 test.each(blocks.map((code, i) => [i + 1, code] as const))("block %i prints what it says", (i, code) => {
   const printed = run(code, i);

@@ -1,6 +1,7 @@
 /** One thread of a hub: a hub of its own for its share of the names. Run by `openWorkerHub`. */
 import { parentPort, workerData } from "node:worker_threads";
-import { openHub, type Hub } from "../hub.js";
+import type { Hub } from "../hub.js";
+import { openHub } from "../openHub.js";
 import type { NamedSnapshot, Store, StoredSnapshot } from "../stores/store.js";
 import { answerWith, Calls } from "./calls.js";
 import {
