@@ -4,26 +4,23 @@
  */
 import { Decoder, Encoder } from "../stream/codec.js";
 import { checkPerson, People, type PerPerson, resolvePerPerson } from "./people.js";
-import { digest, hashText } from "./siphash.js";
 
 export class Contributions {
   readonly #people: People;
-  readonly #key: Uint32Array;
 
   /** @param key 16 secret bytes; the same ones for as long as hashes are kept */
   constructor(key: Uint8Array, perPerson: PerPerson) {
     if (!(key instanceof Uint8Array) || key.length !== 16)
       throw new RangeError("key: expected 16 bytes of a secret key");
     const view = new DataView(key.buffer, key.byteOffset);
-    this.#key = Uint32Array.from({ length: 4 }, (_, i) => view.getUint32(4 * i, true));
-    this.#people = new People(this.#key, resolvePerPerson(perPerson, 1)!);
+    const words = Uint32Array.from({ length: 4 }, (_, i) => view.getUint32(4 * i, true));
+    this.#people = new People(words, resolvePerPerson(perPerson, 1)!);
   }
 
   /** The keyed hash of an id, 4 words: ids need not be kept. Valid until the next call. */
   hash(person: string): Uint32Array {
     checkPerson(person);
-    hashText(this.#key, person);
-    return digest;
+    return this.#people.hash(person);
   }
 
   /**

@@ -188,15 +188,10 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     return state;
   }
 
-  #add(metric: string, entriesOf: (of: MetricState) => readonly (Entry | undefined)[]): Promise<void> {
-    try {
-      this.#checkOpen();
-      const { ready } = this.#batches;
-      if (ready === undefined) return this.#metric(metric).then((of) => this.#batches.add(entriesOf(of)));
-      return this.#batches.add(entriesOf(ready.metric(metric)));
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  async #add(metric: string, entriesOf: (of: MetricState) => readonly (Entry | undefined)[]): Promise<void> {
+    this.#checkOpen();
+    const state = this.#batches.ready ?? (await this.#batches.state());
+    return this.#batches.add(entriesOf(state.metric(metric)));
   }
 
   async #metric(name: string): Promise<MetricState> {
