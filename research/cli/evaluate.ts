@@ -37,7 +37,7 @@ export const evaluate: Command = {
     threshold: { value: "T", help: "a public θ for every system" },
     answer: { value: "A", help: "best, blocks or published (each system's own)" },
     "skip-levels": { value: "S", help: "levels left to prediction: auto, paper or a number" },
-    smoother: { value: "S", help: "recent, mean, median, moving:W or exponential:A" },
+    smoother: { value: "S", help: "shrunk, period:N, recent, mean, median, moving:W or exponential:A" },
     paper: { help: "all choices as in the paper" },
     "unsafe-seed": { value: "S", help: "the same ranges and noise every time" },
     json: { help: "one JSON object instead of a table" },

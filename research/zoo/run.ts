@@ -1,6 +1,7 @@
 /** Runs of one system on one stream at one ε: how far random ranges are off, and how often intervals hold the truth. */
 import { prefixSums, randomRanges } from "../metrics.js";
 import { privateStream } from "../../src/stream/stream.js";
+import type { Statement } from "../../src/stream/statement.js";
 import { quantise } from "../../src/core/quantise.js";
 
 export type ZooSystem = "default" | "paper";
@@ -33,9 +34,12 @@ export interface ZooResult {
 
 export type ValuesOf = (stream: string, length: number) => Float64Array;
 
+/** Sums of the values before each position, clamped to the θ of their time and on the grid. */
+type ClampedSums = (statement: Pick<Statement, "thresholds" | "resolution">) => Float64Array;
+
 /** Runs a job; the last stream and the sums over it are kept for the jobs that follow. */
 export function zooRunner(valuesOf: ValuesOf): (job: ZooJob) => ZooResult {
-  let last: { key: string; values: Float64Array; truth: Float64Array; clamped: Map<number, Float64Array> };
+  let last: { key: string; values: Float64Array; truth: Float64Array; clamped: Map<string, Float64Array> };
   return (job) => {
     const { stream, holdout, maxRange, runs } = job;
     const key = `${stream}, ${holdout}, ${maxRange}`;
@@ -44,12 +48,17 @@ export function zooRunner(valuesOf: ValuesOf): (job: ZooJob) => ZooResult {
       last = { key, values, truth: prefixSums(values.subarray(holdout)), clamped: new Map() };
     }
     const { values, truth, clamped } = last;
-    const clampedSums = (theta: number, resolution: number): Float64Array => {
-      let sums = clamped.get(theta);
+    const clampedSums: ClampedSums = ({ thresholds, resolution }) => {
+      const name = JSON.stringify(thresholds);
+      let sums = clamped.get(name);
       if (sums === undefined) {
         if (clamped.size > 20) clamped.clear(); // 8 MiB each
-        const cut = values.subarray(holdout).map((v) => quantise(v, theta, resolution) * resolution);
-        clamped.set(theta, (sums = prefixSums(cut)));
+        let next = 0;
+        const cut = values.subarray(holdout).map((v, i) => {
+          if (thresholds[next + 1] !== undefined && thresholds[next + 1]!.from <= i) next++;
+          return quantise(v, thresholds[next]!.threshold, resolution) * resolution;
+        });
+        clamped.set(name, (sums = prefixSums(cut)));
       }
       return sums;
     };
@@ -71,13 +80,14 @@ function oneRun(
   run: number,
   values: Float64Array,
   truth: Float64Array,
-  clampedSums: (theta: number, resolution: number) => Float64Array,
+  clampedSums: ClampedSums,
 ): number[] {
   const unsafeSeed = `${seed}, ${system}, ${epsilon}, run ${run}`;
   const stream = privateStream({ epsilon, max, holdout, maxRange, variant: system, unsafeSeed });
   stream.pushMany(values);
-  const { threshold, resolution, skipLevels } = stream.statement();
-  const clamped = clampedSums(threshold!, resolution);
+  const statement = stream.statement();
+  const { threshold, skipLevels } = statement;
+  const clamped = clampedSums(statement);
   let [answers, published, inClamped, inTrue] = [0, 0, 0, 0];
   // The same ranges for every system: their ratio is less noisy than either error.
   for (const { from, to } of randomRanges(`${seed}, ranges of run ${run}`, maxRange, queries)) {

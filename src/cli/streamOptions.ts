@@ -12,7 +12,10 @@ export const STREAM_FLAGS: Readonly<Record<string, Option>> = {
   "max-range": { value: "R", help: "longest range you will ask for, in values (1048576)" },
   resolution: { value: "G", help: "round values to multiples of G (1, finer for small B)" },
   "skip-levels": { value: "S", help: "levels left to prediction: auto, paper or a number (auto)" },
-  smoother: { value: "S", help: "recent, mean, median, moving:W or exponential:A (recent)" },
+  smoother: {
+    value: "S",
+    help: "shrunk, period:N, recent, mean, median, moving:W or exponential:A (shrunk)",
+  },
   threshold: { value: "T", help: "a public θ; no hold-out is needed then (chosen privately)" },
   "unsafe-seed": { value: "S", help: "repeatable and NOT PRIVATE: for tests and papers" },
   paper: { help: "all choices as in the paper" },
@@ -37,11 +40,15 @@ export function skipLevelsOf(args: Arguments): "auto" | "paper" | number | undef
 }
 
 export function smootherOf(text: string | undefined): Exclude<SmootherChoice, CustomSmoother> | undefined {
-  if (text === undefined || text === "recent" || text === "mean" || text === "median") return text;
+  if (text === undefined || text === "shrunk" || text === "recent" || text === "mean" || text === "median")
+    return text;
   const [name, parameter] = text.split(":");
   const value = Number(parameter);
+  if (name === "period" && parameter !== undefined && !Number.isNaN(value)) return { period: value };
   if (name === "moving" && parameter !== undefined && !Number.isNaN(value)) return { moving: value };
   if (name === "exponential" && parameter !== undefined && !Number.isNaN(value))
     return { exponential: value };
-  throw new UsageError(`--smoother: expected recent, mean, median, moving:W or exponential:A, got "${text}"`);
+  throw new UsageError(
+    `--smoother: expected shrunk, period:N, recent, mean, median, moving:W or exponential:A, got "${text}"`,
+  );
 }

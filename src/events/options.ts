@@ -54,8 +54,11 @@ export interface EventStreamOptions extends EventOptions {
   readonly threshold?: "noisy-max" | number;
   /** How long events are held out first, to choose θ. Default 4096/perTick ticks; 0 with a fixed threshold or a count. */
   readonly holdout?: Duration;
-  /** How the next block is predicted from published ones. Default "recent". No effect on privacy. */
-  readonly smoother?: SmootherChoice;
+  /**
+   * How the next block is predicted from published ones. Default "shrunk"; `{ period: "1d" }` also looks at the block one
+   * period before. No effect on privacy.
+   */
+  readonly smoother?: Exclude<SmootherChoice, { readonly period: number }> | { readonly period: Duration };
 }
 
 export const EVENT_OPTIONS: readonly string[] = [
@@ -168,7 +171,7 @@ export function forestOf(
       ...given({ resolution: tuning.resolution }),
     },
     ...given({
-      smoother: options.smoother,
+      smoother: smootherOf(options.smoother, every),
       history: options.history === undefined ? undefined : ticksIn("history", options.history, every),
       name: options.name,
       core: options.core,
@@ -180,6 +183,14 @@ export function forestOf(
       `max: expected at most 2^30 steps of the resolution ${settings.resolution}, got ${max / settings.resolution}; take a coarser tuning.resolution`,
     );
   return settings;
+}
+
+/** A period is given as a duration, and counted in ticks. */
+function smootherOf(choice: EventStreamOptions["smoother"], every: number): SmootherChoice | undefined {
+  if (typeof choice !== "object" || !Object.hasOwn(choice, "period"))
+    return choice as SmootherChoice | undefined;
+  const { period } = choice as { readonly period: Duration };
+  return { ...choice, period: ticksIn("smoother.period", period, every) };
 }
 
 /** How far the mean of a block strays from its prediction, as a part of the total of a tick: what real streams showed. */

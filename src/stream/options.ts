@@ -17,7 +17,11 @@ export interface StreamOptions {
   readonly maxRange?: number;
   /** θ: chosen privately from the hold-out (default), or a public number that you know without looking at the data. */
   readonly threshold?: "noisy-max" | number;
-  /** How the next block is predicted from released ones. Default "recent". No effect on privacy. */
+  /**
+   * How the next block is predicted from released ones. Default "shrunk": corrections that look like noise are held back
+   * until a tree ends, and the prediction is that of the best of several experts. `{ period }` adds one that looks back
+   * one period. No effect on privacy.
+   */
   readonly smoother?: SmootherChoice;
   /** What few streams need to set. */
   readonly tuning?: Tuning;
@@ -140,7 +144,7 @@ export function resolveSettings(asked: StreamOptions): Settings {
     maxRange,
     fanout,
     ...shape,
-    smoother: checkSmoother(options.smoother ?? "recent"),
+    smoother: checkSmoother(options.smoother ?? (variant === "paper" ? "recent" : "shrunk")),
     variant,
     name: checkText("name", options.name ?? ""),
     core: checkChoice("core", options.core ?? "auto", ["auto", "wasm", "js"]),

@@ -26,12 +26,12 @@ export class RangeIndex {
 
   /** The sum over positions [from, to), which must have been published. */
   answer(from: number, to: number, kind: AnswerKind): RawAnswer {
-    const { variance, fourth } = this.#spread(from, to, kind);
-    const signal = kind === "best" ? this.#signalVariance(from, to) : 0;
-    return {
-      sum: this.#sumBefore(to, kind) - this.#sumBefore(from, kind),
-      spread: { variance: variance + signal, fourth },
-    };
+    const sum = this.#sumBefore(to, kind) - this.#sumBefore(from, kind);
+    const spread = this.#spread(from, to, kind);
+    if (kind !== "best") return { sum, spread };
+    const left = Math.max(0, 1 - this.#saved(from, to) / spread.variance);
+    const signal = this.#signalVariance(from, to);
+    return { sum, spread: { variance: spread.variance * left + signal, fourth: spread.fourth * left ** 2 } };
   }
 
   #sumBefore(end: number, kind: AnswerKind): number {
@@ -96,7 +96,20 @@ export class RangeIndex {
     return shrinkage.end === start ? undefined : shrinkage;
   }
 
-  /** Noise in the answer; for "best" that of "blocks", which is more. */
+  /** What shrinking takes off the noise: it changes sums only in the stretches of trees that the range ends in. */
+  #saved(from: number, to: number): number {
+    const { blockLength } = this.#shape;
+    const ends = [from, to].map((end) => {
+      const block = Math.floor(end / blockLength);
+      const first = this.#blocks.firstBlock(this.#blocks.placeOf(block));
+      return { shrinkage: this.#shrinkageAt(block), first };
+    });
+    const saved = ({ shrinkage, first }: (typeof ends)[number]): number =>
+      shrinkage?.saved(from / blockLength - first, to / blockLength - first) ?? 0;
+    return saved(ends[0]!) + (ends[0]!.shrinkage === ends[1]!.shrinkage ? 0 : saved(ends[1]!));
+  }
+
+  /** Noise in the answer; for "best" that of "blocks". */
   #spread(from: number, to: number, kind: AnswerKind): Spread {
     const { blockLength } = this.#shape;
     const weights = new AnswerWeights(this.#shape, this.#predictions);

@@ -102,6 +102,7 @@ describe("any other planted option", () => {
     smoother: "mean",
     threshold: 5,
     warmStart: false,
+    follow: false,
     variant: "paper",
     history: Infinity,
     name: "another",

@@ -158,15 +158,50 @@ describe("an index", () => {
     const index = filled(10);
     const signal = (from: number, to: number) =>
       index.answer(from, to, "best").spread.variance - index.answer(from, to, "blocks").spread.variance;
-    expect(signal(4, 32)).toBe(0);
+    // Blocks vary far more than their noise, so that shrinking takes next to nothing off the noise.
+    const near = (got: number, want: number) => expect(Math.abs(got / want - 1)).toBeLessThan(1e-3);
+    expect(Math.abs(signal(4, 32))).toBeLessThan(0.05);
     const variance = 4 * signal(0, 2); // φ(1 − φ) = 1/4
-    expect(variance).toBeGreaterThan(0);
-    expect(signal(0, 1)).toBeCloseTo((3 / 16) * variance, 6);
-    expect(signal(5, 7)).toBeCloseTo(variance / 4, 6); // half of one block, from its inside
-    expect(signal(2, 9)).toBeCloseTo((1 / 4 + 3 / 16) * variance, 6);
-    expect(signal(40, 42)).toBeCloseTo((1 / 2) * (1 + 1 / 2) * variance, 6); // predicted
+    expect(variance).toBeGreaterThan(1000);
+    near(signal(0, 1), (3 / 16) * variance);
+    near(signal(5, 7), variance / 4); // half of one block, from its inside
+    near(signal(2, 9), (1 / 4 + 3 / 16) * variance);
+    near(signal(40, 42), (1 / 2) * (1 + 1 / 2) * variance); // predicted
     expect(filled(16 + 3).answer(64, 65, "best").spread.variance).toBeGreaterThan(
       filled(16 + 3).answer(64, 65, "blocks").spread.variance,
     ); // no tree of its own has ended: the forest before says how much blocks vary
   });
+});
+
+test("what shrinking saves: of the noise of each level, all but what is expected to be left and a doubt", () => {
+  // All leaves are equal, so that every c is 0. Levels of 64, 16 and 1 families of 4, 4 and 16 children.
+  const [b, levels, trees, nodeVariance] = [4, 3, 16, 7];
+  const leaves = trees * b ** (levels - 1);
+  const shrinkage = new Shrinkage({ fanout: b, levels }, nodeVariance);
+  shrinkage.update(prefixOf(new Array<number>(leaves).fill(3)), leaves);
+  const doubt = (families: number, n: number) =>
+    Math.min(1, 0.7 * Math.sqrt((2 * (2 * n ** 2 + 7)) / (families * 5 * (n ** 2 - 1))));
+  const left = [doubt(64, b), doubt(16, b), doubt(1, trees)];
+  const sizes = [1, b, b ** 2, leaves];
+  const sigma = deviationVariances(b, levels, nodeVariance);
+  for (const [from, to] of [
+    [3, 200],
+    [5.25, 6.5],
+    [17, 63.75],
+    [0, 256],
+  ] as const) {
+    const q = Array.from({ length: leaves }, (_, i) => Math.max(0, Math.min(to, i + 1) - Math.max(from, i)));
+    const norms = sizes.map((n) => {
+      let sum = 0;
+      for (let i = 0; i < leaves; i += n) sum += q.slice(i, i + n).reduce((a, x) => a + x, 0) ** 2 / n;
+      return sum;
+    });
+    const terms = sigma.map((variance, l) => ((norms[l]! - norms[l + 1]!) * variance) / sizes[l]!);
+    const want = terms.reduce((sum, term, l) => sum + (1 - left[l]!) * term, 0);
+    expect(shrinkage.saved(from, to)).toBeCloseTo(want, 9);
+    // Together with what all trees have in common, the terms are the whole variance.
+    const all = forestSpread([{ from, to, weight: 1 }], b, levels, nodeVariance).variance;
+    const common = (norms[3]! * sigma[2]!) / sizes[2]!;
+    expect(terms.reduce((sum, term) => sum + term, common)).toBeCloseTo(all, 6);
+  }
 });
