@@ -4,6 +4,11 @@ export { webTransform } from "./adapters/web.js";
 export { type Chunk, publishAll, type ValueSink } from "./adapters/iterate.js";
 export type { DurableStream, OpenStreamOptions } from "./durable/openStream.js";
 export { type DurableEvents, openStream, type Stored } from "./durable/openEvents.js";
+export {
+  type DurableAggregator,
+  openAggregator,
+  type OpenAggregatorOptions,
+} from "./durable/openAggregator.js";
 export type { Hub, HubProgress, HubStats } from "./durable/hub.js";
 export { openHub } from "./durable/openHub.js";
 export type { ClosedSpan, EventHub, EventHubStats, KeyedEvent } from "./durable/eventHub/eventHub.js";
@@ -55,11 +60,11 @@ export type { TickOptions } from "./events/ticks.js";
 export {
   aggregator,
   type Aggregator,
-  type AggregatorOptions,
-  type AggregatorTuning,
   type Distribution,
   type LocalRangeOptions,
 } from "./local/aggregator.js";
+export type { LocalQuantile, LocalShare, PercentileOptions } from "./local/percentiles.js";
+export type { AggregatorOptions, AggregatorTuning } from "./local/settings.js";
 export type { LocalAnswer } from "./local/answer.js";
 export type { RejectedCounts, ReportBatch } from "./local/intake.js";
 export type { Progress, RunOptions } from "./local/em.js";

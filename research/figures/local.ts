@@ -1,5 +1,6 @@
 /** Runs a job in the local model: ToPL, with the paper's ways to find θ or with ours. */
-import { aggregator, type AggregatorTuning } from "../../src/local/aggregator.js";
+import { aggregator } from "../../src/local/aggregator.js";
+import type { AggregatorTuning } from "../../src/local/settings.js";
 import { reporter } from "../../src/local/anyCoreReporter.js";
 import type { Answers } from "./central.js";
 import type { LocalJob, LocalMethod } from "./job.js";

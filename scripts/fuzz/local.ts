@@ -64,6 +64,7 @@ function randomSetting(dice: Dice, holdout: number): Setting {
 async function learn(setting: Setting, left: number, tally: Tally): Promise<number> {
   const { epsilon, max, unsafeSeed, servers } = setting;
   compare("distribution", await servers[0].distribution(), await servers[1].distribution(), tally);
+  compare("quantile", await servers[0].quantile(0.9), await servers[1].quantile(0.9), tally);
   if (left === 1) return 1;
   const [theta, other] = [await servers[0].threshold(), await servers[1].threshold()];
   compare("threshold", theta, other, tally);
@@ -92,6 +93,10 @@ function callOnce(dice: Dice, setting: Setting, left: number, tally: Tally): num
     each("local range", (server) => {
       return server.range(Math.min(a, b), Math.max(a, b), { confidence: 0.9 });
     });
+    return 1;
+  }
+  if (roll < 0.32) {
+    each("tally", (server) => server.tally());
     return 1;
   }
   if (roll < 0.35) {

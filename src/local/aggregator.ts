@@ -4,58 +4,33 @@
  *     learn-reports ─▶ histogram ─▶ EM ─▶ θ, public ─▶ devices
  *     release-reports, in stream order ─▶ unbiased values ─▶ ranges
  *
- * Everything that comes in is ε-LDP already: nothing here can spend privacy, and everything here may be published.
+ * Everything that comes in is ε-LDP already: nothing here can spend privacy, and everything here may be published. What is
+ * counted is whole numbers (tally.ts), so aggregators of many workers add up to one.
  */
-import { checkChoice, checkConfidence, checkInteger, checkRange, ownOptions } from "../core/checks.js";
-import { chooseCore, type CoreChoice } from "../core/choose.js";
+import { checkConfidence, checkNumber, checkRange, ownOptions } from "../core/checks.js";
+import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
-import { makeTransition } from "../core/tables/transition.js";
 import { type LocalAnswer, makeLocalAnswer } from "./answer.js";
-import { type Channel, checkMax, makeChannel, nearestThreshold } from "./channel.js";
-import { type Estimate, estimate, likelihoods, pauses, type RunOptions } from "./em.js";
+import { type Channel, makeChannel, nearestThreshold } from "./channel.js";
+import { type Estimate, pauses, type RunOptions } from "./em.js";
+import { type Estimated, estimateFrom } from "./estimate.js";
 import { type Intake, noRejections, readReports, type RejectedCounts, type ReportBatch } from "./intake.js";
-import { BINS, checkLocalEpsilon, hybrid } from "./mechanisms.js";
-import { cellProbabilities, estimator, worstVariance } from "./moments.js";
+import { BINS } from "./mechanisms.js";
+import { estimator, worstVariance } from "./moments.js";
+import {
+  type LocalQuantile,
+  type LocalShare,
+  type PercentileOptions,
+  percentileOptions,
+  quantileOf,
+  shareOf,
+} from "./percentiles.js";
+import { RecentReports } from "./recent.js";
+import { AGGREGATOR_OPTIONS, type AggregatorOptions, type LocalSettings, settingsOf } from "./settings.js";
+import { decodeLocalState, encodeLocalState } from "./state.js";
 import { explainLocal, type LocalStatement, localStatement } from "./statement.js";
-import { RecentSums } from "./sums.js";
-import { resolutionOf } from "./tails.js";
-import { chooseThreshold, type Objective, type Tail } from "./threshold.js";
-
-export interface AggregatorOptions {
-  /** ε of every report. */
-  readonly epsilon: number;
-  /** Public upper bound of a value. */
-  readonly max: number;
-  /** Learn-reports wanted; θ is chosen from all of them. Default 65 536. */
-  readonly holdout?: number;
-  /** Longest range that queries are expected to span, r: θ is chosen for it. Default 2²⁰. */
-  readonly maxRange?: number;
-  /** Published values that `range` can reach back to, 8 bytes each. Default `maxRange`, at most 2²⁷. */
-  readonly history?: number;
-  readonly core?: CoreChoice;
-  /** What few users need. */
-  readonly tuning?: AggregatorTuning;
-}
-
-export interface AggregatorTuning {
-  /** ε of the learn-reports, if they have another one. Default: `epsilon`. */
-  readonly learnEpsilon?: number;
-  /** "em": as it is. "ems": smoothed after every update. Default "em". */
-  readonly estimator?: "em" | "ems";
-  /**
-   * What the estimate says of the tail: "models" averages over models of it (tails.ts), "paper" cuts it at 5 shares below
-   * 0.01 %, "whole" leaves it. Default "models".
-   */
-  readonly tail?: Tail;
-  /** "exact" averages over random ranges; "paper" is Eq. 8 as printed. Default "exact". */
-  readonly objective?: Objective;
-}
-
-const OPTIONS = ["epsilon", "max", "holdout", "maxRange", "history", "core", "tuning"];
-const TUNING = ["learnEpsilon", "estimator", "tail", "objective"];
-
-/** All settings with their defaults. */
-export type LocalSettings = Required<Omit<AggregatorOptions, "core" | "tuning"> & AggregatorTuning>;
+import { addSums, type CellSums, estimatedSum, NO_REPORTS, possibleSums, sumsOf } from "./sums.js";
+import { decodeTally, encodeTally } from "./tally.js";
 
 /** An estimated distribution of the values: bin j of n holds [j, j + 1)·max/n. */
 export interface Distribution extends Estimate {
@@ -71,8 +46,8 @@ export interface LocalRangeOptions {
 /** θ and everything that follows from it. */
 export interface ChosenThreshold {
   readonly theta: number;
-  /** E (v − θ)₊ by the estimate: what clamping hides of a value, on average. */
-  readonly excess: number;
+  /** E (v − θ)₊ by the estimate: what clamping hides of a value, on average. Undefined where θ was given. */
+  readonly excess: number | undefined;
   readonly channel: Channel;
 }
 
@@ -82,28 +57,37 @@ export class Aggregator {
   readonly #learning: Channel;
   readonly #counts = new Float64Array(BINS);
   readonly #rejected = noRejections();
-  readonly #sums: RecentSums;
   #learned = 0;
+  /** The last estimate, and how many learn-reports it is from. */
+  #estimated: { readonly learned: number; readonly estimated: Estimated } | undefined;
   #chosen: ChosenThreshold | undefined;
+  /** Own release-reports in order, and the sums of all, merged ones included. */
+  #recent: RecentReports | undefined;
+  #released: CellSums = NO_REPORTS;
   /** While the caller's iterator or getters run. */
   #reading = false;
 
   constructor(options: AggregatorOptions) {
-    const own = ownOptions("aggregator", options, OPTIONS);
+    const own = ownOptions("aggregator", options, AGGREGATOR_OPTIONS);
     const s = (this.#settings = settingsOf(own));
     this.#core = chooseCore(own.core);
     this.#learning = makeChannel("learn", s.learnEpsilon, s.max);
-    this.#sums = new RecentSums(s.history);
+    if (s.threshold !== undefined) this.#choose(s.threshold, undefined);
   }
 
-  /** Learn-reports taken so far; `threshold` wants `holdout` of them. */
+  /** Learn-reports counted so far; `threshold` wants `holdout` of them. */
   get learned(): number {
     return this.#learned;
   }
 
-  /** Values published so far. */
+  /** Values published so far: positions that `range` knows. */
   get length(): number {
-    return this.#sums.count;
+    return this.#recent?.count ?? 0;
+  }
+
+  /** Release-reports counted so far, merged ones included: what `total` is about. */
+  get released(): number {
+    return this.#released.reports;
   }
 
   /** Reports rejected so far, by reason. */
@@ -115,7 +99,7 @@ export class Aggregator {
   learn(batch: ReportBatch): number {
     const { mechanism } = this.#learning;
     const { cells, rejected } = this.#read("learn", batch, this.#learning);
-    const taken = Math.min(cells.length, this.#settings.holdout - this.#learned);
+    const taken = Math.min(cells.length, Math.max(0, this.#settings.holdout - this.#learned));
     const binCells = (mechanism.top + mechanism.width + 1) / BINS;
     for (let i = 0; i < taken; i++) this.#counts[Math.floor(cells[i]! / binCells)]!++;
     this.#reject({ ...rejected, late: cells.length - taken });
@@ -125,42 +109,54 @@ export class Aggregator {
 
   /** The distribution of the values, from the learn-reports so far. Lets other work run while it computes. */
   async distribution(run: RunOptions = {}): Promise<Distribution> {
-    const { estimate, shares } = await this.#estimate(run);
-    return { ...estimate, shares, binWidth: this.#settings.max / BINS };
+    const { found, choice } = await this.#estimate(run);
+    return { ...found, shares: choice.shares.slice(), binWidth: this.#settings.max / BINS };
+  }
+
+  /** The p-quantile of the values, from the learn-reports so far, with an interval that covers. 0 < p < 1. */
+  async quantile(p: number, options: PercentileOptions = {}): Promise<LocalQuantile> {
+    const { confidence, run } = percentileOptions("quantile", options);
+    checkNumber("p", p, Number.MIN_VALUE, 1 - Number.EPSILON);
+    const { histogram, choice } = await this.#estimate(run);
+    return quantileOf(histogram, choice.shares, this.#settings.max, p, confidence);
+  }
+
+  /** The share of values below x, from the learn-reports so far, with an interval that covers. */
+  async cdf(x: number, options: PercentileOptions = {}): Promise<LocalShare> {
+    const { confidence, run } = percentileOptions("cdf", options);
+    checkNumber("x", x, -Number.MAX_VALUE, Number.MAX_VALUE);
+    const { histogram, choice } = await this.#estimate(run);
+    return shareOf(histogram, choice.shares, this.#settings.max, x, confidence);
   }
 
   /** θ, to be sent to the devices. Chosen once, when `holdout` learn-reports are in; later calls return the same. */
   async threshold(run: RunOptions = {}): Promise<number> {
     if (this.#chosen) return this.#chosen.theta;
-    const { holdout, epsilon, max } = this.#settings;
+    const { holdout, max } = this.#settings;
     if (this.#learned < holdout)
       throw new RangeError(`threshold: expected ${holdout} learn-reports, got ${this.#learned} so far`);
-    const { share, excess } = await this.#estimate(run);
-    const theta = nearestThreshold(share * max, max);
-    this.#chosen ??= {
-      theta,
-      excess: (excess * max) / BINS,
-      channel: makeChannel("release", epsilon, theta),
-    };
-    return this.#chosen.theta;
+    const { choice } = await this.#estimate(run);
+    if (this.#chosen === undefined)
+      this.#choose(nearestThreshold(choice.share * max, max), (choice.excess * max) / BINS);
+    return this.#chosen!.theta;
   }
 
-  /** EM's estimate; the distribution that `tail` makes of it; the best θ as a share of `max`; what it hides, in bins. */
-  async #estimate(run: RunOptions) {
-    if (this.#learned === 0) throw new RangeError("distribution: expected learn-reports, got none so far");
-    const { epsilon, estimator } = this.#settings;
+  /** What the learn-reports so far say; computed again when more have come. */
+  async #estimate(run: RunOptions): Promise<Estimated> {
+    const learned = this.#learned;
+    if (learned === 0) throw new RangeError("distribution: expected learn-reports, got none so far");
+    pauses(run); // checks its options, whether or not there is work to do
+    if (this.#estimated?.learned === learned) return this.#estimated.estimated;
     const { mechanism } = this.#learning;
-    const { inside, outside } = cellProbabilities(mechanism);
-    const transition = makeTransition(BINS, BINS, mechanism.width / BINS, inside, outside);
-    const counts = this.#counts.slice();
-    const resolution = resolutionOf(mechanism.epsilon, this.#learned);
-    const steps = (estimates: Float64Array, predicted: Float64Array) =>
-      this.#core.emSteps(transition, counts, estimator === "ems", estimates, predicted);
-    const found = await estimate(steps, counts, run);
-    const evidence = { shares: found.shares, resolution, logLikelihood: likelihoods(steps, counts) };
-    const pause = pauses(run);
-    const choice = await chooseThreshold(evidence, this.#settings, hybrid(epsilon), () => pause());
-    return { estimate: found, ...choice };
+    const estimated = await estimateFrom(this.#core, this.#counts.slice(), mechanism, this.#settings, run);
+    this.#estimated = { learned, estimated };
+    return estimated;
+  }
+
+  #choose(theta: number, excess: number | undefined): void {
+    const channel = makeChannel("release", this.#settings.epsilon, theta);
+    this.#chosen = { theta, excess, channel };
+    this.#recent = new RecentReports(this.#settings.history, channel.mechanism);
   }
 
   /**
@@ -172,9 +168,12 @@ export class Aggregator {
     const { cells, rejected } = this.#read("release", batch, chosen?.channel);
     const published = new Float64Array(cells.length);
     if (chosen !== undefined) {
-      const valueOf = estimator(chosen.channel.mechanism);
+      const { mechanism } = chosen.channel;
+      const valueOf = estimator(mechanism);
       for (let i = 0; i < cells.length; i++) published[i] = valueOf(cells[i]!) * chosen.theta;
-      this.#sums.add(published);
+      const released = addSums(this.#released, sumsOf(cells, mechanism));
+      this.#recent!.add(cells);
+      this.#released = released;
     }
     this.#reject(rejected);
     return published;
@@ -184,12 +183,79 @@ export class Aggregator {
   range(from: number, to: number, options: LocalRangeOptions = {}): LocalAnswer {
     const { confidence = 0.95 } = ownOptions("range", options, ["confidence"]);
     checkConfidence(confidence);
-    checkRange("range", from, to, { length: this.#sums.count, oldest: this.#sums.oldest }, "history");
-    if (this.#chosen === undefined || from === to) return makeLocalAnswer(0, 0, 0, 0, confidence);
+    const recent = this.#recent;
+    checkRange("range", from, to, { length: this.length, oldest: recent?.oldest ?? 0 }, "history");
+    return this.#answer(recent?.between(from, to) ?? NO_REPORTS, confidence);
+  }
+
+  /** Sum and mean of all release-reports, merged ones included. */
+  total(options: LocalRangeOptions = {}): LocalAnswer {
+    const { confidence = 0.95 } = ownOptions("total", options, ["confidence"]);
+    checkConfidence(confidence);
+    return this.#answer(this.#released, confidence);
+  }
+
+  #answer(sums: CellSums, confidence: number): LocalAnswer {
+    if (this.#chosen === undefined || sums.reports === 0) return makeLocalAnswer(0, 0, 0, 0, confidence);
     const { theta, excess, channel } = this.#chosen;
-    const length = to - from;
-    const standardError = theta * Math.sqrt(length * worstVariance(channel.mechanism));
-    return makeLocalAnswer(this.#sums.between(from, to), length, standardError, excess * length, confidence);
+    const { reports } = sums;
+    const standardError = theta * Math.sqrt(reports * worstVariance(channel.mechanism));
+    const sum = theta * estimatedSum(sums, channel.mechanism);
+    const clipped = excess === undefined ? null : excess * reports;
+    return makeLocalAnswer(sum, reports, standardError, clipped, confidence);
+  }
+
+  /** All that was counted, as public bytes of fixed length for `merge`. */
+  tally(): Uint8Array {
+    const { theta, excess } = this.#chosen ?? { theta: undefined, excess: undefined };
+    const [counts, rejected, released] = [this.#counts, this.#rejected, this.#released];
+    return encodeTally({ grid: this.#learning.grid, counts, rejected, theta, excess, released });
+  }
+
+  /**
+   * Adds what another aggregator has counted: its learn-reports, its release-reports to `total`, and its θ if there is none
+   * here. Positions of `range` stay those of this one. Merge every tally once; a failed merge changes nothing.
+   */
+  merge(other: Aggregator | Uint8Array): void {
+    this.#checkIdle("merge");
+    if (other === this) throw new RangeError("merge: expected another aggregator, got the same one");
+    const tally = decodeTally(other instanceof Aggregator ? other.tally() : other, this.#settings.max);
+    const { theta, excess, released } = tally;
+    if (tally.grid !== this.#learning.grid)
+      throw new RangeError("merge: expected a tally of the same ε and max, got one of others");
+    if (theta !== undefined && this.#chosen !== undefined && theta !== this.#chosen.theta)
+      throw new RangeError(
+        `merge: expected a tally with θ = ${this.#chosen.theta}, got one with θ = ${theta}`,
+      );
+    const { mechanism } = makeChannel("release", this.#settings.epsilon, theta ?? this.#settings.max);
+    if (theta === undefined ? released.reports > 0 : !possibleSums(released, mechanism))
+      throw new RangeError(
+        "tally: expected sums that release-reports can have, got others; the bytes are damaged",
+      );
+    if (theta !== undefined && this.#chosen === undefined) this.#choose(theta, excess);
+    else if (theta !== undefined) this.#chosen = { ...this.#chosen!, excess: this.#chosen!.excess ?? excess };
+    tally.counts.forEach((count, i) => {
+      this.#counts[i]! += count;
+      this.#learned += count;
+    });
+    this.#released = addSums(this.#released, released);
+    this.#reject(tally.rejected);
+  }
+
+  /** Everything, as public bytes: `resume` continues from them with the same options. */
+  get state(): Uint8Array<ArrayBuffer> {
+    const cells = this.#recent?.kept ?? new Uint32Array(0);
+    return encodeLocalState({ tally: this.tally(), length: this.length, cells });
+  }
+
+  static resume(options: AggregatorOptions, state: Uint8Array): Aggregator {
+    const { tally, length, cells } = decodeLocalState(state);
+    const aggregator = new Aggregator(options);
+    aggregator.merge(tally);
+    const mechanism = aggregator.#chosen?.channel.mechanism;
+    if (mechanism !== undefined)
+      aggregator.#recent = RecentReports.resume(aggregator.#settings.history, mechanism, length, cells);
+    return aggregator;
   }
 
   /** What this aggregation is, for machines. */
@@ -204,10 +270,7 @@ export class Aggregator {
 
   /** Reads a batch before anything changes. A batch within a batch has no place in the order, so it is an error. */
   #read(call: "learn" | "release", batch: ReportBatch, channel: Channel | undefined): Intake {
-    if (this.#reading)
-      throw new Error(
-        `${call}: expected no call while a batch is being read; take one batch after the other`,
-      );
+    this.#checkIdle(call);
     const wanted = channel && { phase: call, grid: channel.grid, cells: channel.mechanism.cells };
     this.#reading = true;
     try {
@@ -217,28 +280,17 @@ export class Aggregator {
     }
   }
 
+  #checkIdle(call: string): void {
+    if (this.#reading)
+      throw new Error(
+        `${call}: expected no call while a batch is being read; take one batch after the other`,
+      );
+  }
+
   #reject(counts: RejectedCounts): void {
     for (const reason of Object.keys(counts) as (keyof RejectedCounts)[])
       this.#rejected[reason] += counts[reason];
   }
-}
-
-/** @param options own properties only */
-function settingsOf(options: AggregatorOptions): LocalSettings {
-  const tuning = ownOptions("tuning", options.tuning ?? {}, TUNING);
-  const epsilon = checkLocalEpsilon("epsilon", options.epsilon);
-  const maxRange = checkInteger("maxRange", options.maxRange ?? 2 ** 20, 1, 2 ** 40);
-  return {
-    epsilon,
-    learnEpsilon: checkLocalEpsilon("learnEpsilon", tuning.learnEpsilon ?? epsilon),
-    max: checkMax(options.max),
-    holdout: checkInteger("holdout", options.holdout ?? 65_536, 1, 2 ** 40),
-    maxRange,
-    estimator: checkChoice("estimator", tuning.estimator ?? "em", ["em", "ems"]),
-    tail: checkChoice("tail", tuning.tail ?? "models", ["models", "paper", "whole"]),
-    objective: checkChoice("objective", tuning.objective ?? "exact", ["exact", "paper"]),
-    history: checkInteger("history", options.history ?? Math.min(maxRange, 2 ** 27), 1, 2 ** 27),
-  };
 }
 
 /** A server's aggregator: `aggregator({ epsilon: 1, max: 500 })`. */

@@ -12,11 +12,14 @@ export interface LocalAnswer {
    * does (Eq. 14). That is exact above ε = 0.61, and at most 9 % of variance too much below.
    */
   readonly standardError: number;
-  /** What clamping to θ is expected to hide of the true sum, by the learned distribution; not part of `sum`. */
-  readonly clipped: number;
+  /**
+   * What clamping to θ is expected to hide of the true sum, by the learned distribution; not part of `sum`. Null where θ was
+   * given and not learned: nobody knows.
+   */
+  readonly clipped: number | null;
   /**
    * `low` ≤ true sum ≤ `high` with probability `confidence`, if `clipped` is right: noise on both sides, and above the
-   * sum what clamping is expected to hide.
+   * sum what clamping is expected to hide. Where `clipped` is null they are bounds for the values clamped to θ.
    */
   readonly low: number;
   readonly high: number;
@@ -28,10 +31,18 @@ export function makeLocalAnswer(
   sum: number,
   length: number,
   standardError: number,
-  clipped: number,
+  clipped: number | null,
   confidence = 0.95,
 ): LocalAnswer {
   const reach = normalQuantile(confidence) * standardError;
   const mean = length === 0 ? 0 : sum / length;
-  return { sum, mean, standardError, clipped, low: sum - reach, high: sum + clipped + reach, confidence };
+  return {
+    sum,
+    mean,
+    standardError,
+    clipped,
+    low: sum - reach,
+    high: sum + (clipped ?? 0) + reach,
+    confidence,
+  };
 }

@@ -48,13 +48,22 @@ export function estimateOf(mechanism: Mechanism, cell: number): number {
 
 /** The same for many reports of one mechanism. */
 export function estimator(mechanism: Mechanism): (cell: number) => number {
-  const { top, width, cells, weights } = mechanism;
+  const { top, width, cells } = mechanism;
   const { slope, contrast } = constants(mechanism);
-  const rounded = weights[2] > 0n ? cells - 2 : cells; // the last two cells are those of Stochastic Rounding
+  const rounded = roundedFrom(mechanism);
   return (cell) =>
     cell >= rounded
       ? 0.5 + (cell - (cells - 1.5)) / contrast
       : 0.5 + (cell - (top + width - 1) / 2) / (slope * top);
+}
+
+/** Cells from here on are those of Stochastic Rounding: the first says 0, the second 1. */
+export const roundedFrom = ({ cells, weights }: Mechanism): number => (weights[2] > 0n ? cells - 2 : cells);
+
+/** What one cell more adds to the estimate from a window, and what a 1 instead of a 0 adds to the other one. */
+export function estimatorSlopes(mechanism: Mechanism): { readonly perCell: number; readonly perBit: number } {
+  const { slope, contrast } = constants(mechanism);
+  return { perCell: 1 / (slope * mechanism.top), perBit: 1 / contrast };
 }
 
 /** Variance of the estimate from one report of the value `share`. Both kinds are unbiased, so their variances mix. */

@@ -1,8 +1,9 @@
 /** What a local aggregation says about itself: for machines (`statement`) and for people (`explain`). */
-import type { ChosenThreshold, LocalSettings } from "./aggregator.js";
+import type { ChosenThreshold } from "./aggregator.js";
 import type { Channel } from "./channel.js";
 import type { RejectedCounts } from "./intake.js";
 import { worstVariance } from "./moments.js";
+import type { LocalSettings } from "./settings.js";
 
 export interface LocalStage {
   readonly stage: "learn" | "release";
@@ -27,7 +28,7 @@ export interface LocalStatement {
   readonly stages: readonly LocalStage[];
   /** θ, once chosen; public. */
   readonly threshold: number | null;
-  /** What clamping to θ hides of a value on average, by the estimate. */
+  /** What clamping to θ hides of a value on average, by the estimate; null where θ was given. */
   readonly expectedClipping: number | null;
   /** Standard deviation of one published value, at worst, in units of the stream. */
   readonly noise: number | null;
@@ -52,7 +53,11 @@ const NOT_PROTECTED = [
 export function localStatement(
   settings: LocalSettings,
   core: "wasm" | "js",
-  counts: { readonly learned: number; readonly length: number; readonly rejected: Readonly<RejectedCounts> },
+  counts: {
+    readonly learned: number;
+    readonly released: number;
+    readonly rejected: Readonly<RejectedCounts>;
+  },
   learning: Channel,
   chosen: ChosenThreshold | undefined,
 ): LocalStatement {
@@ -75,7 +80,7 @@ export function localStatement(
           domain: [0, chosen.theta],
           inputs: chosen.channel.mechanism.top + 1,
           cells: chosen.channel.mechanism.cells,
-          reports: counts.length,
+          reports: counts.released,
         },
       ]
     : [];
@@ -117,7 +122,7 @@ export function explainLocal(statement: LocalStatement): string {
     statement.composition,
     statement.threshold === null
       ? "Values above a threshold θ will be clamped to it; θ is not chosen yet."
-      : `Values above θ = ${number(statement.threshold)} count as θ; that is expected to hide ${number(statement.expectedClipping!)} of a value on average. One published value has a standard deviation of ${number(statement.noise!)}; sums over long ranges are accurate.`,
+      : `Values above θ = ${number(statement.threshold)} count as θ; ${statement.expectedClipping === null ? "θ was given, so nobody knows how much that hides" : `that is expected to hide ${number(statement.expectedClipping)} of a value on average`}. One published value has a standard deviation of ${number(statement.noise!)}; sums over long ranges are accurate.`,
     `Rejected: ${rejected.length === 0 ? "nothing" : rejected.map(([reason, count]) => `${count} (${reason})`).join(", ")}.`,
     "Not protected:",
     ...statement.notProtected.map((line) => `  - ${line}`),

@@ -1,48 +1,63 @@
-/** Sums over ranges of a stream in O(1), for its last `history` values: a ring of running sums. */
-export class RecentSums {
-  readonly #history: number;
-  /** #sums[i mod length] is the sum of the first i values; one place more than values kept. */
-  #sums = new Float64Array(1024);
-  #count = 0;
+/**
+ * Sums of release-reports as whole numbers. The estimate of a value is affine in its cell, so a sum of estimates follows
+ * from four whole numbers, exactly, in any order and any grouping. Floats come in when an answer is made.
+ */
+import type { Mechanism } from "../core/tables/sectors.js";
+import { estimatorSlopes, roundedFrom } from "./moments.js";
 
-  /** @param history memory: at most 8 bytes per value kept, for streams of any length */
-  constructor(history: number) {
-    this.#history = history;
-  }
+export interface CellSums {
+  readonly reports: number;
+  /** Reports of a window (Piecewise), and the sum of their cells. */
+  readonly windowed: number;
+  readonly cells: bigint;
+  /** Reports of Stochastic Rounding that say 1. */
+  readonly ones: number;
+}
 
-  /** Values added so far. */
-  get count(): number {
-    return this.#count;
-  }
+export const NO_REPORTS: CellSums = { reports: 0, windowed: 0, cells: 0n, ones: 0 };
 
-  /** The first position that can still be asked for. */
-  get oldest(): number {
-    return Math.max(0, this.#count - this.#history);
-  }
+export const addSums = (a: CellSums, b: CellSums): CellSums => ({
+  reports: a.reports + b.reports,
+  windowed: a.windowed + b.windowed,
+  cells: a.cells + b.cells,
+  ones: a.ones + b.ones,
+});
 
-  /** Adds values in order. Room is made first: if there is no memory for it, nothing changes. */
-  add(values: Float64Array): void {
-    this.#reserve(values.length);
-    const { length } = this.#sums;
-    for (const value of values) {
-      this.#sums[(this.#count + 1) % length] = this.#sums[this.#count % length]! + value;
-      this.#count++;
-    }
-  }
+/** The sums of a batch: at most 2²⁴ cells below 2²², so a double holds them. */
+export function sumsOf(cells: Uint32Array, mechanism: Mechanism): CellSums {
+  const rounded = roundedFrom(mechanism);
+  let [windowed, sum, ones] = [0, 0, 0];
+  for (const cell of cells)
+    if (cell < rounded) {
+      windowed++;
+      sum += cell;
+    } else ones += cell - rounded;
+  return { reports: cells.length, windowed, cells: BigInt(sum), ones };
+}
 
-  /** Sum of values from … to − 1; oldest ≤ from ≤ to ≤ count, checked by the caller. */
-  between(from: number, to: number): number {
-    const { length } = this.#sums;
-    return this.#sums[to % length]! - this.#sums[from % length]!;
-  }
+/** Whether such sums can come from reports of this mechanism. */
+export function possibleSums({ reports, windowed, cells, ones }: CellSums, mechanism: Mechanism): boolean {
+  const rounded = roundedFrom(mechanism);
+  return (
+    windowed <= reports &&
+    (windowed === 0 || rounded > 0) &&
+    ones <= reports - windowed &&
+    (rounded < mechanism.cells || windowed === reports) &&
+    cells <= BigInt(windowed) * BigInt(Math.max(0, rounded - 1))
+  );
+}
 
-  /** A ring that is not at its full size has not wrapped, so it is copied as it is. */
-  #reserve(more: number): void {
-    const full = this.#history + 1;
-    const needed = Math.min(this.#count + more + 1, full);
-    if (needed <= this.#sums.length) return;
-    const larger = new Float64Array(Math.max(needed, Math.min(2 * this.#sums.length, full)));
-    larger.set(this.#sums);
-    this.#sums = larger;
-  }
+/**
+ * The sum of the estimates, as a multiple of θ: ½ each, plus slopes times distances from the middle of the cells. Twice
+ * these distances are whole numbers.
+ */
+export function estimatedSum({ reports, windowed, cells, ones }: CellSums, mechanism: Mechanism): number {
+  const { perCell, perBit } = estimatorSlopes(mechanism);
+  const middle = BigInt(roundedFrom(mechanism)) - 1n;
+  const bits = reports - windowed;
+  return (
+    reports / 2 +
+    (windowed > 0 ? (Number(2n * cells - BigInt(windowed) * middle) / 2) * perCell : 0) +
+    (bits > 0 ? (ones - bits / 2) * perBit : 0)
+  );
 }

@@ -2,12 +2,8 @@ import { uniformBelow } from "../../research/uniform.js";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import {
-  type Aggregator,
-  aggregator,
-  type AggregatorOptions,
-  type AggregatorTuning,
-} from "../../src/local/aggregator.js";
+import { type Aggregator, aggregator } from "../../src/local/aggregator.js";
+import type { AggregatorOptions, AggregatorTuning } from "../../src/local/settings.js";
 import { packReport, type Report, unpackReport } from "../../src/local/report.js";
 import { reporter } from "../../src/local/anyCoreReporter.js";
 
@@ -205,7 +201,7 @@ describe("releasing", () => {
     expect([usual.confidence, wide.confidence]).toEqual([0.95, 0.99]);
     expect((usual.sum - usual.low) / usual.standardError).toBeCloseTo(1.959964, 5);
     expect((wide.sum - wide.low) / wide.standardError).toBeCloseTo(2.575829, 5);
-    expect(wide.high - wide.sum - (wide.sum - wide.low)).toBeCloseTo(wide.clipped, 6);
+    expect(wide.high - wide.sum - (wide.sum - wide.low)).toBeCloseTo(wide.clipped!, 6);
   });
 
   test("statement and explain tell parameters, counts and what is not protected", () => {
