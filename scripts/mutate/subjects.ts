@@ -127,7 +127,13 @@ const reports: Subjects = {
   "src/local/report.ts": ["local/reporter", "local/aggregator", "attacks/localServer"],
   "src/local/reporter.ts": ["local/reporter", "attacks/localServer", "attacks/localReports"],
   "src/local/statement.ts": ["local/aggregator", "local/reporter"],
-  "src/local/sums.ts": ["local/aggregator"],
+  "src/local/sums.ts": ["local/merge", "local/aggregator"],
+  "src/local/recent.ts": ["local/merge", "local/aggregator"],
+  "src/local/tally.ts": ["local/merge"],
+  "src/local/state.ts": ["local/merge"],
+  "src/local/percentiles.ts": ["local/percentiles"],
+  "src/local/estimate.ts": ["local/aggregator"],
+  "src/local/settings.ts": ["local/aggregator"],
 };
 
 const hub = ["durable/hub", "durable/hubKeys", "attacks/durableStore"];
@@ -142,6 +148,7 @@ const durable: Subjects = {
   "src/durable/ledger.ts": ["attacks/durableBudget"],
   "src/durable/liveStreams.ts": hub,
   "src/durable/odometer.ts": ["attacks/durableBudget", "attacks/durableRollback"],
+  "src/durable/openAggregator.ts": ["durable/openAggregator"],
   "src/durable/openEvents.ts": ["durable/openEvents"],
   "src/durable/openStream.ts": ["durable/hub", "attacks/durableRollback", "attacks/durableStore"],
   "src/durable/rekey.ts": ["attacks/durableRollback", "attacks/durableStore"],

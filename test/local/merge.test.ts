@@ -107,7 +107,7 @@ describe("a θ that is known", () => {
     expect((await server.quantile(0.5)).p).toBe(0.5);
   });
 
-  test("a state continues in every bit, also when old reports are gone", async () => {
+  test("a state continues in every bit, also when old reports are gone", () => {
     const options = { ...OPTIONS, threshold: 62.5, history: 700 };
     const release = reportsOf(skewed(5000, "state"), "state", { threshold: 62.5 });
     for (const cut of [0, 1, 300, 700, 701, 2048, 3333]) {
