@@ -33,6 +33,8 @@ const kinds: Record<string, StreamOptions> = {
   "own smoother": { ...base, smoother: (means) => means.at(-1)! / 2, tuning: { fanout: 4, skipLevels: 1 } },
   "fixed threshold": { ...base, threshold: 30, tuning: { fanout: 4 } },
   paper: { ...base, variant: "paper", tuning: { fanout: 4 } },
+  // Trees of 16 values, which are enough at this ε to count those above θ.
+  following: { ...base, epsilon: 40, tuning: { fanout: 4, skipLevels: 1, follow: true } },
 };
 
 /** How far the stream is when the call fails, and the call. */

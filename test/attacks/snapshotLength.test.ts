@@ -21,6 +21,7 @@ describe("positions", () => {
     paper: { ...base, variant: "paper", tuning: { thresholdStep: 100 } },
     "fixed threshold": { ...base, threshold: 5e5, tuning: { fanout: 4, skipLevels: 3 } },
     shrunk: { ...base, smoother: "shrunk" },
+    following: { ...base, epsilon: 20, maxRange: 64, tuning: { fanout: 4, skipLevels: 2, follow: true } },
   };
   /** What is secret at every moment: nothing was published yet, or all blocks but the running one are the same. */
   const shapes: Record<string, (i: number) => number> = {
