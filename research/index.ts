@@ -1,4 +1,4 @@
-/** What researchers need beside the library: the systems the paper compares, and the parts behind it. */
+/** What researchers need beside the library: the systems that it is compared with, and the parts behind it. */
 export { EXAMPLE, exampleStream } from "../src/cli/example.js";
 export { chooseCore, type CoreChoice } from "../src/core/choose.js";
 export type { Core } from "../src/core/core.js";
@@ -12,6 +12,16 @@ export {
   stochasticRounding,
 } from "../src/local/mechanisms.js";
 export { estimateOf, varianceOf, worstVariance } from "../src/local/moments.js";
+export {
+  makeOpponent,
+  type Opponent,
+  OPPONENT_NAMES,
+  type OpponentName,
+  OPPONENTS,
+  type PrivacyUnit,
+  type Theta,
+  UNIT_TITLES,
+} from "./opponents/list.js";
 export {
   comparison,
   type ComparisonOptions,

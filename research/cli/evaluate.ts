@@ -8,6 +8,7 @@ import { readNumbers } from "../../src/cli/input.js";
 import { INPUT_FLAGS, inputOf } from "../../src/cli/inputOptions.js";
 import { Progress } from "../../src/cli/progress.js";
 import { table } from "../../src/cli/table.js";
+import { evaluateOpponents } from "./opponents.js";
 import { evaluateZoo } from "./zoo.js";
 import { skipLevelsOf, smootherOf } from "../../src/cli/streamOptions.js";
 
@@ -24,11 +25,12 @@ export const evaluate: Command = {
     zoo: { value: "G", help: "in place of data: all streams of tuning, fresh or all, against --paper" },
     streams: { value: "N,N,…", help: "only these streams of the zoo" },
     recorded: { help: "compare the zoo with recorded figures of --paper instead of running it" },
-    kept: { value: "FILE", help: "where finished runs of the zoo are kept (build/zoo/runs.ndjson)" },
+    kept: { value: "FILE", help: "where finished runs are kept (build/zoo or build/opponents, runs.ndjson)" },
+    out: { value: "DIR", help: "beside --zoo and --methods: also write table, figure and cells there" },
     ...INPUT_FLAGS,
     max: { value: "B", help: "public upper bound of a value (required)" },
     epsilon: { value: "E,E,…", help: "privacy budgets (required)" },
-    methods: { value: "M,M,…", help: "systems to run (tops)" },
+    methods: { value: "M,M,…", help: "systems to run (tops); beside --zoo all, or some opponents" },
     repeat: { value: "N", help: "runs per system and budget (10)" },
     queries: { value: "Q", help: "random ranges per run (200)" },
     holdout: { value: "M", help: "values that choose θ (65536)" },
@@ -45,7 +47,8 @@ export const evaluate: Command = {
   example:
     "brume evaluate --data fares.csv.gz --column fare --max 30000 --epsilon 0.01,0.1 --methods tops,pak --tile",
   async run(args) {
-    if (args.text("zoo") !== undefined) return evaluateZoo(args);
+    if (args.text("zoo") !== undefined)
+      return args.text("methods") === undefined ? evaluateZoo(args) : evaluateOpponents(args);
     const options = { ...(await readData(args)), ...evaluateOptions(args) };
     const progress = new Progress("runs");
     const result = await evaluateInWorkers(options, {

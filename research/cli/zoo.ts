@@ -11,12 +11,23 @@ import { measureZoo, type Measured, type ZooFile, type ZooReport } from "../zoo/
 const EPSILONS = [0.01, 0.02, 0.05, 0.1, 0.5, 1];
 
 export async function evaluateZoo(args: Arguments): Promise<void> {
-  const group = args.choice("zoo", ["tuning", "fresh", "all"])!;
   const file = args.text("kept") ?? join("build", "zoo", "runs.ndjson");
   await mkdir(dirname(file), { recursive: true });
   const progress = new Progress("jobs");
   const report = await measureZoo({
-    groups: group === "all" ? ["tuning", "fresh"] : [group],
+    ...(await zooOptions(args, EPSILONS, 30)),
+    systems: args.has("recorded") ? ["default"] : ["default", "paper"],
+    file,
+    progress: (done, share) => progress.show(done, share),
+  }).finally(() => progress.clear());
+  process.stdout.write(args.has("json") ? `${JSON.stringify(report)}\n` : `${textOf(report)}\n`);
+}
+
+/** What all measurements on the zoo take from the command line. */
+export async function zooOptions(args: Arguments, epsilons: readonly number[], runs: number) {
+  const group = args.choice("zoo", ["tuning", "fresh", "all"] as const)!;
+  return {
+    groups: group === "all" ? (["tuning", "fresh"] as const) : [group],
     files: await Promise.all(args.texts("data").map(fileOf)),
     ...given({
       streams: args
@@ -24,17 +35,13 @@ export async function evaluateZoo(args: Arguments): Promise<void> {
         ?.split(",")
         .map((name) => name.trim()),
     }),
-    systems: args.has("recorded") ? ["default"] : ["default", "paper"],
-    epsilons: args.numbers("epsilon") ?? EPSILONS,
-    runs: args.number("repeat") ?? 30,
+    epsilons: args.numbers("epsilon") ?? epsilons,
+    runs: args.number("repeat") ?? runs,
     queries: args.number("queries") ?? 100,
     holdout: args.number("holdout") ?? 65536,
     maxRange: args.number("max-range") ?? 2 ** 20,
     seed: args.text("unsafe-seed") ?? "zoo",
-    file,
-    progress: (done, share) => progress.show(done, share),
-  }).finally(() => progress.clear());
-  process.stdout.write(args.has("json") ? `${JSON.stringify(report)}\n` : `${textOf(report)}\n`);
+  };
 }
 
 /** @param entry NAME=FILE:MAX */

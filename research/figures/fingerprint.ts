@@ -5,10 +5,10 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** All that runs of figures and of the zoo import, and what makes their data. */
+/** All that runs of figures, of the zoo and of the opponents import, and what makes their data. */
 const STARTS = [
   ...["core", "stream", "local"].map((folder) => `src/${folder}/`),
-  ...["systems/", "data/", "metrics.", "zoo/"].map((start) => `research/${start}`),
+  ...["systems/", "data/", "metrics.", "zoo/", "opponents/"].map((start) => `research/${start}`),
   ...["central", "local", "runJob", "jobStream"].map((name) => `research/figures/${name}.`),
 ];
 

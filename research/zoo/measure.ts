@@ -85,15 +85,31 @@ export const valuesFrom =
     return file === undefined ? zooStream(name, length) : tile(file, length);
   };
 
-export async function measureZoo(options: ZooOptions): Promise<ZooReport> {
-  const { file, code, workers, progress, files = [], ...settings } = options;
-  const { groups, streams: wanted, systems, epsilons, runs, queries, holdout, maxRange, seed } = settings;
+export interface StreamName {
+  readonly name: string;
+  readonly max: number;
+  /** Version of the zoo, or for a file the digest of its values. */
+  readonly data: string | number;
+}
+
+/** @param wanted only these */
+export function streamsOf(
+  groups: readonly ZooGroup[],
+  files: readonly ZooFile[],
+  wanted: readonly string[] | undefined,
+): StreamName[] {
   const built = groups.flatMap((group) => Object.keys(ZOO[group]));
-  const streams = [
+  return [
     ...built.map((name) => ({ name, max: zooMax(name), data: ZOO_VERSION })),
     ...files.map(({ name, max, values }) => ({ name, max, data: digestOf(values) })),
   ].filter(({ name }) => wanted === undefined || wanted.includes(name));
-  const jobOf = (stream: (typeof streams)[number], system: ZooSystem, epsilon: number): ZooJob => ({
+}
+
+export async function measureZoo(options: ZooOptions): Promise<ZooReport> {
+  const { file, code, workers, progress, files = [], ...settings } = options;
+  const { groups, streams: wanted, systems, epsilons, runs, queries, holdout, maxRange, seed } = settings;
+  const streams = streamsOf(groups, files, wanted);
+  const jobOf = (stream: StreamName, system: ZooSystem, epsilon: number): ZooJob => ({
     ...{ data: stream.data, stream: stream.name, max: stream.max, system, epsilon },
     ...{ seed, runs, queries, holdout, maxRange },
   });
@@ -133,13 +149,13 @@ export async function measureZoo(options: ZooOptions): Promise<ZooReport> {
 const digestOf = (values: Float64Array): string =>
   createHash("sha256").update(new Uint8Array(values.buffer)).digest("hex").slice(0, 16);
 
-function measured(values: readonly number[]): Measured {
+export function measured(values: readonly number[]): Measured {
   const { mean, sd } = meanAndSd(values);
   return { mean, se: sd / Math.sqrt(values.length) };
 }
 
 /** Relative errors of independent means add up in squares. */
-function ratio(ours: Measured, theirs: Measured | undefined): Measured | undefined {
+export function ratio(ours: Measured, theirs: Measured | undefined): Measured | undefined {
   if (theirs === undefined) return undefined;
   const mean = ours.mean / theirs.mean;
   return { mean, se: mean * Math.hypot(ours.se / ours.mean, theirs.se / theirs.mean) };
