@@ -8,14 +8,26 @@ import { Progress } from "../../src/cli/progress.js";
 import { table } from "../../src/cli/table.js";
 import { measureZoo, type Measured, type ZooFile, type ZooReport } from "../zoo/measure.js";
 
-const EPSILONS = [0.01, 0.02, 0.05, 0.1, 0.5, 1];
+export interface ZooDefaults {
+  readonly epsilons: readonly number[];
+  readonly runs: number;
+  readonly holdout: number;
+  readonly maxRange: number;
+}
+
+const USUAL: ZooDefaults = {
+  epsilons: [0.01, 0.02, 0.05, 0.1, 0.5, 1],
+  runs: 30,
+  holdout: 65536,
+  maxRange: 2 ** 20,
+};
 
 export async function evaluateZoo(args: Arguments): Promise<void> {
   const file = args.text("kept") ?? join("build", "zoo", "runs.ndjson");
   await mkdir(dirname(file), { recursive: true });
   const progress = new Progress("jobs");
   const report = await measureZoo({
-    ...(await zooOptions(args, EPSILONS, 30)),
+    ...(await zooOptions(args, USUAL)),
     systems: args.has("recorded") ? ["default"] : ["default", "paper"],
     file,
     progress: (done, share) => progress.show(done, share),
@@ -24,7 +36,7 @@ export async function evaluateZoo(args: Arguments): Promise<void> {
 }
 
 /** What all measurements on the zoo take from the command line. */
-export async function zooOptions(args: Arguments, epsilons: readonly number[], runs: number) {
+export async function zooOptions(args: Arguments, usual: ZooDefaults) {
   const group = args.choice("zoo", ["tuning", "fresh", "all"] as const)!;
   return {
     groups: group === "all" ? (["tuning", "fresh"] as const) : [group],
@@ -35,11 +47,11 @@ export async function zooOptions(args: Arguments, epsilons: readonly number[], r
         ?.split(",")
         .map((name) => name.trim()),
     }),
-    epsilons: args.numbers("epsilon") ?? epsilons,
-    runs: args.number("repeat") ?? runs,
+    epsilons: args.numbers("epsilon") ?? usual.epsilons,
+    runs: args.number("repeat") ?? usual.runs,
     queries: args.number("queries") ?? 100,
-    holdout: args.number("holdout") ?? 65536,
-    maxRange: args.number("max-range") ?? 2 ** 20,
+    holdout: args.number("holdout") ?? usual.holdout,
+    maxRange: args.number("max-range") ?? usual.maxRange,
     seed: args.text("unsafe-seed") ?? "zoo",
   };
 }

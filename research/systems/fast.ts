@@ -11,7 +11,7 @@
  * I ← max(1, I + 10·(1 − e^((Δ − ξ)/ξ))).
  *
  * Parameters of the paper: M = 15 % of T, C_p = 0.9, C_i = 0.1, C_d = 0, T_i = 5, ξ = 0.1; R is the variance of the noise.
- * Q is open: 10⁻⁸·R, the best of 10⁻⁴, 10⁻⁶, 10⁻⁸ and 10⁻¹⁰ on the tuning streams at ε = 1. Departures: the bound on the error's divisor
+ * Q is open: 10⁻⁸·R, the best of 10⁻², 10⁻⁴, 10⁻⁶, 10⁻⁸ and 10⁻¹⁰ on the tuning streams at ε = 1. Departures: the bound on the error's divisor
  * is Θ, since the paper's counts have Θ = 1; the first T_i values are samples, so that the controller has errors to go by.
  */
 import type { Core } from "../../src/core/core.js";
