@@ -39,16 +39,19 @@ interface Event {
 
 const CELLS = 256;
 
-/** @param alpha probability that the bound is wrong */
-export function attack(first: Observations, second: Observations, alpha: number): Finding {
+/**
+ * @param alpha probability that the bound is wrong
+ * @param delta δ of the claim: P(E | x) ≤ e^ε·P(E | x′) + δ, so ε ≥ ln((P(E | x) − δ)/P(E | x′))
+ */
+export function attack(first: Observations, second: Observations, alpha: number, delta = 0): Finding {
   const width = first.features.length;
   const half = Math.floor(Math.min(first.rows.length, second.rows.length) / width / 2);
   if (half < 2) throw new RangeError("samples: expected at least 4 runs on each input");
   const training = [first, second].map(({ rows }) => rows.subarray(0, half * width));
   const holdout = [first, second].map(({ rows }) => rows.subarray(half * width, 2 * half * width));
-  const event = bestEvent(training[0]!, training[1]!, width, alpha);
+  const event = bestEvent(training[0]!, training[1]!, width, alpha, delta);
   const [likely, unlikely] = event.swapped ? [1, 0] : [0, 1];
-  const low = lowerBound(happens(event, holdout[likely]!, width), half, alpha / 2);
+  const low = lowerBound(happens(event, holdout[likely]!, width), half, alpha / 2) - delta;
   const high = upperBound(happens(event, holdout[unlikely]!, width), half, alpha / 2);
   return {
     lowerBound: low > 0 ? Math.max(0, Math.log(low / high)) : 0,
@@ -57,7 +60,13 @@ export function attack(first: Observations, second: Observations, alpha: number)
 }
 
 /** A quarter of the runs puts cells in order, another chooses how many of them to take: no cell is taken for its luck. */
-function bestEvent(first: Float64Array, second: Float64Array, width: number, alpha: number): Event {
+function bestEvent(
+  first: Float64Array,
+  second: Float64Array,
+  width: number,
+  alpha: number,
+  delta: number,
+): Event {
   let best: { event: Event; bound: number } | undefined;
   for (let feature = 0; feature < width; feature++)
     for (const view of ["value", "lowest set bit"] as const) {
@@ -69,8 +78,8 @@ function bestEvent(first: Float64Array, second: Float64Array, width: number, alp
       for (const order of orders(orderA!, orderB!))
         for (const swapped of [false, true]) {
           const { inside, bound } = swapped
-            ? bestCells(order, b!, a!, alpha)
-            : bestCells(order, a!, b!, alpha);
+            ? bestCells(order, b!, a!, alpha, delta)
+            : bestCells(order, a!, b!, alpha, delta);
           if (best === undefined || bound > best.bound)
             best = { event: { feature, view, edges, inside, swapped }, bound };
         }
@@ -143,13 +152,14 @@ function bestCells(
   likely: Float64Array,
   unlikely: Float64Array,
   alpha: number,
+  delta: number,
 ): { inside: Uint8Array; bound: number } {
   const total = likely.reduce((sum, count) => sum + count, 0);
   let [hits, others, taken, bound] = [0, 0, 0, -Infinity];
   order.forEach((cell, i) => {
     hits += likely[cell]!;
     others += unlikely[cell]!;
-    const at = roughBound(hits, others, total, alpha);
+    const at = roughBound(hits, others, total, alpha, delta);
     if (at > bound) [taken, bound] = [i + 1, at];
   });
   const inside = new Uint8Array(likely.length);
@@ -159,14 +169,14 @@ function bestCells(
 }
 
 /** The bound by Wilson's intervals: near to Clopper–Pearson's and quick, which is enough to choose by. */
-function roughBound(hits: number, others: number, tries: number, alpha: number): number {
+function roughBound(hits: number, others: number, tries: number, alpha: number, delta: number): number {
   const z = Math.sqrt(-2 * Math.log(alpha));
   const wilson = (k: number, side: number) => {
     const p = k / tries;
     const spread = z * Math.sqrt((p * (1 - p)) / tries + (z * z) / (4 * tries * tries));
     return (p + (z * z) / (2 * tries) + side * spread) / (1 + (z * z) / tries);
   };
-  const low = wilson(hits, -1);
+  const low = wilson(hits, -1) - delta;
   return low > 0 ? Math.log(low / wilson(others, 1)) : -Infinity;
 }
 

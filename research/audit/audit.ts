@@ -13,6 +13,7 @@ import { forest } from "./targets/forest.js";
 import { laplace } from "./targets/laplace.js";
 import { hm, pm, sr, sw } from "./targets/local.js";
 import { noisyMax } from "./targets/noisyMax.js";
+import { GAUSSIAN_DELTA, GAUSSIAN_TARGETS, OPPONENT_TARGETS } from "./targets/opponents.js";
 import { tops } from "./targets/stream.js";
 
 type Kind = Break["kind"];
@@ -25,6 +26,8 @@ interface Subject {
   readonly breaks: readonly Kind[];
   /** Its noise is no Laplace noise: less of it means a mechanism for a larger ε. */
   readonly local?: true;
+  /** δ of the claim, where it has one. */
+  readonly delta?: number;
 }
 
 const local = (makeTargets: MakeTargets): Subject => ({
@@ -33,6 +36,22 @@ const local = (makeTargets: MakeTargets): Subject => ({
   breaks: ["scale"],
   local: true,
 });
+
+/** Systems of comparison, a few seconds each. */
+const opponent = (makeTargets: MakeTargets): Subject => ({ makeTargets, samples: 40_000, breaks: ["scale"] });
+const gaussian = (makeTargets: MakeTargets): Subject => ({
+  ...opponent(makeTargets),
+  local: true,
+  delta: GAUSSIAN_DELTA,
+});
+
+const each = <K extends string>(
+  targets: Readonly<Record<K, MakeTargets>>,
+  subject: (makeTargets: MakeTargets) => Subject,
+): Record<K, Subject> =>
+  Object.fromEntries(
+    Object.entries<MakeTargets>(targets).map(([name, makeTargets]) => [name, subject(makeTargets)]),
+  ) as Record<K, Subject>;
 
 const SUBJECTS = {
   laplace: { makeTargets: laplace, samples: 1_000_000, breaks: ["scale", "float"] },
@@ -47,6 +66,8 @@ const SUBJECTS = {
   pm: local(pm),
   hm: local(hm),
   sw: local(sw),
+  ...each(OPPONENT_TARGETS, opponent),
+  ...each(GAUSSIAN_TARGETS, gaussian),
 } as const satisfies Record<string, Subject>;
 
 export type MechanismName = keyof typeof SUBJECTS;
@@ -101,7 +122,7 @@ export function audit(asked: AuditOptions): Audit {
       ),
     );
     // Bonferroni: all bounds hold together with the confidence asked for.
-    return { target, ...attack(first!, second!, ALPHA / targets.length) };
+    return { target, ...attack(first!, second!, ALPHA / targets.length, subject.delta) };
   });
   const worst = findings.reduce((a, b) => (b.lowerBound > a.lowerBound ? b : a));
   return {
