@@ -8,7 +8,7 @@ import { type OpponentJob, type Stream, trial } from "./trial.js";
 
 /** Ranges that θ is judged by; others measure the error. */
 const JUDGED = 200;
-const STEP = Math.SQRT2;
+/** Candidates for θ, each √2 times the next. */
 const STEPS = 40;
 
 export function bestTheta(job: OpponentJob, stream: Stream): number {
@@ -34,7 +34,9 @@ function clampingLosses(job: OpponentJob, stream: Stream): { theta: number; loss
   const { max, holdout, values, truth } = stream;
   const ranges = randomRanges(`${job.seed}, ranges that judge θ`, job.maxRange, JUDGED);
   const losses: { theta: number; loss: number }[] = [];
-  for (let step = 0, theta = max; step < STEPS && theta >= resolutionOf(max); step++, theta /= STEP) {
+  for (let step = 0; step < STEPS; step++) {
+    const theta = max * 2 ** (-step / 2);
+    if (theta < resolutionOf(max)) break;
     const clamped = prefixSums(values.subarray(holdout).map((value) => Math.min(value, theta)));
     let loss = 0;
     for (const { from, to } of ranges)
