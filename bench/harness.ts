@@ -32,7 +32,7 @@ export interface Row {
 
 /** A bench file: `rows()` yields each row as soon as it is measured. */
 export interface BenchFile {
-  readonly rows: () => AsyncIterable<Row>;
+  readonly rows: () => AsyncIterable<Row> | Iterable<Row>;
 }
 
 /** What is timed; `prepare` runs before each call and is not timed. A promise is awaited. */

@@ -18,6 +18,8 @@ const benches: Record<string, () => Promise<BenchFile>> = {
   hub: () => import("./hub.bench.js"),
   "hub-durable": () => import("./hubDurable.bench.js"),
   "hub-workers": () => import("./hubWorkers.bench.js"),
+  start: () => import("./start.bench.js"),
+  stall: () => import("./stall.bench.js"),
   cli: () => import("./cli.bench.js"),
 };
 
