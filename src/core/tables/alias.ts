@@ -15,9 +15,12 @@ export interface Column {
 export function aliasTable(weights: readonly bigint[], columns: number, bits: bigint): Column[] {
   const full = (1n << bits) / BigInt(columns);
   const left = Array.from({ length: columns }, (_, i) => weights[i] ?? 0n);
-  const small = left.flatMap((weight, i) => (weight < full ? [i] : []));
-  const large = left.flatMap((weight, i) => (weight < full ? [] : [i]));
-  const table = left.map((_, i): Column => ({ own: i, alias: i, threshold: full }));
+  const [small, large]: [number[], number[]] = [[], []];
+  const table: Column[] = [];
+  for (let i = 0; i < columns; i++) {
+    (left[i]! < full ? small : large).push(i);
+    table.push({ own: i, alias: i, threshold: full });
+  }
   // The weights left always sum to the capacity of the columns left, so while one is small another is large.
   for (let own = small.pop(); own !== undefined; own = small.pop()) {
     const alias = large[large.length - 1]!;

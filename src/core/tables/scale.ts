@@ -144,13 +144,22 @@ function buildScale(numerator: bigint, denominator: bigint): Scale {
 
 const ceilDivide = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
 
+/** A threshold in pieces: from its lowest bits up, as words of 64 and of 32 bits. */
+const longPieces = new BigUint64Array(3);
+const pieces = new Uint32Array(longPieces.buffer);
+/** The pieces in the order of their worth, where a machine has the higher word of a long one first. */
+const order = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 0 : 1;
+
 function writeColumns(words: Uint32Array, tails: number, digit: number, columns: Column[]): void {
   const outcomeBits = digit === 0 ? 9 : 8;
-  columns.forEach(({ own, alias, threshold }, i) => {
-    const column = columnsBefore(digit) + i;
-    const head = Number(threshold >> TAIL_BITS);
+  const before = columnsBefore(digit);
+  for (let i = 0; i < columns.length; i++) {
+    const { own, alias, threshold } = columns[i]!;
+    for (let k = 0, rest = threshold; k < 3; k++, rest >>= 64n) longPieces[k] = rest; // the lowest 64 bits of it
+    const head = pieces[TAIL_WORDS ^ order]!;
+    const column = before + i;
     words[SCALE_COLUMNS + column] = (((head << outcomeBits) | alias) << outcomeBits) | own;
-    for (let word = TAIL_WORDS - 1; word >= 0; word--, threshold >>= 32n)
-      words[tails + column * TAIL_WORDS + word] = Number(threshold & 0xffffffffn);
-  });
+    for (let k = 0; k < TAIL_WORDS; k++)
+      words[tails + column * TAIL_WORDS + TAIL_WORDS - 1 - k] = pieces[k ^ order]!;
+  }
 }
