@@ -68,6 +68,7 @@ export type { AggregatorOptions, AggregatorTuning } from "./local/settings.js";
 export type { LocalAnswer } from "./local/answer.js";
 export type { RejectedCounts, ReportBatch } from "./local/intake.js";
 export type { Progress, RunOptions } from "./local/em.js";
+export type { DistributionOptions } from "./local/estimate.js";
 export type { Phase, Report } from "./local/report.js";
 export { reporter } from "./local/anyCoreReporter.js";
 export type { Reporter, ReporterOptions } from "./local/reporter.js";

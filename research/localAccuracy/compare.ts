@@ -7,7 +7,8 @@ import { makeTransition } from "../../src/core/tables/transition.js";
 import { aggregator } from "../../src/local/aggregator.js";
 import { reporter } from "../../src/local/anyCoreReporter.js";
 import { makeChannel } from "../../src/local/channel.js";
-import { estimate, likelihoods } from "../../src/local/em.js";
+import { acceleratedEstimate } from "../../src/local/acceleratedEm.js";
+import { likelihoods } from "../../src/local/em.js";
 import { BINS, hybrid } from "../../src/local/mechanisms.js";
 import { cellProbabilities } from "../../src/local/moments.js";
 import { unpackReport } from "../../src/local/report.js";
@@ -53,9 +54,9 @@ export async function compareRules(
       for (let i = 0; i < holdout; i++) counts[Math.floor(unpackReport(reports, 8 * i)!.cell / binCells)]!++;
       const steps = (estimates: Float64Array, predicted: Float64Array) =>
         core.emSteps(transition, counts, false, estimates, predicted);
-      const { shares } = await estimate(steps, counts);
+      const { shares } = await acceleratedEstimate(steps, counts, new Float64Array(BINS).fill(1 / BINS));
       const resolution = resolutionOf(epsilon, holdout);
-      const evidence = { shares, resolution, logLikelihood: likelihoods(steps, counts) };
+      const evidence = { shares, resolution, logLikelihood: likelihoods(transition, counts) };
       for (const rule of Object.keys(RULES) as Rule[]) {
         const found = await chooseThreshold(evidence, { ...RULES[rule], maxRange }, release, async () => {});
         const theta = found.share * stream.max;

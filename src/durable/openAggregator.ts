@@ -8,6 +8,7 @@ import { Snapshots } from "../events/snapshots.js";
 import { Aggregator, type Distribution, type LocalRangeOptions } from "../local/aggregator.js";
 import type { LocalAnswer } from "../local/answer.js";
 import type { RunOptions } from "../local/em.js";
+import type { DistributionOptions } from "../local/estimate.js";
 import type { RejectedCounts, ReportBatch } from "../local/intake.js";
 import type { LocalQuantile, LocalShare, PercentileOptions } from "../local/percentiles.js";
 import { AGGREGATOR_OPTIONS, type AggregatorOptions, settingsOf } from "../local/settings.js";
@@ -131,8 +132,8 @@ export class DurableAggregator extends Durable<SealedAggregator> {
     return this.#ask(() => theta, true);
   }
 
-  async distribution(run?: RunOptions): Promise<Distribution> {
-    return this.#stored(await this.stream.aggregator.distribution(run));
+  async distribution(options?: DistributionOptions): Promise<Distribution> {
+    return this.#stored(await this.stream.aggregator.distribution(options));
   }
 
   async quantile(p: number, options?: PercentileOptions): Promise<LocalQuantile> {

@@ -13,7 +13,7 @@ import type { Core } from "../core/core.js";
 import { type LocalAnswer, makeLocalAnswer } from "./answer.js";
 import { type Channel, makeChannel, nearestThreshold } from "./channel.js";
 import { type Estimate, pauses, type RunOptions } from "./em.js";
-import { type Estimated, estimateFrom } from "./estimate.js";
+import { type DistributionOptions, type Estimated, estimateFrom, startFrom } from "./estimate.js";
 import { type Intake, noRejections, readReports, type RejectedCounts, type ReportBatch } from "./intake.js";
 import { BINS } from "./mechanisms.js";
 import { estimator, worstVariance } from "./moments.js";
@@ -108,8 +108,9 @@ export class Aggregator {
   }
 
   /** The distribution of the values, from the learn-reports so far. Lets other work run while it computes. */
-  async distribution(run: RunOptions = {}): Promise<Distribution> {
-    const { found, choice } = await this.#estimate(run);
+  async distribution(options: DistributionOptions = {}): Promise<Distribution> {
+    const { from, ...run } = ownOptions("run", options, ["onProgress", "signal", "from"]);
+    const { found, choice } = await this.#estimate(run, from && startFrom(from));
     return { ...found, shares: choice.shares.slice(), binWidth: this.#settings.max / BINS };
   }
 
@@ -142,14 +143,15 @@ export class Aggregator {
   }
 
   /** What the learn-reports so far say; computed again when more have come. */
-  async #estimate(run: RunOptions): Promise<Estimated> {
+  async #estimate(run: RunOptions, from?: Float64Array): Promise<Estimated> {
     const learned = this.#learned;
     if (learned === 0) throw new RangeError("distribution: expected learn-reports, got none so far");
     pauses(run); // checks its options, whether or not there is work to do
-    if (this.#estimated?.learned === learned) return this.#estimated.estimated;
+    if (this.#estimated?.learned === learned && from === undefined) return this.#estimated.estimated;
     const { mechanism } = this.#learning;
-    const estimated = await estimateFrom(this.#core, this.#counts.slice(), mechanism, this.#settings, run);
-    this.#estimated = { learned, estimated };
+    const counts = this.#counts.slice();
+    const estimated = await estimateFrom(this.#core, counts, mechanism, this.#settings, run, from);
+    if (from === undefined) this.#estimated = { learned, estimated }; // θ depends on the reports alone
     return estimated;
   }
 

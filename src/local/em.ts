@@ -3,6 +3,8 @@
  * it stops gaining. Stopping early is part of the estimate: it regularises.
  */
 import { ownOptions, shown } from "../core/checks.js";
+import { predictor } from "../core/js/squareWave.js";
+import type { Transition } from "../core/tables/transition.js";
 
 /** Runs predicted.length/n updates; `SquareWave.emSteps` of a core, with its tables and counts filled in. */
 export type Steps = (estimates: Float64Array, predicted: Float64Array) => void;
@@ -46,15 +48,10 @@ export function logLikelihood(counts: Float64Array, predicted: Float64Array): nu
   return sum;
 }
 
-/** The log-likelihood of any distribution over the bins: one step predicts the reports, and its update is not used. */
-export function likelihoods(steps: Steps, counts: Float64Array): (shares: Float64Array) => number {
-  const estimates = new Float64Array(2 * counts.length);
-  const predicted = new Float64Array(counts.length);
-  return (shares) => {
-    estimates.set(shares);
-    steps(estimates, predicted);
-    return logLikelihood(counts, predicted);
-  };
+/** The log-likelihood of any distribution over the bins. The js core's passes, bit for bit those of the other one. */
+export function likelihoods(transition: Transition, counts: Float64Array): (shares: Float64Array) => number {
+  const predict = predictor(transition);
+  return (shares) => logLikelihood(counts, predict(shares));
 }
 
 /**
@@ -73,7 +70,7 @@ export function gainOf(counts: Float64Array, now: Float64Array, before: Float64A
 }
 
 /** The rule that says stop after `updates` updates, if one does; |f − last|₁ < 1/m ends what m reports cannot show. */
-function stopRule(
+export function stopRule(
   updates: number,
   gain: number,
   estimate: Float64Array,
@@ -118,7 +115,7 @@ export async function estimate(steps: Steps, counts: Float64Array, run: RunOptio
   }
 }
 
-function progress(
+export function progress(
   counts: Float64Array,
   updates: number,
   now: { shares: Float64Array; predicted: Float64Array },

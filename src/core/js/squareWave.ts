@@ -1,5 +1,6 @@
 /** Expectation maximisation for the Square Wave mechanism: twin of assembly/squareWave.ts. */
 import type { SquareWave } from "../core.js";
+import type { Transition } from "../tables/transition.js";
 
 /** prefix[x] = sum of x's block of k before x, suffix[at + x] = sum of it from x on; returns a cut last block's sum. */
 function blockSums(
@@ -78,6 +79,22 @@ function smoothen(f: Float64Array): void {
   }
   f[last] = (left + 2 * f[last]!) / 3;
   normalise(f);
+}
+
+/** M f alone: shares of reports per output bin. The array that it gives is used again by the next call. */
+export function predictor(transition: Transition): (f: Float64Array) => Float64Array {
+  const { bins: n, window: k, level, starts, taps } = transition;
+  const [windows, prefix, suffix] = [0, 1, 2].map(() => new Float64Array(n + k + 8)) as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
+  const predicted = new Float64Array(n);
+  return (f) => {
+    windowsBefore(f, k, prefix, suffix, windows);
+    for (let i = 0; i < n; i++) predicted[i] = level[i]! + resample(windows, starts, taps, i);
+    return predicted;
+  };
 }
 
 export const squareWave: SquareWave = {
