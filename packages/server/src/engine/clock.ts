@@ -42,6 +42,6 @@ export class Clock {
     if (Math.abs(wall - this.#wall - (steady - this.#steady)) > MOST_JUMP) return undefined;
     this.#wall = wall;
     this.#steady = steady;
-    return (this.#time = Math.max(this.#time, wall));
+    return (this.#time = Math.max(this.#time, Math.floor(wall)));
   }
 }

@@ -10,6 +10,7 @@ import type { Config } from "../config/types.js";
 import type { Service } from "../service.js";
 import { aboutRoutes } from "./about.js";
 import { accessHook, type Tokens } from "./access.js";
+import { dashboardRoutes } from "./dashboard.js";
 import { answerError, frameworkError } from "./errors.js";
 import { eventRoutes } from "./events.js";
 import { liveRoutes } from "./live.js";
@@ -65,8 +66,8 @@ export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { serv
     liveRoutes(routes, service);
     aboutRoutes(routes, service);
     operationRoutes(routes, service, gauges);
+    await routes.register(dashboardRoutes);
     routes.get("/openapi.json", { schema: { hide: true } }, () => app.swagger());
-    return Promise.resolve();
   });
 };
 

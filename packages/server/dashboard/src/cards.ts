@@ -1,0 +1,97 @@
+/** The cards below the chart: percentiles, keys, budget. */
+import { h } from "../../../../site/src/look/dom.js";
+import { amount } from "../../../../site/src/look/format.js";
+import type { Answer, Budget, Estimate, MetricInfo } from "./api.js";
+import { between, percentile, withUnit } from "./words.js";
+
+const row = (...cells: readonly (string | Node)[]): HTMLElement =>
+  h("tr", {}, ...cells.map((cell) => h("td", {}, cell)));
+
+const head = (...names: readonly string[]): HTMLElement =>
+  h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name))));
+
+export function percentileRows({ quantiles = [] }: Answer, metric: MetricInfo): Node[] {
+  return [
+    head("", "estimate", "with 95 %"),
+    h(
+      "tbody",
+      {},
+      ...quantiles.map((answer) =>
+        row(
+          percentile(answer.p),
+          answer.value === null ? "–" : withUnit(answer.value, metric),
+          between(answer, metric),
+        ),
+      ),
+    ),
+  ];
+}
+
+/** One row per key with a bar: the estimate, and its margin around the bar's end. */
+export function keyRows(
+  answers: readonly (readonly [key: string, answer: Estimate])[],
+  metric: MetricInfo,
+): Node[] {
+  const most = Math.max(1e-9, ...answers.map(([, { value, high }]) => Math.max(value ?? 0, high ?? 0)));
+  const part = (value: number): string => `${(100 * Math.min(1, Math.max(0, value / most))).toFixed(2)}%`;
+  return [
+    h(
+      "tbody",
+      {},
+      ...answers.map(([key, answer]) => {
+        const { value, low, high } = answer;
+        const bar = h(
+          "span",
+          { class: "bar" },
+          h("span", { class: "bar-value" }),
+          h("span", { class: "bar-margin" }),
+        );
+        const [filled, margin] = bar.children as unknown as [HTMLElement, HTMLElement];
+        filled.style.width = part(value ?? 0);
+        margin.style.left = part(low ?? 0);
+        margin.style.width = `calc(${part(high ?? most)} - ${part(low ?? 0)})`;
+        const text = value === null ? "–" : withUnit(value, metric);
+        const cells = row(key, bar, text);
+        cells.title = `${key}: ${between(answer, metric)}`;
+        return cells;
+      }),
+    ),
+  ];
+}
+
+export function budgetParts(
+  { limit, spent, left }: Budget,
+  metrics: readonly { readonly name: string; readonly epsilon: number; readonly unit: string }[],
+): Node[] {
+  const meter = h("div", {
+    class: "meter",
+    role: "img",
+    "aria-label": `ε ${amount(spent)} of ${amount(limit)} spent`,
+  });
+  const counted = metrics.filter(({ unit }) => unit !== "one event");
+  for (const { epsilon } of counted) {
+    const piece = h("span", {});
+    piece.style.width = `${(100 * epsilon) / limit}%`;
+    meter.append(piece);
+  }
+  return [
+    h(
+      "p",
+      {},
+      h("strong", {}, `ε = ${amount(spent)}`),
+      ` of ${amount(limit)} for one person, per day; ${left > 0 ? `${amount(left)} is left for more metrics` : "nothing is left for more metrics"}.`,
+    ),
+    meter,
+    h(
+      "table",
+      {},
+      h(
+        "tbody",
+        {},
+        ...metrics.map(({ name, epsilon, unit }) =>
+          row(name, `ε = ${amount(epsilon)}`, h("span", { class: "quiet" }, unit)),
+        ),
+      ),
+    ),
+  ];
+}
