@@ -55,10 +55,14 @@ const config: Config = {
   log: "warn",
 };
 
-/** The day before now, faster. */
+/** The day before now, faster; after it, at its own pace. */
 const begin = Math.floor(Date.now() / 60_000) * 60_000 - hours * 3_600_000;
 const started = performance.now();
-const steady = (): number => speed * (performance.now() - started);
+const length = hours * 3_600_000;
+const steady = (): number => {
+  const passed = performance.now() - started;
+  return speed * passed < length ? speed * passed : length + passed - length / speed;
+};
 const clock = { wall: () => begin + steady(), steady };
 
 const log = makeLogger(config.log);

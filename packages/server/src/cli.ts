@@ -8,6 +8,7 @@ import { makeLogger, makeServer } from "./http/server.js";
 import { tokensOf } from "./http/app.js";
 import { Refusal } from "./refusal.js";
 import { Service } from "./service.js";
+import { StatsdServer } from "./statsd.js";
 
 export interface ServeOptions {
   readonly config: string;
@@ -48,11 +49,12 @@ async function serve(config: Config): Promise<void> {
   });
   const { host = "127.0.0.1", port = 8787 } = config.listen ?? {};
   await app.listen({ host, port });
+  const { statsd: udp } = config;
+  const statsd = udp && (await StatsdServer.open(service, udp.host ?? "127.0.0.1", udp.port));
   await new Promise<void>((resolve, reject) => {
     const stop = (signal: string): void => {
       log.info({ signal }, "stopping: no new requests; what was received is stored");
-      app
-        .close()
+      Promise.all([app.close(), statsd?.close()])
         .then(() => service.stop())
         .then(resolve, reject);
     };

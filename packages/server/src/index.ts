@@ -2,6 +2,7 @@
 export { checkConfig, loadConfig } from "./config/load.js";
 export type { Config, MetricConfig, MetricType, Secret } from "./config/types.js";
 export { brumePlugin, type PluginOptions } from "./http/app.js";
+export { type Handler, makeHandler } from "./handler.js";
 export { makeLogger, makeServer } from "./http/server.js";
 export { Refusal } from "./refusal.js";
 export { Service, type ServiceOptions } from "./service.js";

@@ -43,7 +43,6 @@ export class Service {
   readonly limits: Limits;
   readonly #odometer: Odometer;
   readonly #close: () => Promise<void>;
-  readonly #charging: NodeJS.Timeout;
 
   private constructor(config: Config, engine: Engine, odometer: Odometer, close: () => Promise<void>) {
     this.config = config;
@@ -51,11 +50,6 @@ export class Service {
     this.limits = limitsOf(config);
     this.#odometer = odometer;
     this.#close = close;
-    this.#charging = setInterval(
-      () => void charge(odometer, config, engine.time).catch(() => undefined),
-      CHARGE_EVERY,
-    );
-    this.#charging.unref();
   }
 
   /** Opens the state, and continues where it stopped. */
@@ -68,7 +62,9 @@ export class Service {
     try {
       const { store } = opened;
       const odometer = await openBudget(config, store, new Sealer(key).subkey("odometer", 32));
-      await charge(odometer, config, options.clock?.wall() ?? Date.now()); // before anything is published
+      const charged = new Set<string>();
+      const onBeat = (time: number): Promise<void> => charge(odometer, config, time, charged);
+      await onBeat(options.clock?.wall() ?? Date.now()); // before anything is published
       const { waiting, commitEvery, remember } = limitsOf(config);
       const { clock, onTrouble } = options;
       const engine = await Engine.open({
@@ -78,6 +74,7 @@ export class Service {
         waiting,
         commitEvery,
         remember,
+        onBeat,
         ...(clock === undefined ? {} : { clock }),
         ...(onTrouble === undefined ? {} : { onTrouble }),
       });
@@ -109,7 +106,6 @@ export class Service {
 
   /** Stores everything and ends. */
   async stop(): Promise<void> {
-    clearInterval(this.#charging);
     await this.engine.stop();
     await this.#close();
   }
@@ -128,9 +124,8 @@ function limitsOf({ limits = {} }: Config): Limits {
 }
 
 const UNIT = "one person, per day";
-const CHARGE_EVERY = 600_000;
-/** Two attempts may fail before a day begins. */
-const CHARGED_AHEAD = 3 * CHARGE_EVERY;
+/** Milliseconds before a day begins. */
+const CHARGED_AHEAD = 600_000;
 
 function openBudget({ epsilon }: Config, store: Store, key: Uint8Array): Promise<Odometer> {
   return openOdometer({ name: "budget", store, key, limit: epsilon, unit: UNIT });
@@ -140,10 +135,11 @@ function openBudget({ epsilon }: Config, store: Store, key: Uint8Array): Promise
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
 /** Charges the metrics to the running day, and to the next one before its first events may come. */
-async function charge(odometer: Odometer, config: Config, time: number): Promise<void> {
+async function charge(odometer: Odometer, config: Config, time: number, charged: Set<string>): Promise<void> {
+  if (charged.has(dayOf(time)) && charged.has(dayOf(time + CHARGED_AHEAD))) return;
   const metrics = metricsOf(config);
   const ahead = CHARGED_AHEAD + Math.max(...metrics.map(({ skew }) => skew));
-  for (const day of new Set([dayOf(time), dayOf(time + ahead)]))
+  for (const day of new Set([dayOf(time), dayOf(time + ahead)])) {
     for (const metric of metrics) {
       if (metric.perPerson === undefined) continue;
       const release = { epsilon: personEpsilon(metric), unit: UNIT };
@@ -154,6 +150,8 @@ async function charge(odometer: Odometer, config: Config, time: number): Promise
         );
       });
     }
+    charged.add(day);
+  }
 }
 
 const releaseName = ({ name, epsilon }: Metric, day: string): string => `${day} ${name} ε=${epsilon}`;

@@ -10,6 +10,10 @@ const row = (...cells: readonly (string | Node)[]): HTMLElement =>
 const head = (...names: readonly string[]): HTMLElement =>
   h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name))));
 
+/** A number, or a dash where noise hides it. */
+const estimate = ({ value, low, high }: Estimate, metric: MetricInfo): string =>
+  value === null || (low === null && high === null) ? "–" : withUnit(value, metric);
+
 export function percentileRows({ quantiles = [] }: Answer, metric: MetricInfo): Node[] {
   return [
     head("", "estimate", "with 95 %"),
@@ -17,11 +21,7 @@ export function percentileRows({ quantiles = [] }: Answer, metric: MetricInfo): 
       "tbody",
       {},
       ...quantiles.map((answer) =>
-        row(
-          percentile(answer.p),
-          answer.value === null ? "–" : withUnit(answer.value, metric),
-          between(answer, metric),
-        ),
+        row(percentile(answer.p), estimate(answer, metric), between(answer, metric)),
       ),
     ),
   ];
@@ -50,7 +50,7 @@ export function keyRows(
         filled.style.width = part(value ?? 0);
         margin.style.left = part(low ?? 0);
         margin.style.width = `calc(${part(high ?? most)} - ${part(low ?? 0)})`;
-        const text = value === null ? "–" : withUnit(value, metric);
+        const text = estimate(answer, metric);
         const cells = row(key, bar, text);
         cells.title = `${key}: ${between(answer, metric)}`;
         return cells;

@@ -81,20 +81,21 @@ async function show(current: api.MetricInfo): Promise<void> {
 
 function headline(answer: api.Answer, current: api.MetricInfo): void {
   const { value, low, high } = shown(answer, current);
-  const [, range] = [0, RANGES.find(([, length]) => length === chosen.range)![0]];
+  const range = RANGES.find(([, length]) => length === chosen.range)![0];
   const what =
     current.type === "histogram"
       ? percentile(chosen.quantile)
       : { count: "events", sum: "sum", mean: "mean", local: "mean" }[current.type];
   byId("about").textContent = `${current.name}, ${what}, last ${range}`;
   const published = answer.to > answer.from;
+  const hidden = low === null && high === null;
   byId("headline").textContent = !published
     ? "Nothing is published yet"
-    : value === null
+    : value === null || hidden
       ? "–"
       : withUnit(value, current);
   const events =
-    answer.total?.value === undefined || answer.total.value === null
+    answer.total?.value === undefined || answer.total.value === null || hidden
       ? ""
       : ` From about ${amount(Math.max(0, answer.total.value))} events.`;
   byId("margin").textContent = published

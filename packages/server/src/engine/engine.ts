@@ -28,6 +28,8 @@ export interface EngineOptions {
   readonly commitEvery: number;
   readonly remember: number;
   readonly clock?: ClockSource;
+  /** Called with the time of each beat, before its ticks are closed. Numbers wait for it. */
+  readonly onBeat?: (time: number) => Promise<void>;
   /** Told what happens to the store; no message holds private data. */
   readonly onTrouble?: (message: string) => void;
 }
@@ -178,7 +180,7 @@ export class Engine {
   #commit(all = false): Promise<void> {
     return (this.#committing ??= this.#write(all).finally(() => {
       this.#committing = undefined;
-      if (this.#closing || this.#waiting.length > 0) this.#schedule(this.#options.commitEvery);
+      if (this.#waiting.length > 0) this.#schedule(this.#options.commitEvery);
     }));
   }
 
@@ -186,10 +188,10 @@ export class Engine {
     const time = this.#clock.now();
     if (time === undefined) return this.#refuseWaiting();
     const parts = await this.#journal.due(all); // before people are counted for the next row
+    const closes = this.#closing && (await this.#beats(time));
+    this.#closing &&= !closes;
     const batch = this.#waiting;
     this.#waiting = [];
-    const closes = this.#closing;
-    this.#closing = false;
     const row = rowOf(time, closes ? time : this.#state.closed, batch);
     try {
       await this.#store(row, parts);
@@ -204,6 +206,14 @@ export class Engine {
       resolve();
     }
     if (closes) this.#sweep.start();
+  }
+
+  /** Whether ticks may be closed now; if not, the next beat asks again. */
+  #beats(time: number): Promise<boolean> {
+    return (this.#options.onBeat?.(time) ?? Promise.resolve()).then(
+      () => true,
+      () => false,
+    );
   }
 
   #refuseWaiting(): void {

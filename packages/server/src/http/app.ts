@@ -1,4 +1,5 @@
 /** All routes as one Fastify plugin: for the server of `brume serve`, and for an app of your own. */
+import { Ajv } from "ajv";
 import compress from "@fastify/compress";
 import cors from "@fastify/cors";
 import rateLimit from "@fastify/rate-limit";
@@ -29,6 +30,9 @@ export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { serv
   const { config, limits } = service;
   const gauges = new Gauges(service);
   app.setErrorHandler(answerError);
+  // Of its own, so that an app around it does not turn "12" into 12, or drop fields that it does not know.
+  const ajv = new Ajv({ strict: false });
+  app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
   app.setNotFoundHandler((_, reply) => reply.code(404).send(frameworkError(404)));
   await app.register(compress, { global: false, globalDecompression: true, requestEncodings: ["gzip"] });
   await app.register(cors, { origin: originsOf(config), methods: ["GET", "POST"], maxAge: 86_400 });

@@ -71,6 +71,7 @@ export function eventRoutes(app: FastifyInstance, { engine, limits }: Service): 
   app.post<{ Body: { events: RawEvent[] } | string; Headers: { "idempotency-key"?: string } }>(
     "/v1/events",
     {
+      bodyLimit: limits.body,
       config: { access: "write" },
       schema: {
         summary: "Send events",

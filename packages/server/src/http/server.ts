@@ -33,9 +33,6 @@ export async function makeServer(service: Service, logger: Logger): Promise<Fast
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 10_000, maxHeaderSize: 16_384 },
     routerOptions: { maxParamLength: 128, ignoreTrailingSlash: false },
-    ajv: {
-      customOptions: { coerceTypes: false, removeAdditional: false, strict: "log", allowUnionTypes: true },
-    },
     frameworkErrors: (error, _, reply: FastifyReply) => {
       const status = error.statusCode ?? 400;
       void reply.code(status).send(frameworkError(status));

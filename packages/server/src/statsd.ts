@@ -1,0 +1,79 @@
+/**
+ * StatsD over UDP: `latency:12|ms|#key:shop-3,person:p7`, one per line. Nothing answers a datagram, so nothing is
+ * promised: lines without sense are dropped, and so is everything while the service cannot take events.
+ */
+import { createSocket, type Socket } from "node:dgram";
+import type { CheckedEvent } from "./engine/batch.js";
+import { checkEvents, type RawEvent } from "./http/events.js";
+import type { Service } from "./service.js";
+
+/** name:value|type, then fields that begin with @ (a rate), # (tags) or others, which are not used. */
+const LINE =
+  /^([A-Za-z_][A-Za-z0-9_.-]{0,63}):(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\|(c|ms|h|d|g)((?:\|[^|]*)*)$/;
+/** A count of more than this in one line is a mistake. */
+const MOST_AT_ONCE = 10_000;
+
+/** The event of a line; undefined if it has no sense. A counter's value says how many events there are. */
+export function parseLine(line: string): { readonly event: RawEvent; readonly times: number } | undefined {
+  const [, metric, value, type, rest] = LINE.exec(line) ?? [];
+  if (metric === undefined) return undefined;
+  const tags = rest!.split("|").find((field) => field.startsWith("#")) ?? "#";
+  const tag = (name: string): string | undefined =>
+    tags
+      .slice(1)
+      .split(",")
+      .find((pair) => pair.startsWith(`${name}:`))
+      ?.slice(name.length + 1);
+  const [key, person] = [tag("key"), tag("person")];
+  const counts = type === "c";
+  const times = counts ? Number(value) : 1;
+  if (!Number.isInteger(times) || times < 1 || times > MOST_AT_ONCE || person === "") return undefined;
+  return {
+    event: {
+      metric,
+      ...(counts ? {} : { value: Number(value) }),
+      ...(key === undefined ? {} : { key }),
+      ...(person === undefined ? {} : { person }),
+    },
+    times,
+  };
+}
+
+export class StatsdServer {
+  readonly #socket: Socket;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  static async open({ engine }: Service, host: string, port: number): Promise<StatsdServer> {
+    const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
+    const take = (line: string): readonly CheckedEvent[] => {
+      const parsed = parseLine(line.trim());
+      if (parsed === undefined) return [];
+      try {
+        const [event] = checkEvents((name) => engine.metric(name), [parsed.event]);
+        return Array.from({ length: parsed.times }, () => event!);
+      } catch {
+        return []; // nobody to tell
+      }
+    };
+    socket.on("message", (message) => {
+      const events = message.toString().split("\n").flatMap(take);
+      if (events.length > 0) engine.submit(events).catch(() => undefined);
+    });
+    await new Promise<void>((resolve, reject) => {
+      socket.once("error", reject);
+      socket.bind(port, host, resolve);
+    });
+    return new StatsdServer(socket);
+  }
+
+  get port(): number {
+    return this.#socket.address().port;
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => this.#socket.close(() => resolve()));
+  }
+}

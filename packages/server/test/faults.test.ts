@@ -1,0 +1,160 @@
+/** What goes wrong around a service: clocks, disks, stores that fail. Messages say what to do. */
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { memoryStore, type Store } from "brume";
+import { sqliteStore } from "brume/node";
+import Database from "libsql";
+import { expect, test } from "vitest";
+import { Service } from "../src/service.js";
+import { atEnd, KEY, pass, send, startService, temporaryFolder, TestClock, testConfig } from "./support.js";
+
+const event = { metric: "requests", key: "a", person: "one" };
+
+test("a clock that jumps closes no ticks and takes no events, until it is right again", async () => {
+  const running = await startService(testConfig(temporaryFolder()));
+  const { app, clock, service } = running;
+  await pass(running, 1000);
+  const before = service.engine.time;
+  clock.jump(3_600_000);
+  const refused = await send(app, [event]);
+  expect([refused.statusCode, refused.headers["retry-after"]]).toEqual([503, "5"]);
+  expect(refused.body).toContain("clock: the machine's clock jumped by more than a minute; set it right");
+  expect((await app.inject("/readyz")).statusCode).toBe(503);
+  await service.engine.flush();
+  expect(service.engine.time).toBe(before);
+  clock.jump(-3_600_000);
+  expect((await send(app, [event])).statusCode).toBe(202);
+});
+
+test("a clock behind the stored time is told, and time never goes backwards", async () => {
+  const folder = temporaryFolder();
+  const first = await startService(testConfig(folder));
+  await pass(first, 600_000);
+  await first.stop();
+  const second = await startService(testConfig(folder), new TestClock());
+  expect(second.service.engine.time).toBe(first.clock.wall());
+  expect((await second.app.inject("/readyz")).body).toContain("s behind the newest stored time");
+});
+
+/** A store that fails when it is told to: before it writes, or after. */
+async function flakyStore(folder: string) {
+  const database = new Database(join(folder, "flaky.sqlite"));
+  atEnd(() => database.close());
+  const store = await sqliteStore(database);
+  const failing = { before: false, after: false };
+  const fail = () => Object.assign(new Error("private text"), { code: "ENOSPC" });
+  const flaky: Store = {
+    ...store,
+    async putMany(snapshots) {
+      if (failing.before) throw fail();
+      const stored = await store.putMany!(snapshots);
+      if (failing.after) throw fail();
+      return stored;
+    },
+  };
+  return { flaky, failing };
+}
+
+test.each(["before", "after"] as const)(
+  "a store that fails %s it writes: nothing is lost or counted twice",
+  async (when) => {
+    const folder = temporaryFolder();
+    const { flaky, failing } = await flakyStore(folder);
+    const clock = new TestClock();
+    const told: string[] = [];
+    const metrics = { requests: { ...testConfig(folder).metrics["requests"]!, epsilon: 400 } };
+    const config = testConfig(folder, { epsilon: 400, metrics });
+    const service = await Service.open(config, {
+      key: KEY,
+      clock,
+      store: flaky,
+      onTrouble: (text) => told.push(text),
+    });
+    const live = service.engine.metric("requests")!;
+    const one = { metric: live, key: "a", value: 1, at: undefined, person: "one" };
+    failing[when] = true;
+    const waiting = service.engine.submit([one], "k");
+    while (told.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(told[0]).toMatch(/^store: it does not take anything; .*\(ENOSPC\)$/);
+    await expect(service.engine.submit([one])).rejects.toThrow("store: it does not take anything");
+    failing[when] = false;
+    await waiting;
+    await service.engine.submit([one], "k");
+    clock.pass(2000);
+    await service.engine.flush();
+    const answer = service.engine.stream(live, "a")!.between(clock.wall() - 3000, clock.wall()) as {
+      value: number;
+    };
+    expect(answer.value).toBeCloseTo(1, 0);
+    expect(told.at(-1)).toBe("store: it works again");
+    await service.stop();
+  },
+);
+
+test("of two services on one store without a lock, the older one stops", async () => {
+  const folder = temporaryFolder();
+  const { flaky } = await flakyStore(folder);
+  const clock = new TestClock();
+  const open = () => Service.open(testConfig(folder), { key: KEY, clock, store: flaky });
+  const first = await open();
+  const ended = new Promise<Error>((resolve) => first.engine.onEnd(resolve));
+  const second = await open();
+  await first.engine.flush().catch(() => undefined);
+  expect((await ended).message).toContain("another service writes to the same state, so this one stops");
+  await expect(first.engine.submit([])).rejects.toThrow("another service writes");
+  await second.engine.flush();
+  await second.stop();
+});
+
+test("a store without putMany is refused", async () => {
+  const store: { -readonly [K in keyof Store]?: Store[K] } = memoryStore();
+  delete store.putMany;
+  const opened = Service.open(testConfig("unused"), { key: KEY, store: store as Store });
+  await expect(opened).rejects.toThrow("store: expected one with putMany");
+});
+
+const root = process.getuid?.() === 0;
+
+test("a folder that cannot be written is refused with what to do", async () => {
+  const folder = join(temporaryFolder(), "state");
+  if (root)
+    writeFileSync(folder, ""); // root may write anywhere; a file is no folder for root either
+  else {
+    mkdirSync(folder);
+    chmodSync(folder, 0o500);
+  }
+  await expect(Service.open(testConfig(folder), { key: KEY })).rejects.toThrow(
+    /store: cannot write to the folder .*; let this user write there, or free disk space/,
+  );
+});
+
+test.runIf(root)(
+  "a full disk: events are refused, nothing acknowledged is lost, and space heals it",
+  async () => {
+    const folder = join(temporaryFolder(), "small");
+    mkdirSync(folder);
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=3m", "tmpfs", folder], { stdio: "ignore" });
+    } catch {
+      return; // a container may forbid it
+    }
+    atEnd(() => execFileSync("umount", ["-l", folder]));
+    const running = await startService(testConfig(folder));
+    const filler = join(folder, "filler");
+    for (let size = 1 << 20; size >= 4096; size /= 2)
+      try {
+        for (;;) writeFileSync(filler, Buffer.alloc(size), { flag: "a" });
+      } catch {
+        // full for pieces of this size
+      }
+    const many = Array.from({ length: 5000 }, (_, i) => ({ ...event, person: `p${i}` }));
+    const waiting = send(running.app, many, { "idempotency-key": "full" });
+    while ((await running.app.inject("/readyz")).statusCode === 200)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect((await running.app.inject("/readyz")).body).toContain("Check the disk");
+    rmSync(filler);
+    expect((await waiting).statusCode).toBe(202);
+    expect((await running.app.inject("/readyz")).statusCode).toBe(200);
+  },
+);
