@@ -20,16 +20,16 @@ export class CheckedStore {
   constructor(store: Store) {
     if (typeof store !== "object" || (store as Store | null) === null)
       throw new TypeError(`store: expected an object with durable, get and put, got ${typeof store}`);
-    const durable: unknown = store.durable; // read once: it decides when numbers come out
+    const durable: unknown = member(store, "durable"); // read once: it decides when numbers come out
     if (typeof durable !== "boolean")
       throw new TypeError(
         `store: expected durable to be true or false, got a value of type ${typeof durable}`,
       );
-    for (const method of ["get", "put"] as const)
-      if (typeof store[method] !== "function")
-        throw new TypeError(
-          `store: expected a method ${method}, got a value of type ${typeof store[method]}`,
-        );
+    for (const method of ["get", "put"] as const) {
+      const found = typeof member(store, method);
+      if (found !== "function")
+        throw new TypeError(`store: expected a method ${method}, got a value of type ${found}`);
+    }
     this.durable = durable;
     this.#store = store;
   }
@@ -123,11 +123,8 @@ export class CheckedStore {
     await this.#call("giveBack", show(name), (store) => store.giveBack!(name)).catch(() => undefined);
   }
 
-  /** A method that somebody put on Object.prototype is not the store's. */
   #has(method: Method): boolean {
-    const own: unknown = Reflect.get(this.#store, method);
-    const polluted: unknown = Reflect.get(Object.prototype, method);
-    return typeof own === "function" && own !== polluted;
+    return typeof member(this.#store, method) === "function";
   }
 
   async #call<T>(method: Method, what: string, act: (store: Store) => Promise<T>): Promise<T> {
@@ -145,6 +142,13 @@ export class CheckedStore {
       throw storeError(method, what, cause);
     }
   }
+}
+
+/** A member of the store or of its class. What somebody put on Object.prototype is not the store's. */
+function member(store: Store, name: Method | "durable"): unknown {
+  for (let at: object | null = store; at !== null && at !== Object.prototype; at = Reflect.getPrototypeOf(at))
+    if (Object.hasOwn(at, name)) return Reflect.get(store, name);
+  return undefined;
 }
 
 const show = (name: string): string => `stream ${JSON.stringify(name)}`;

@@ -11,6 +11,7 @@ import type { RangeOptions } from "../stream/system.js";
 import { Committer } from "./committer.js";
 import type { HubSettings } from "./hubOptions.js";
 import { LiveStreams } from "./liveStreams.js";
+import { charge } from "./budget.js";
 import { type DurableStream, openIn, type Place } from "./openStream.js";
 import { HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
 
@@ -271,7 +272,7 @@ export class Hub {
     const { store, key, budget } = this.#settings;
     const place = { store, committer: this.#committer, key: await snapshotKey(key) };
     const release = HoldoutStream.begin(this.#optionsOf(HOLDOUT)).statement();
-    await budget?.odometer.register(budget.name, release, budget);
+    if (budget !== undefined) await charge(budget, budget.name, release);
     return place;
   }
 }

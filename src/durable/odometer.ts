@@ -2,7 +2,8 @@
  * Adds up the ε of several releases (streams, hubs, histograms, reporters), refuses a release that would go above a limit,
  * and is kept in a store like a stream: a charge is stored before the release may publish.
  */
-import { checkInteger, checkPositive, checkText, ownOptions } from "../core/checks.js";
+import { checkInteger, checkPositive, checkText, ownOptions, shown } from "../core/checks.js";
+import { given } from "../core/given.js";
 import { type SnapshotKey, snapshotKey, StreamCipher } from "../stream/sealing.js";
 import {
   encodeParameters,
@@ -201,13 +202,14 @@ export class Odometer {
   }
 
   #chargeOf(name: string, release: Release, terms: Terms): Charge {
-    const own = Object.assign(Object.create(null) as Terms, terms);
-    const { data = ALL_DATA, part, perUnit } = own;
-    const { epsilon, delta = 0, unit } = release;
+    const { data = ALL_DATA, part, perUnit } = ownOptions("terms", terms, TERMS);
+    if (typeof release !== "object" || (release as unknown) === null)
+      throw new TypeError(`release: expected a statement, got ${shown(release)}`);
+    const { epsilon, delta = 0, unit } = given(release, ["epsilon", "delta", "unit"]);
     checkText("name", name);
     checkText("data", data);
     if (part !== undefined) checkText("part", part);
-    checkText("unit", unit);
+    const unitOfRelease = checkText("unit", unit);
     checkEpsilon("epsilon", epsilon);
     if (delta !== 0) throw new RangeError(`delta: expected 0, got ${delta}; the odometer adds up pure ε`);
     if (perUnit === undefined && unit !== this.#unit)
@@ -215,7 +217,7 @@ export class Odometer {
         `perUnit: expected how many of "${unit}" belong to "${this.#unit}" at most, got none; give perUnit, 1 if they are the same`,
       );
     const most = perUnit === undefined ? 1 : checkInteger("perUnit", perUnit, 1, 2 ** 40);
-    return { name, data, part: part ?? null, epsilon, unit, perUnit: most, times: 1 };
+    return { name, data, part: part ?? null, epsilon, unit: unitOfRelease, perUnit: most, times: 1 };
   }
 
   /** One change at a time: computed on a copy, checked, stored, and only then made. */
@@ -270,12 +272,13 @@ export class Odometer {
   }
 }
 
+export const TERMS: readonly (keyof Terms)[] = ["data", "part", "perUnit"];
 const ALL_DATA = "all data";
 /** How often a change is tried when other processes change the odometer at the same time. */
 const ATTEMPTS = 8;
 
-function checkEpsilon(name: string, epsilon: number): void {
-  checkPositive(name, epsilon);
+function checkEpsilon(name: string, value: unknown): asserts value is number {
+  const epsilon = checkPositive(name, value);
   if (epsilon < LEAST_EPSILON || epsilon > MOST_EPSILON)
     throw new RangeError(`${name}: expected ${LEAST_EPSILON} to ${MOST_EPSILON}, got ${epsilon}`);
 }

@@ -18,6 +18,7 @@ import { openSnapshot, type Parameters } from "../stream/snapshot.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { Committer } from "./committer.js";
 import { Durable, type Sealed } from "./durable.js";
+import { charge } from "./budget.js";
 import type { Stored } from "./openEvents.js";
 
 export interface OpenAggregatorOptions extends AggregatorOptions, Stored {}
@@ -45,7 +46,7 @@ export async function openAggregator(asked: OpenAggregatorOptions): Promise<Dura
       checkSequence(name, found!.sequence, opened.sequence);
       sealed.snapshots.resume(opened.sequence, opened.salt);
     }
-    await budget?.odometer.register(name, aggregator.statement(), budget, found === undefined);
+    await charge(budget, name, aggregator.statement(), found === undefined);
     const cipher = await sealed.snapshots.cipher(key);
     return new DurableAggregator(sealed, store, new Committer(store), cipher, name);
   } catch (reason) {

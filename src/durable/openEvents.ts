@@ -16,6 +16,7 @@ import { snapshotKey, type StreamCipher } from "../stream/sealing.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { Committer } from "./committer.js";
 import { Durable, type Sealed } from "./durable.js";
+import { charge } from "./budget.js";
 import { type DurableStream, openStream as openPositions, type OpenStreamOptions } from "./openStream.js";
 
 /** What every stream of a store needs beside its own options. */
@@ -48,7 +49,7 @@ export async function openStream(
     const events =
       found === undefined ? beginEvents(options) : await restoreEvents(found.bytes, key, options);
     if (found !== undefined) checkSequence(name, found.sequence, events.sequence);
-    await budget?.odometer.register(name, events.statement(), budget, found === undefined);
+    await charge(budget, name, events.statement(), found === undefined);
     const cipher = await events.snapshots.cipher(key);
     return new DurableEvents(new SealedEvents(events), store, new Committer(store), cipher, name);
   } catch (reason) {

@@ -17,6 +17,7 @@ import type { RangeOptions } from "../stream/system.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { Committer } from "./committer.js";
 import { Durable } from "./durable.js";
+import { charge } from "./budget.js";
 import type { Budget } from "./odometer.js";
 import type { Store, StoredSnapshot } from "./stores/store.js";
 
@@ -67,7 +68,7 @@ export async function openIn(
   const found = await store.get(name, atLeast);
   try {
     const stream = found === undefined ? HoldoutStream.begin(options) : await resume(found, key, options);
-    await budget?.odometer.register(name, stream.statement(), budget, found === undefined);
+    await charge(budget, name, stream.statement(), found === undefined);
     return new DurableStream(stream, store, committer, await stream.cipher(key), name);
   } catch (reason) {
     await store.giveBack(name);

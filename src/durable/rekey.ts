@@ -1,4 +1,5 @@
 /** Changes the key that encrypts the snapshots of a store. */
+import { checkText, ownOptions } from "../core/checks.js";
 import { type SnapshotKey, snapshotKey } from "../stream/sealing.js";
 import { openableSnapshot, resealSnapshot } from "../stream/snapshot.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
@@ -10,8 +11,8 @@ export interface RekeyOptions {
   readonly from: SnapshotKey;
   /** The key that they get. */
   readonly to: SnapshotKey;
-  /** The streams and odometers whose snapshots are encrypted again. */
-  readonly names: Iterable<string>;
+  /** The streams, hubs and odometers whose snapshots are encrypted again. Default: all that the store has. */
+  readonly names?: Iterable<string>;
 }
 
 /**
@@ -20,11 +21,13 @@ export interface RekeyOptions {
  * stream. Snapshots that have the new key already are left alone: run it again after a failure.
  * @returns how many snapshots got the new key
  */
-export async function rekey({ store, from, to, names }: RekeyOptions): Promise<number> {
+export async function rekey(options: RekeyOptions): Promise<number> {
+  const { store, from, to, names } = ownOptions("rekey", options, ["store", "from", "to", "names"]);
   const checked = new CheckedStore(store);
   const [old, fresh] = [await snapshotKey(from), await snapshotKey(to)];
   let changed = 0;
-  for (const name of names) {
+  for (const name of names === undefined ? await checked.names() : Array.from(names)) {
+    checkText("names", name);
     const found = await checked.get(name);
     try {
       if (found === undefined || (await openableSnapshot(found.bytes, fresh))) {

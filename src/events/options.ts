@@ -187,7 +187,7 @@ export function forestOf(
 
 /** A period is given as a duration, and counted in ticks. */
 function smootherOf(choice: EventStreamOptions["smoother"], every: number): SmootherChoice | undefined {
-  if (typeof choice !== "object" || !Object.hasOwn(choice, "period"))
+  if (typeof choice !== "object" || (choice as unknown) === null || !Object.hasOwn(choice, "period"))
     return choice as SmootherChoice | undefined;
   const { period } = choice as { readonly period: Duration };
   return { ...choice, period: ticksIn("smoother.period", period, every) };

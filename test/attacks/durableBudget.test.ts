@@ -173,6 +173,30 @@ test("rubbish is refused and leaves the sum as it was", async () => {
   await expect(openOdometer({ name: "x", store: memoryStore(), key, limit: 0 })).rejects.toThrow(/^limit/);
 });
 
+test("a budget that is none opens no stream and no hub", async () => {
+  const odometer = await open();
+  const bad: [unknown, RegExp][] = [
+    [true, /^budget: expected an object/],
+    [{}, /^budget.odometer: expected an odometer/],
+    [{ odometer: { register: () => Promise.resolve() } }, /^budget.odometer: expected an odometer/],
+    [{ odometer, perunit: 5 }, /^budget: unknown option "perunit"/],
+  ];
+  for (const [budget, message] of bad) {
+    const store = fileStore(folder());
+    const asked = { ...secret, store, key, budget: budget as never };
+    await expect(openStream({ ...asked, name: "s" })).rejects.toThrow(message);
+    await expect(openHub(asked).push("s", 1)).rejects.toThrow(message);
+  }
+  Object.assign(Object.prototype, { perUnit: 1, epsilon: 1e-9, delta: 0 });
+  try {
+    await expect(odometer.register("a", { unit: "one value" } as never)).rejects.toThrow(/^epsilon/);
+    await expect(odometer.register("a", { ...release(0.5), unit: "one event" })).rejects.toThrow(/^perUnit/);
+  } finally {
+    for (const name of ["perUnit", "epsilon", "delta"]) Reflect.deleteProperty(Object.prototype, name);
+  }
+  expect(odometer.spent()).toBe(0);
+});
+
 test("it is no stream, and a stream is no odometer", async () => {
   const store = fileStore(folder());
   await (await open({ store })).register("a", release(0.5));

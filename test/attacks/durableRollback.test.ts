@@ -108,6 +108,23 @@ describe("rekey", () => {
     });
   });
 
+  test("without names it finds all streams, also the one that chooses a shared θ; planted options are none", async () => {
+    const store = fileStore(folder());
+    const hub = openHub({ ...options, store, key, threshold: "shared" });
+    for (let i = 0; i < 6; i++) await hub.pushMany(`key ${i % 2}`, new Float64Array(40).fill(i));
+    await hub.close();
+    const stored = await store.names!();
+    expect(stored).toContain("");
+    Object.assign(Object.prototype, { names: [] });
+    try {
+      expect(await rekey({ store, from: key, to: fresh })).toBe(stored.length);
+    } finally {
+      delete (Object.prototype as { names?: unknown }).names;
+    }
+    const again = openHub({ ...options, store, key: fresh, threshold: "shared" });
+    expect((await again.progress("key 1")).received).toBeGreaterThan(0);
+  });
+
   test("interrupted at any stream, it is finished by a second run", async () => {
     const names = ["a", "b", "c"];
     for (let broken = 0; broken < names.length; broken++) {

@@ -105,6 +105,22 @@ test("methods on Object.prototype are not the store's", async () => {
   expect(called).toBe(false);
 });
 
+test("what is missing is not taken from Object.prototype: not even how durable the store is", async () => {
+  Object.assign(Object.prototype, { durable: false, put: () => Promise.resolve() });
+  try {
+    for (const [missing, what] of [
+      ["durable", /^store: expected durable to be true or false/],
+      ["put", /^store: expected a method put/],
+    ] as const) {
+      const store = { ...plainStore() };
+      Reflect.deleteProperty(store, missing);
+      await expect(openStream({ ...options, name: "s", store, key })).rejects.toThrow(what);
+    }
+  } finally {
+    for (const name of ["durable", "put"]) Reflect.deleteProperty(Object.prototype, name);
+  }
+});
+
 test("options on Object.prototype are no options", async () => {
   Object.assign(Object.prototype, { atLeast: 5, unsafeSeed: "x" });
   try {

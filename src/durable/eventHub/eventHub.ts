@@ -13,6 +13,7 @@ import type { HistogramAnswer, HistogramQuery } from "../../events/histogramAnsw
 import type { DroppedEvents, EventInfo } from "../../events/intake.js";
 import type { AnyEvents } from "../../events/open.js";
 import { explainEvents, type EventStatement } from "../../events/statement.js";
+import { charge } from "../budget.js";
 import { Batches } from "./batches.js";
 import { HubState } from "./hubState.js";
 import { type MetricState, templateOf } from "./metricState.js";
@@ -183,7 +184,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     const state = await HubState.open(this.#settings);
     for (const [metric, settings] of metrics) {
       const release = templateOf(settings).make({ name: metric, origin: 0 }, new Uint32Array(8)).statement();
-      await budget?.odometer.register(`${name}/${metric}`, release, budget);
+      await charge(budget, `${name}/${metric}`, release);
     }
     return state;
   }

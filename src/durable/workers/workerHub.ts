@@ -11,6 +11,7 @@ import { privateStream } from "../../stream/stream.js";
 import type { RangeOptions } from "../../stream/system.js";
 import type { HubProgress, HubStats } from "../hub.js";
 import { type HubOptions, type HubSettings, resolveHub } from "../hubOptions.js";
+import { charge } from "../budget.js";
 import { Thread } from "./threadHandle.js";
 
 export interface WorkerHubOptions extends Omit<HubOptions, "threshold"> {
@@ -62,7 +63,7 @@ export class WorkerHub {
       () => new Thread(new Worker(script, { workerData }), store, settings.atLeast),
     );
     const release = privateStream({ ...options, threshold: threshold as number }).statement();
-    this.#charged = budget?.odometer.register(budget.name, release, budget) ?? Promise.resolve();
+    this.#charged = budget === undefined ? Promise.resolve() : charge(budget, budget.name, release);
     this.#charged.catch(() => undefined); // the first call rejects with it
   }
 
