@@ -28,7 +28,7 @@ if (!(minutes > 0) || (count !== 1 && count !== 3))
   throw new RangeError("chaos: expected --minutes above 0 and --brokers 1 or 3");
 
 /** The third broker of three has a disk of its own that can be filled, if this process may mount one. */
-const disk = count === 3 ? smallDisk(96) : undefined;
+const disk = count === 3 ? smallDisk(768) : undefined;
 const dataFolder = (index: number) => (index === 2 ? disk?.folder : undefined);
 const [cluster, program] = await Promise.all([
   startCluster({ brokers: count, dataFolder }),
