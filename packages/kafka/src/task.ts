@@ -16,7 +16,8 @@ import { fetchCommitted, type CommittedRecords } from "./committed.js";
 import { Batch, type BatchSettings } from "./batch.js";
 import type { Keyed } from "./keyed.js";
 import { Refusal } from "./keys.js";
-import { Fenced, type Port, type TransactionalWriter } from "./port.js";
+import type { Port, TransactionalWriter } from "./port.js";
+import { reopening } from "./reopening.js";
 import { loadState, type PartitionState, type TopicFacts } from "./state.js";
 import { counterHeader } from "./values.js";
 
@@ -44,7 +45,6 @@ export interface TaskStats {
 const MOST_OUTPUTS = 20_000;
 /** Milliseconds without input after which everything is sealed, so that `in` may be deleted by retention. */
 const IDLE = 5_000;
-const [FIRST_PAUSE, LONGEST_PAUSE] = [20, 2_000];
 
 /** The one writer of a partition's state and numbers. */
 export function transactionalId({ place, in: topic }: Pick<TaskSettings, "place" | "in">): string {
@@ -58,7 +58,6 @@ export class PartitionTask {
   };
   readonly #port: Port;
   readonly #settings: TaskSettings;
-  readonly #onError: (error: Error) => void;
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
 
@@ -66,34 +65,18 @@ export class PartitionTask {
   constructor(port: Port, settings: TaskSettings, onError: (error: Error) => void) {
     this.#port = port;
     this.#settings = settings;
-    this.#onError = onError;
-    this.#done = this.#run();
+    this.#done = reopening(
+      () => this.#open(),
+      () => this.stats.transactions,
+      onError,
+      this.#stop.signal,
+    );
   }
 
   /** Finishes what was fetched, seals all streams, commits, and ends. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#done;
-  }
-
-  async #run(): Promise<void> {
-    let pause = FIRST_PAUSE;
-    while (!this.#stop.signal.aborted) {
-      const before = this.stats.transactions;
-      try {
-        await this.#open();
-        return;
-      } catch (error) {
-        this.#onError(error as Error);
-        if (error instanceof Refusal) return;
-        if (this.stats.transactions > before) pause = FIRST_PAUSE;
-        // A fenced task waits longer: the group will tell soon that the partition is another worker's.
-        await sleep(error instanceof Fenced ? LONGEST_PAUSE : pause, undefined, {
-          signal: this.#stop.signal,
-        }).catch(() => {});
-        pause = Math.min(2 * pause, LONGEST_PAUSE);
-      }
-    }
   }
 
   async #open(): Promise<void> {

@@ -1,16 +1,15 @@
 /** A worker of a group: it takes partitions as the group gives them, and runs a task for each. */
 import { kafkaPort } from "./kafka/port.js";
 import type { ConnectOptions } from "./kafka/connections.js";
-import { type KeyOption, Keyring, Refusal } from "./keys.js";
-import { Fenced, type Membership, type Port } from "./port.js";
+import { added, GroupTasks, type MemberOptions } from "./groupTasks.js";
+import { type KeyOption, Keyring } from "./keys.js";
+import type { Port } from "./port.js";
 import { type KeyedStreamOptions, makeStream } from "./streams.js";
 import { PartitionTask, type TaskSettings, type TaskStats } from "./task.js";
 import { checkTopics, type SafetyOptions, type TopicNames } from "./topics.js";
 import type { OutputFormat, ValueFormat } from "./values.js";
 
-export interface WorkerOptions extends TopicNames, SafetyOptions {
-  /** Name of the application: workers of one group share the partitions. It is bound into the state. */
-  readonly group: string;
+export interface WorkerOptions extends TopicNames, SafetyOptions, MemberOptions {
   /** Seals the state; as secret as the data. The same for all workers of the group. */
   readonly key: KeyOption;
   /**
@@ -28,12 +27,6 @@ export interface WorkerOptions extends TopicNames, SafetyOptions {
   readonly sealEvery?: number;
   /** Offsets of `in` that a restart replays at most. Default 50,000. */
   readonly replayLimit?: number;
-  /** A name of this worker that survives restarts: its partitions then wait for it, for one session timeout. */
-  readonly instance?: string;
-  /** Milliseconds after which a silent worker loses its partitions. Default 10,000. */
-  readonly sessionTimeout?: number;
-  /** Is called with errors. Tasks continue by themselves, except after a Refusal. Messages hold no values and no keys. */
-  readonly onError?: (error: Error, partition: number) => void;
 }
 
 export interface KafkaWorkerOptions extends WorkerOptions, ConnectOptions {}
@@ -77,16 +70,7 @@ class Worker implements KafkaWorker {
   readonly #options: WorkerOptions;
   readonly #keys: Keyring;
   readonly #Task: typeof PartitionTask;
-  readonly #tasks = new Map<number, PartitionTask>();
-  /** What ended tasks counted. */
-  readonly #past: TaskStats[] = [];
-  /** Tasks that are ending: a partition is not opened again before its old task has ended. */
-  readonly #ending = new Map<number, Promise<void>>();
-  readonly #refused = new Set<number>();
-  #settings: Omit<TaskSettings, "place"> | undefined;
-  #membership: Membership | undefined;
-  #wanted: ReadonlySet<number> = new Set();
-  #fenced = 0;
+  #group: GroupTasks<TaskStats> | undefined;
 
   constructor(port: Port, options: WorkerOptions, Task: typeof PartitionTask) {
     checkNumbers(options);
@@ -98,75 +82,32 @@ class Worker implements KafkaWorker {
   }
 
   async start(): Promise<void> {
-    const { group, in: topic, instance, sessionTimeout = 10_000 } = this.#options;
-    this.#settings = await taskSettings(this.#port, this.#options, this.#keys);
-    this.#membership = await this.#port.join({
-      ...{ group, topic, sessionTimeout },
-      ...(instance === undefined ? {} : { instance }),
-      onAssigned: (partitions) => this.#assign(new Set(partitions)),
+    const { group, in: topic } = this.#options;
+    const settings = await taskSettings(this.#port, this.#options, this.#keys);
+    this.#group = new GroupTasks(this.#options, (partition, onError) => {
+      const place = { group, partition };
+      return new this.#Task(this.#port, { ...settings, place }, onError);
     });
+    await this.#group.join(this.#port, topic);
   }
 
   async stop(): Promise<void> {
-    this.#assign(new Set());
-    await Promise.all(this.#ending.values());
-    await this.#membership?.leave();
+    await this.#group?.leave();
   }
 
   stats(): WorkerStats {
-    const tasks = [...this.#tasks.values()].map(({ stats }) => stats);
-    const all = [...tasks, ...this.#past];
-    const sum = (of: readonly TaskStats[], field: keyof TaskStats) =>
-      of.reduce((total, stats) => total + stats[field], 0);
+    const { running = [], all = [], partitions = [], fenced = 0, refused = [] } = this.#group ?? {};
     return {
-      partitions: [...this.#tasks.keys()],
-      received: sum(all, "received"),
-      published: sum(all, "published"),
-      unreadable: sum(all, "unreadable"),
-      transactions: sum(all, "transactions"),
-      opened: sum(all, "opened"),
-      streams: sum(tasks, "streams"),
-      lag: sum(tasks, "lag"),
-      opening: tasks.map(({ opening }) => opening),
-      fenced: this.#fenced,
-      refused: [...this.#refused],
+      ...{ partitions, fenced, refused },
+      received: added(all, "received"),
+      published: added(all, "published"),
+      unreadable: added(all, "unreadable"),
+      transactions: added(all, "transactions"),
+      opened: added(all, "opened"),
+      streams: added(running, "streams"),
+      lag: added(running, "lag"),
+      opening: running.map(({ opening }) => opening),
     };
-  }
-
-  #assign(partitions: ReadonlySet<number>): void {
-    this.#wanted = partitions;
-    for (const [partition, task] of this.#tasks) if (!partitions.has(partition)) this.#end(partition, task);
-    for (const partition of partitions) if (!this.#tasks.has(partition)) this.#begin(partition);
-  }
-
-  #begin(partition: number): void {
-    const ending = this.#ending.get(partition);
-    if (ending !== undefined) {
-      void ending.then(
-        () => this.#wanted.has(partition) && !this.#tasks.has(partition) && this.#begin(partition),
-      );
-      return;
-    }
-    const place = { group: this.#options.group, partition };
-    const onError = (error: Error) => this.#hear(error, partition);
-    this.#tasks.set(partition, new this.#Task(this.#port, { ...this.#settings!, place }, onError));
-  }
-
-  #end(partition: number, task: PartitionTask): void {
-    this.#tasks.delete(partition);
-    this.#past.push(task.stats);
-    const ended = task.stop().finally(() => this.#ending.delete(partition));
-    this.#ending.set(partition, ended);
-  }
-
-  #hear(error: Error, partition: number): void {
-    if (error instanceof Fenced) this.#fenced++;
-    if (error instanceof Refusal) this.#refused.add(partition);
-    try {
-      this.#options.onError?.(error, partition);
-    } catch {
-      // A listener that throws must not stop the work.
-    }
   }
 }
 

@@ -1,0 +1,35 @@
+/** The life of a task: open, work, and after an error forget everything and open again. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Refusal } from "./keys.js";
+import { Fenced } from "./port.js";
+
+const [FIRST_PAUSE, LONGEST_PAUSE] = [20, 2_000];
+
+/**
+ * Calls `open` until it returns, refuses, or is stopped. An error is never taken for an abort of a transaction: only
+ * opening again finds out what was committed.
+ * @param progress a number that grows while the work goes well
+ */
+export async function reopening(
+  open: () => Promise<void>,
+  progress: () => number,
+  onError: (error: Error) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let pause = FIRST_PAUSE;
+  while (!signal.aborted) {
+    const before = progress();
+    try {
+      await open();
+      return;
+    } catch (error) {
+      onError(error as Error);
+      if (error instanceof Refusal) return;
+      if (progress() > before) pause = FIRST_PAUSE;
+      // A fenced task waits longer: the group will soon say that the partition is another worker's.
+      await sleep(error instanceof Fenced ? LONGEST_PAUSE : pause, undefined, { signal }).catch(() => {});
+      pause = Math.min(2 * pause, LONGEST_PAUSE);
+    }
+  }
+}
