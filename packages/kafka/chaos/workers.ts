@@ -63,7 +63,6 @@ export class WorkerProcess {
   }
 
   #start(): void {
-    const { dieBeforeCommit } = this.#settings;
     const child = spawn(process.execPath, [this.#fleet.program, JSON.stringify(this.#settings)], {
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -75,7 +74,9 @@ export class WorkerProcess {
     });
     child.on("exit", () => {
       this.#child = undefined;
-      if (!this.#ended && (dieBeforeCommit === undefined || this.restarts++ < 50)) this.#start();
+      if (this.#ended) return;
+      this.restarts++;
+      this.#start();
     });
   }
 

@@ -58,3 +58,18 @@ export async function* readCommitted(
     from = next;
   }
 }
+
+/** All records that are committed by now. Does not wait for a transaction that is open: its worker may be dead. */
+export async function* readDecided(
+  port: Port,
+  topic: string,
+  partition: number,
+): AsyncGenerator<LogRecord[]> {
+  let from = (await port.bounds(topic, partition)).start;
+  for (;;) {
+    const { records, next, end } = await fetchCommitted(port, { topic, partition, from, wait: 1 });
+    yield records;
+    if (next >= end || next === from) return;
+    from = next;
+  }
+}

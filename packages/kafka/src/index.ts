@@ -2,6 +2,16 @@
 export { type ConnectOptions } from "./kafka/connections.js";
 export { kafkaPort } from "./kafka/port.js";
 export { type KeyOption, Refusal } from "./keys.js";
+export { type Batch as ReportBatch, collect } from "./local/collect.js";
+export { type LocalOptions, type LocalTopics, localTopicPlan } from "./local/options.js";
+export { type LocalReading, readLocal } from "./local/read.js";
+export { type PublishedThreshold, readThreshold } from "./local/threshold.js";
+export {
+  type LocalWorker,
+  localWorker,
+  type LocalWorkerOptions,
+  type LocalWorkerStats,
+} from "./local/worker.js";
 export { Fenced, type LogRecord, type Port } from "./port.js";
 export { PublishedTwice, readPublished, type ReadOptions } from "./readPublished.js";
 export { rekey } from "./rekey.js";

@@ -1,0 +1,142 @@
+/** The local model on a cluster: many workers tally what one aggregator would. */
+import { aggregator, reporter } from "brume";
+import { expect, test } from "vitest";
+
+import { collect } from "../src/local/collect.js";
+import { type LocalOptions, localTopicPlan } from "../src/local/options.js";
+import { readLocalFrom } from "../src/local/read.js";
+import { readThreshold } from "../src/local/threshold.js";
+import { makeLocalWorker, type LocalWorkerOptions } from "../src/local/worker.js";
+import { MemoryCluster, type MemoryOptions } from "../src/memory/port.js";
+import type { Port } from "../src/port.js";
+import { allUncommitted } from "./support/judge.js";
+import { until } from "./support/workload.js";
+
+const local = { epsilon: 4, max: 100, holdout: 1000 };
+const values = Float64Array.from({ length: 1500 }, (_, i) => 10 + ((i * 7919) % 20));
+const MINUTE = 60_000;
+
+function topics(name: string): LocalWorkerOptions {
+  return {
+    ...{
+      group: name,
+      reports: `${name}-reports`,
+      tallies: `${name}-tallies`,
+      threshold: `${name}-threshold`,
+    },
+    ...{ local, every: MINUTE, commitInterval: 5, development: true },
+  };
+}
+
+/** Batches of 50 packed reports, as collectors get them. */
+function batches(phase: "learn" | "release", threshold?: number): Uint8Array[] {
+  const { epsilon, max } = local;
+  const device =
+    phase === "learn"
+      ? reporter({ epsilon, max, phase })
+      : reporter({ epsilon, max, phase, threshold: threshold! });
+  const bytes = device.reportMany(values);
+  return Array.from({ length: values.length / 50 }, (_, i) => bytes.subarray(400 * i, 400 * i + 400));
+}
+
+async function cluster(options: LocalOptions, faults: MemoryOptions = {}): Promise<Port> {
+  const port = new MemoryCluster(faults).port();
+  await port.create(localTopicPlan(options, 3, options));
+  return port;
+}
+
+/** Learns θ and releases, with every fifth batch sent twice; gives all reports and θ. */
+async function run(port: Port, options: LocalOptions) {
+  const learning = batches("learn");
+  await send(port, options, learning, "learn");
+  let theta: number | undefined;
+  await until(async () => (theta = (await readThreshold(port, options))?.theta) !== undefined, 60_000);
+  const releasing = batches("release", theta);
+  await send(port, options, releasing, "release");
+  return { learning, releasing, theta: theta! };
+}
+
+async function send(port: Port, { reports }: LocalOptions, list: readonly Uint8Array[], name: string) {
+  for (const [i, batch] of list.entries())
+    for (let times = i % 5 === 0 ? 2 : 1; times > 0; times--)
+      await collect(port, reports, [{ reports: batch, nonce: `${name} ${i}` }]);
+}
+
+const released = async (port: Port, options: LocalOptions) =>
+  (await readLocalFrom(port, options)).all.released;
+
+test("two workers count every report once, as one aggregator does, and publish one θ", async () => {
+  const options = topics("local");
+  const port = await cluster(options);
+  const workers = [makeLocalWorker(port, options), makeLocalWorker(port, options)];
+  for (const worker of workers) await worker.start();
+  const { learning, releasing, theta } = await run(port, options);
+  await until(async () => (await released(port, options)) === values.length, 60_000);
+  for (const worker of workers) await worker.stop();
+
+  const single = aggregator({ ...local, threshold: theta });
+  for (const batch of learning) single.learn(batch);
+  for (const batch of releasing) single.release(batch);
+  const { all, between } = await readLocalFrom(port, options);
+  expect(all.total()).toMatchObject({ sum: single.total().sum, standardError: single.total().standardError });
+  expect(all.learned).toBe(values.length); // each partition takes up to the hold-out; θ is from 1000 and more
+  const now = Math.floor(Date.now() / MINUTE) * MINUTE;
+  expect(between(now - 60 * MINUTE, now + MINUTE).sum).toBe(single.total().sum);
+  expect(between(0, MINUTE).sum).toBe(0);
+  expect(() => between(0, 1)).toThrow("between: expected whole buckets of 60000 ms");
+  const median = await all.quantile(0.5);
+  expect(median.low).toBeLessThan(20);
+  expect(median.high).toBeGreaterThan(19);
+  expect((await allUncommitted(port, options.threshold, 0)).length).toBe(1);
+});
+
+test("workers that die at any step of a transaction count nothing twice and lose nothing", async () => {
+  const options = topics("local-faults");
+  const faults = new Map<string, number>();
+  const port = await cluster(options, {
+    fault: (step, writer) => {
+      const at = `${writer} ${step}`;
+      const count = faults.get(at) ?? 0;
+      if (count === 1) return;
+      faults.set(at, count + 1);
+      throw new Error("the worker lost its connection");
+    },
+  });
+  const worker = makeLocalWorker(port, options);
+  await worker.start();
+  const { releasing, theta } = await run(port, options);
+  await until(async () => (await released(port, options)) >= values.length, 60_000);
+  await worker.stop();
+  const single = aggregator({ ...local, threshold: theta });
+  for (const batch of releasing) single.release(batch);
+  const { all } = await readLocalFrom(port, options);
+  expect(all.total().sum).toBe(single.total().sum);
+  expect([all.released, all.learned]).toEqual([values.length, values.length]);
+  // Three partitions and θ, each with three steps, and each step failed once.
+  expect([...faults.values()]).toEqual(Array(12).fill(1));
+});
+
+test("a batch that is sent again counts once by its nonce, and twice without one", async () => {
+  const options = topics("local-nonce");
+  const port = await cluster(options);
+  const [batch] = batches("learn");
+  const worker = makeLocalWorker(port, options);
+  await worker.start();
+  for (const nonce of ["a", "a", "b"]) await collect(port, options.reports, [{ reports: batch!, nonce }]);
+  for (let times = 0; times < 2; times++) await collect(port, options.reports, [{ reports: batch! }]);
+  await until(() => worker.stats().records === 5, 60_000);
+  await worker.stop();
+  expect((await readLocalFrom(port, options)).all.learned).toBe(4 * 50);
+});
+
+test("wrong options and batches are refused with what was expected", async () => {
+  const options = topics("local-wrong");
+  const port = await cluster(options);
+  expect(() => makeLocalWorker(port, { ...options, every: 0 })).toThrow("every: expected whole milliseconds");
+  expect(() => makeLocalWorker(port, { ...options, local: { ...local, epsilon: -1 } })).toThrow(/^epsilon/);
+  await expect(collect(port, options.reports, [{ reports: new Uint8Array(7) }])).rejects.toThrow(
+    "reports: expected packed reports of 8 bytes",
+  );
+  const unsafe = makeLocalWorker(port, { ...options, development: false });
+  await expect(unsafe.start()).rejects.toThrow("expected replication factor 3 or more");
+});
