@@ -77,13 +77,14 @@ test("two workers count every report once, as one aggregator does, and publish o
   const single = aggregator({ ...local, threshold: theta });
   for (const batch of learning) single.learn(batch);
   for (const batch of releasing) single.release(batch);
-  const { all, between } = await readLocalFrom(port, options);
+  const reading = await readLocalFrom(port, options);
+  const { all } = reading;
   expect(all.total()).toMatchObject({ sum: single.total().sum, standardError: single.total().standardError });
   expect(all.learned).toBe(values.length); // each partition takes up to the hold-out; θ is from 1000 and more
   const now = Math.floor(Date.now() / MINUTE) * MINUTE;
-  expect(between(now - 60 * MINUTE, now + MINUTE).sum).toBe(single.total().sum);
-  expect(between(0, MINUTE).sum).toBe(0);
-  expect(() => between(0, 1)).toThrow("between: expected whole buckets of 60000 ms");
+  expect(reading.between(now - 60 * MINUTE, now + MINUTE).sum).toBe(single.total().sum);
+  expect(reading.between(0, MINUTE).sum).toBe(0);
+  expect(() => reading.between(0, 1)).toThrow("between: expected whole buckets of 60000 ms");
   const median = await all.quantile(0.5);
   expect(median.low).toBeLessThan(20);
   expect(median.high).toBeGreaterThan(19);
