@@ -278,7 +278,7 @@ describe("brume release", () => {
     [["release", "a.txt", "b.txt"], 'expected [FILE|-], got "b.txt" as well'],
     [["plan", "a.txt"], 'expected options only, got "a.txt" as well'],
     [["ldp"], "expected brume ldp simulate"],
-    [["release", "--epsilon", "1", "--max", "5", "--smoother", "newest"], "--smoother: expected recent"],
+    [["release", "--epsilon", "1", "--max", "5", "--smoother", "newest"], "--smoother: expected shrunk"],
     [
       ["release", "--epsilon", "1", "--max", "5", "--input-format", "xml"],
       "--input-format: expected plain, csv, ndjson or fimi",
