@@ -1,6 +1,10 @@
 /** brume plan: what a release would cost, before any data. */
-import { plan as planOf } from "../stream/plan.js";
-import type { Command } from "./command.js";
+import { solveEpsilon } from "../events/plan.js";
+import { resolveSettings } from "../stream/options.js";
+import { errorOfLength, plan as planOf } from "../stream/plan.js";
+import { type Arguments, type Command, UsageError } from "./command.js";
+import { EVENT_FLAGS } from "./eventOptions.js";
+import { planOfEvents, targetOf } from "./planEvents.js";
 import { table } from "./table.js";
 import { STREAM_FLAGS, streamOptions } from "./streamOptions.js";
 
@@ -8,10 +12,24 @@ export const plan: Command = {
   name: "plan",
   operands: "",
   summary: "Tells error and memory of a release from its parameters alone.",
-  options: { ...STREAM_FLAGS, json: { help: "one JSON object instead of tables" } },
-  example: "brume plan --epsilon 0.1 --max 1000",
+  options: {
+    ...STREAM_FLAGS,
+    ...EVENT_FLAGS,
+    "per-person": { value: "K,L,…", help: "with --every: compares limits of a person's events" },
+    target: {
+      value: "P%",
+      help: "finds the smallest ε with this error: of the mean as a part of θ, or of the count",
+    },
+    range: {
+      value: "R",
+      help: "the range of --target: values, or a duration with --every (--max-range; 1h)",
+    },
+    json: { help: "one JSON object instead of tables" },
+  },
+  example: "brume plan --every 1m --per-tick 200 --per-person 1,2,4 --target 1% --range 1h",
   run(args) {
-    const p = planOf(streamOptions(args));
+    if (args.text("every") !== undefined) return planOfEvents(args);
+    const p = planOf(streamOptions(args, epsilonFor(args)));
     if (args.has("json")) {
       process.stdout.write(`${JSON.stringify(p, null, 2)}\n`);
       return;
@@ -19,6 +37,9 @@ export const plan: Command = {
     const short = (x: number) => String(Number(x.toPrecision(4)));
     process.stdout.write(
       [
+        ...(args.text("target") === undefined
+          ? []
+          : [`ε = ${short(p.epsilon)} is the smallest that meets the target.`]),
         `Blocks of ${p.blockLength} values (${p.skipLevels} levels skipped), ${p.levels} levels of noise with fan-out ${p.fanout}, one forest per ${p.forestLength} values, ${p.holdout} values held out.`,
         `Noise on every node has scale ${short(p.noiseScalePerTheta)}·θ.`,
         `Memory: ${Math.ceil(p.memory.stream / 1024)} KB per stream, and ${Math.ceil(p.memory.index / 1024)} KB of range index at most.`,
@@ -43,3 +64,20 @@ export const plan: Command = {
     );
   },
 };
+
+/** The smallest ε whose noise in the mean of a range is at most a part of θ; undefined without a target. */
+function epsilonFor(args: Arguments): number | undefined {
+  const target = targetOf(args.text("target"));
+  if (target === undefined) return undefined;
+  const { maxRange } = resolveSettings(streamOptions(args, 1));
+  const length = args.number("range") ?? maxRange;
+  const epsilon = solveEpsilon(target, (tried) => {
+    const settings = resolveSettings(streamOptions(args, tried));
+    const { blockLength, blocksPerForest } = settings;
+    if (blockLength > length) return Infinity; // there is no estimate inside a block
+    return errorOfLength(settings, Math.min(length, blocksPerForest * blockLength)) / length;
+  });
+  if (epsilon === undefined)
+    throw new UsageError("--target: expected an error that some ε up to 64 reaches; take a longer --range");
+  return epsilon;
+}

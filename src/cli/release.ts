@@ -4,6 +4,7 @@ import { privateStream } from "../stream/stream.js";
 import type { PrivateStream } from "../stream/system.js";
 import { type Carried, carriedOf } from "./carry.js";
 import { type Arguments, type Command, DataError } from "./command.js";
+import { EVENT_FLAGS, EVENT_RELEASE_FLAGS } from "./eventOptions.js";
 import { OUTPUT_FORMATS, type OutputFormat } from "./formats.js";
 import { openBytes, type Source } from "./input.js";
 import { INPUT_FLAGS, inputOf } from "./inputOptions.js";
@@ -20,6 +21,8 @@ export const release: Command = {
   options: {
     ...STREAM_FLAGS,
     ...INPUT_FLAGS,
+    ...EVENT_FLAGS,
+    ...EVENT_RELEASE_FLAGS,
     format: { value: "F", help: "of the output: plain, csv, or f64 for doubles of 8 bytes (plain)" },
     carry: { value: "A,B", help: "copy these PUBLIC columns of a CSV file to the output, as they are" },
     out: { value: "FILE", help: "write here, not to standard output; created atomically when complete" },
@@ -28,6 +31,7 @@ export const release: Command = {
   },
   example: "tail -f queries.log | brume release - --epsilon 0.5 --max 1000 --holdout 4096",
   async run(args) {
+    if (args.text("every") !== undefined) return (await import("./releaseEvents.js")).releaseEvents(args);
     const path = args.operands[0] ?? "-";
     const stream = privateStream(streamOptions(args));
     const [, format, column, delimiter] = inputOf(args, path);

@@ -7,6 +7,7 @@ import { inWords, isSystemError } from "./systemErrors.js";
 /** Commands by name, each loaded when it is called for. Adding one is a file of its own and a line here. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   release: async () => (await import("./release.js")).release,
+  query: async () => (await import("./query.js")).query,
   plan: async () => (await import("./plan.js")).plan,
   explain: async () => (await import("./explain.js")).explain,
   demo: async () => (await import("./demo.js")).demo,

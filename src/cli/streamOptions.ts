@@ -9,7 +9,10 @@ export const STREAM_FLAGS: Readonly<Record<string, Option>> = {
   epsilon: { value: "E", help: "privacy budget ε of the whole release (required)" },
   max: { value: "B", help: "public upper bound of a value (required)" },
   holdout: { value: "M", help: "values that choose θ and are never published (65536)" },
-  "max-range": { value: "R", help: "longest range you will ask for, in values (1048576)" },
+  "max-range": {
+    value: "R",
+    help: "longest range you will ask for, in values (1048576), or a duration with --every (30d)",
+  },
   resolution: { value: "G", help: "round values to multiples of G (1, finer for small B)" },
   "skip-levels": { value: "S", help: "levels left to prediction: auto, paper or a number (auto)" },
   smoother: {
@@ -21,7 +24,8 @@ export const STREAM_FLAGS: Readonly<Record<string, Option>> = {
   paper: { help: "all choices as in the paper" },
 };
 
-export function streamOptions(args: Arguments): StreamOptions {
+/** @param epsilon the one of the options, unless another is tried */
+export function streamOptions(args: Arguments, epsilon = args.required("epsilon")): StreamOptions {
   const options = {
     holdout: args.number("holdout"),
     maxRange: args.number("max-range"),
@@ -31,7 +35,7 @@ export function streamOptions(args: Arguments): StreamOptions {
     unsafeSeed: args.text("unsafe-seed"),
     variant: args.has("paper") ? ("paper" as const) : undefined,
   };
-  return { epsilon: args.required("epsilon"), max: args.required("max"), ...given(options) };
+  return { epsilon, max: args.required("max"), ...given(options) };
 }
 
 export function skipLevelsOf(args: Arguments): "auto" | "paper" | number | undefined {

@@ -90,7 +90,7 @@ function lengths(forestLength: number, fanout: number): number[] {
 const OFFSETS = 61;
 
 /** √(mean variance) over offsets, for θ = 1 on a grid so fine that discrete noise is Laplace noise. */
-function errorOfLength(settings: Settings, length: number): number {
+export function errorOfLength(settings: Settings, length: number): number {
   const { fanout, levels, epsilon, blockLength, blocksPerForest } = settings;
   const nodeVariance = 2 * (levels / epsilon) ** 2;
   const room = blocksPerForest - length / blockLength;

@@ -152,7 +152,7 @@ describe("any other planted option", () => {
   test("a missing option stays missing", () => {
     plant({ epsilon: 50, max: 7 });
     const none = {} as typeof small;
-    for (const make of [privateStream, plan, aggregator])
+    for (const make of [privateStream, plan, aggregator] as ((options: typeof small) => unknown)[])
       expect(() => make(none)).toThrow(/^epsilon: expected/);
   });
 
