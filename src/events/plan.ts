@@ -50,7 +50,7 @@ export function planEvents(
     }));
     return { ...headOf(settings, stream, 0), errorsOf: "count of a bucket", errors };
   }
-  const settings = resolveEventStream(options as EventStreamOptions);
+  const settings = resolveEventStream(options);
   const { stream } = settings.columns[0]!;
   return {
     ...headOf(settings, stream, settings.choosing + settings.warming),
