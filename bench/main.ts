@@ -17,6 +17,8 @@ const benches: Record<string, () => Promise<BenchFile>> = {
   reports: () => import("./reports.bench.js"),
   hub: () => import("./hub.bench.js"),
   "hub-durable": () => import("./hubDurable.bench.js"),
+  events: () => import("./events.bench.js"),
+  "event-hub": () => import("./eventHub.bench.js"),
   "hub-workers": () => import("./hubWorkers.bench.js"),
   start: () => import("./start.bench.js"),
   stall: () => import("./stall.bench.js"),

@@ -61,7 +61,9 @@ export class Intake {
    * @param prepare makes room in a tick: it runs before the event is counted for its person, and may fail
    */
   admit(event: EventInfo | undefined, prepare: (tick: number) => void): number {
-    const [time, person] = [ownField(event, "at"), ownField(event, "person")];
+    const own = event !== undefined && isPlain(event);
+    const time = own || hasOwn(event, "at") ? event!.at : undefined;
+    const person = own || hasOwn(event, "person") ? event!.person : undefined;
     if (this.#people !== undefined) checkPerson(person);
     else if (person !== undefined)
       throw new TypeError(
@@ -127,10 +129,15 @@ export class Intake {
   }
 }
 
-/** A property of the event's own: one that someone put on `Object.prototype` is none. */
-function ownField(event: EventInfo | undefined, name: keyof EventInfo): unknown {
-  if (event === undefined) return undefined;
+/** Whether all fields of an event are its own: asked without a look-up by name, which would cost more than all of `add`. */
+function isPlain(event: object): boolean {
   if (typeof event !== "object" || (event as unknown) === null)
     throw new TypeError("event: expected an object such as { at, person }; the event was not taken");
-  return Object.hasOwn(event, name) ? event[name] : undefined;
+  return Object.getPrototypeOf(event) === base && !("at" in base) && !("person" in base);
 }
+
+const base: object = Object.prototype;
+
+/** A field that someone put on a prototype is not the event's. */
+const hasOwn = (event: EventInfo | undefined, name: keyof EventInfo): boolean =>
+  event !== undefined && Object.hasOwn(event, name);

@@ -1,0 +1,103 @@
+/**
+ * How fast is a hub of events whose every event survives a crash? Opponent: a durable counter of its own for every key,
+ * where each event has a `put` of its own. 8,000 clients add one event each to 1,000 keys and wait until it is stored.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
+import { openHub, openStream, type Store } from "../src/index.js";
+import { fileStore, sqliteStore } from "../src/node.js";
+import { collectGarbage, row, type Row } from "./harness.js";
+
+const KEYS = 1000;
+const CLIENTS = 8 * KEYS;
+const TOTAL = 200_000;
+const COMMIT_EVERY = 50;
+const key = new Uint8Array(32).fill(1);
+const keys = Array.from({ length: KEYS }, (_, i) => String(i));
+const ticks = { epsilon: 1, every: "1s", maxRange: "4096s" } as const;
+const people = { ...ticks, perPerson: { events: 5, every: "1d" } } as const;
+
+const METRICS = {
+  counters: { ...ticks, of: "count", keys },
+  "counters, at most 5 events a person": { ...people, of: "count", keys },
+  "histograms of 64 buckets": { ...ticks, edges: { min: 1, max: 60_000 }, keys },
+} as const;
+
+const stores: Record<string, (place: string) => Promise<Store>> = {
+  sqlite: (place) => sqliteStore(new Database(`${place}.db`)),
+  file: (place) => Promise.resolve(fileStore(place)),
+};
+
+/** Bytes of memory for a key that has had an event. */
+async function bytesOf(metric: keyof typeof METRICS): Promise<number> {
+  const held = (): number => {
+    collectGarbage();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const before = held();
+  const hub = openHub({ metrics: { metric: METRICS[metric] }, commitEvery: 0 });
+  await Promise.all(keys.map((name, i) => hub.add("metric", name, 1, eventOf(metric, i))));
+  const bytes = (held() - before) / KEYS;
+  await hub.close();
+  return bytes;
+}
+
+const eventOf = (metric: keyof typeof METRICS, i: number) =>
+  metric.includes("person") ? { person: `user-${i % 100_000}` } : undefined;
+
+/** Milliseconds for all events, with ticks closed by the clock meanwhile. */
+async function measure(store: Store, metric: keyof typeof METRICS): Promise<number> {
+  const hub = openHub({ metrics: { metric: METRICS[metric] }, store, key, commitEvery: COMMIT_EVERY });
+  await Promise.all(keys.map((name, i) => hub.add("metric", name, 1, eventOf(metric, i))));
+  hub.start();
+  let next = 0;
+  const client = async (): Promise<void> => {
+    while (next < TOTAL) {
+      const i = next++;
+      await hub.add("metric", keys[(i * 7919) % KEYS]!, 1 + (i % 1000), eventOf(metric, i));
+    }
+  };
+  const start = performance.now();
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  const ms = performance.now() - start;
+  await hub.close();
+  return ms;
+}
+
+/** Every event by itself. */
+async function single(store: Store): Promise<number> {
+  const few = 200;
+  const inner: Store = { durable: true, get: (name) => store.get(name), put: (...one) => store.put(...one) };
+  const stream = await openStream({ ...ticks, of: "count", name: "one", store: inner, key });
+  const start = performance.now();
+  for (let i = 0; i < few; i++) await stream.add();
+  return ((performance.now() - start) * TOTAL) / few;
+}
+
+export async function* rows(): AsyncGenerator<Row> {
+  const folder = mkdtempSync(join(tmpdir(), "brume-bench-"));
+  try {
+    for (const [name, open] of Object.entries(stores)) {
+      const naiveMs = await single(await open(join(folder, `${name}-single`)));
+      for (const metric of Object.keys(METRICS) as (keyof typeof METRICS)[]) {
+        const what = `${name}: ${TOTAL} events, ${KEYS} ${metric}, a commit every ${COMMIT_EVERY} ms`;
+        process.stderr.write(`event-hub: ${what}\n`);
+        const bytes = await bytesOf(metric);
+        const ms = await measure(await open(join(folder, `${name}-${metric.length}`)), metric);
+        const valuesPerSecond = (TOTAL * 1000) / ms;
+        const figures = `${Math.round(valuesPerSecond).toLocaleString("en")} events/s, ${Math.round(bytes)} bytes per key`;
+        yield {
+          ...row("event-hub", `${what}: ${figures}`, ms, null, naiveMs, null),
+          keys: KEYS,
+          valuesPerSecond,
+          bytesPerKey: bytes,
+        };
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
