@@ -5,7 +5,7 @@ import { type OpponentName, OPPONENTS, type PrivacyUnit, UNIT_TITLES } from "./l
 import type { OpponentsReport } from "./measure.js";
 import { ranked } from "./table.js";
 
-const NAMES = 262;
+const NAMES = 272;
 const WIDTH = 330;
 const GAP = 26;
 const ROW = 19;

@@ -131,7 +131,7 @@ export const OPPONENTS = {
   ),
   "k-ary-gauss": row(
     "k-ary-gauss",
-    "k-ary tree with subtraction, Gaussian noise",
+    "k-ary with subtraction, Gaussian noise",
     "event-delta",
     "after Andersson et al. 2024",
     "9·log₁₉ T",

@@ -1,10 +1,10 @@
 /** One opponent on one stream at one ε: runs, and how far its answers and published numbers are off. */
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import type { System } from "../../src/stream/system.js";
 import { prefixSums } from "../metrics.js";
 import type { ValuesOf } from "../zoo/run.js";
 import { bestTheta } from "./bestTheta.js";
 import type { Theta } from "./list.js";
+import { keptBytes } from "./memory.js";
 import { makeFor, type OpponentJob, type Stream, trial } from "./trial.js";
 
 /** One entry per run. */
@@ -40,29 +40,14 @@ export function opponentRunner(valuesOf: ValuesOf): (job: OpponentJob) => Oppone
       perValue: all.map(({ perValue }) => perValue),
       theta: all.map(({ theta }) => theta),
       seconds: all.map(({ seconds }) => seconds),
-      memory: job.memory ? keptBytes(job, last, theta) : null,
+      memory: job.memory ? keptBytes(() => filled(job, last!, theta)) : null,
     };
   };
 }
 
-/** What a system holds after all values: heap and buffers after garbage is collected, less what there was before. */
-function keptBytes(job: OpponentJob, { values }: Stream, theta: Theta): number {
-  makeFor(job, theta, 0).pushMany(values); // tables of scales and the like are made once
-  const before = liveBytes();
+/** A system after all values. */
+function filled(job: OpponentJob, { values }: Stream, theta: Theta): System {
   const system = makeFor(job, theta, 0);
   system.pushMany(values);
-  const after = liveBytes();
-  return Math.max(0, after - before) + 0 * system.length; // the system lives until here
-}
-
-let collect: (() => void) | undefined;
-
-function liveBytes(): number {
-  if (collect === undefined) {
-    setFlagsFromString("--expose-gc");
-    collect = runInNewContext("gc") as () => void;
-  }
-  collect();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
+  return system;
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bestTheta } from "../../../research/opponents/bestTheta.js";
 import { figureOf } from "../../../research/opponents/figure.js";
 import { makeOpponent, OPPONENT_NAMES, OPPONENTS } from "../../../research/opponents/list.js";
+import { keptBytes } from "../../../research/opponents/memory.js";
 import { measureOpponents, type OpponentsReport } from "../../../research/opponents/measure.js";
 import { defeats, markdownOf, ranked, tableOf } from "../../../research/opponents/table.js";
 import type { OpponentJob } from "../../../research/opponents/trial.js";
@@ -56,6 +57,12 @@ describe("the comparison", () => {
     expect(await measureOpponents(options)).toEqual(report);
     expect(told).toHaveLength(20);
     expect(readFileSync(file, "utf8")).toBe(lines);
+  });
+
+  test("kept bytes are those of what is kept", () => {
+    const bytes = keptBytes(() => ({ numbers: new Float64Array(2 ** 17) }));
+    expect(bytes).toBeGreaterThan(2 ** 20 * 0.9);
+    expect(bytes).toBeLessThan(2 ** 20 * 1.5);
   });
 
   test("measures time and memory", () => {
