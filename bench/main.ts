@@ -28,6 +28,8 @@ const benches: Record<string, () => Promise<BenchFile>> = {
 const HELP = `npm run bench [-- options]
 
   --only a,b   these hot paths alone: ${Object.keys(benches).join(", ")}
+  --growth     time and memory against size, with exponents; draws docs/figures/growth.svg
+  --most N     with --growth: sizes above N are left out
   --json       one JSON object on stdout, nothing else (npm run --silent bench -- --json)
   --help       this text
 
@@ -77,10 +79,19 @@ function table(rows: Row[]): string {
 
 try {
   const { values: options } = parseArgs({
-    options: { only: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean" } },
+    options: {
+      ...{ only: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean" } },
+      ...{ growth: { type: "boolean" }, most: { type: "string" } },
+    },
   });
   if (options.help) process.stdout.write(HELP);
-  else {
+  else if (options.growth) {
+    const { measureGrowth, tableOf } = await import("./growth/main.js");
+    const most = Number(options.most ?? Infinity);
+    if (!(most >= 1)) throw new RangeError(`--most: expected a number from 1 on, got ${options.most}`);
+    const curves = await measureGrowth(options.only, most, "docs/figures/growth.svg");
+    console.log(options.json ? JSON.stringify({ curves }) : tableOf(curves));
+  } else {
     const rows = await measureAll(selected(options.only));
     const { version: node, arch } = process;
     if (options.json) console.log(JSON.stringify({ node, arch, rows }));
