@@ -30,6 +30,12 @@ const CASES: readonly Case[] = [
     tree: [16, 5],
   },
   {
+    what: "chosen θ, blocks of 1, trees of 2²⁰ leaves (the first block draws the first tree)",
+    options: { holdout: 4096, maxRange: 2 ** 24, tuning: { skipLevels: 0, fanout: 32 } },
+    count: 10_000,
+    tree: [32, 5],
+  },
+  {
     what: "public θ, blocks of 1, trees of 2²⁰ leaves",
     options: { threshold: 1000, maxRange: 2 ** 24, tuning: { skipLevels: 0, fanout: 32 } },
     count: 2_200_000,

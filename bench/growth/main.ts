@@ -36,22 +36,22 @@ function usedMs(): number {
   return (user + system) / 1000;
 }
 
-function usedBytes(): number {
+function usedBytes({ arraysOnly = false }: Growth): number {
   for (let i = 0; i < 3; i++) collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+  return arraysOnly ? arrayBuffers : heapUsed + external;
 }
 
 async function measurePoint(growth: Growth, size: number): Promise<GrowthPoint> {
   let [ms, bytes, spent] = [Infinity, Infinity, 0];
   for (let turn = 0; turn === 0 || (turn < MOST_TURNS && spent < LEAST_MS); turn++) {
-    const before = usedBytes();
+    const before = usedBytes(growth);
     const work = await growth.prepare(size);
     const start = usedMs();
     await work.run();
     const taken = usedMs() - start;
     [ms, spent] = [Math.min(ms, taken), spent + taken];
-    bytes = Math.min(bytes, usedBytes() - before);
+    bytes = Math.min(bytes, usedBytes(growth) - before);
     Reflect.get(work, "kept"); // alive until here
   }
   return { size, ms, bytes };
