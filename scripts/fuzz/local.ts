@@ -41,7 +41,7 @@ export async function driveLocal(dice: Dice, calls: number, tally: Tally): Promi
 
 function randomSetting(dice: Dice, holdout: number): Setting {
   const epsilon = dice.pick([1, 0.3, dice.scaled(0.01, 8)]);
-  const max = dice.pick([1, 500, dice.scaled(0.01, 1e6)]);
+  const max = dice.pick([1, 500, dice.scaled(0.01, 1e6), dice.pick([1e-250, 1e250])]);
   const unsafeSeed = String(dice.word());
   const options: AggregatorOptions = {
     ...{ epsilon, max, holdout },

@@ -23,7 +23,10 @@ export function randomTops(dice: Dice): StreamOptions & Given {
     holdout: fixed ? dice.below(30) : 1 + dice.below(300),
     smoother: dice.chance(0.05)
       ? own
-      : dice.pick(["recent", "mean", "median", { moving: 1 + dice.below(9) }, { exponential: 0.3 }]),
+      : dice.pick([
+          ...(["recent", "mean", "median", "shrunk"] as const),
+          ...[{ moving: 1 + dice.below(9) }, { exponential: 0.3 }, { period: 2 + dice.below(300) }],
+        ]),
     tuning: {
       fanout,
       skipLevels: dice.pick(["auto", "paper", 0, dice.below(5)]),
@@ -33,7 +36,7 @@ export function randomTops(dice: Dice): StreamOptions & Given {
     variant: dice.pick(["default", "default", "paper"]),
     unsafeSeed: `fuzz ${dice.word()}`,
     ...longer,
-    ...(fixed ? { threshold: max * dice.pick([1, 0.5, dice.unit()]) } : {}),
+    ...(fixed ? { threshold: max * dice.pick([1, 0.5, dice.unit(), 1 / 256]) } : {}),
   };
 }
 
@@ -50,7 +53,11 @@ export function randomMethod(dice: Dice, methods: readonly MethodName[]): Compar
   };
 }
 
-const randomMax = (dice: Dice): number => dice.pick([1, 100, 256, 1000, dice.scaled(0.01, 1e6)]);
+/** Usual ones, and both ends of what a double can hold. */
+const randomMax = (dice: Dice): number =>
+  dice.chance(0.1)
+    ? dice.pick([dice.scaled(1e-300, 1e-3), dice.scaled(1e6, 1e300), 5e-324, Number.MAX_VALUE])
+    : dice.pick([1, 100, 256, 1000, dice.scaled(0.01, 1e6)]);
 
 const randomEpsilon = (dice: Dice): number =>
   dice.pick([0.1, 1, 3, dice.scaled(0.001, 50), dice.scaled(1e-9, 1e9)]);

@@ -7,7 +7,7 @@ import { basename, dirname } from "node:path";
 
 type Subjects = Readonly<Record<string, readonly string[]>>;
 
-const text = ["adapters/text"];
+const text = ["core/text", "adapters/text"];
 
 const kernels: Subjects = {
   "assembly/blocks.ts": ["core/threshold", "attacks/order"],
