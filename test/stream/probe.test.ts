@@ -36,6 +36,19 @@ describe("the probe", () => {
     expect(decide(rough, 5000)).toBe(1);
   });
 
+  test("what the noise adds is taken off before the stream is called rough", () => {
+    // Blocks of 4 values at 400, 400, 0, 0: squared running deviations of 6·200² a group, ½·6 = 3 in units of (Θ/ε)². The
+    // limit there is 5.8. Noise adds 2.5 on average, which is taken off: were it added instead, there would be 8.
+    const wide = { epsilon: 0.5, fanout: 4, levels: 1, skipped: 2, maxRange: 64, probing: 1024 };
+    let kept = 0;
+    for (let seed = 0; seed < 40; seed++) {
+      const probe = new Probe(wide, 100);
+      for (let i = 0; i < wide.probing; i++) probe.add(i % 16 < 8 ? 100 : 0);
+      if (probe.decide(cores.js, unsafeKey(`level ${seed}`)) === 2) kept++;
+    }
+    expect(kept).toBe(40);
+  });
+
   test("is saved and loaded at any moment", () => {
     const values = Array.from({ length: 64 }, (_, i) => (i < 32 ? 0 : 900));
     for (const at of [0, 1, 33, 64]) {
