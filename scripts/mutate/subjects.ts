@@ -3,7 +3,6 @@
  * not named here belongs to the group of its folder, with the test of its own name.
  */
 import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname } from "node:path";
 
 type Subjects = Readonly<Record<string, readonly string[]>>;
 
@@ -208,15 +207,15 @@ export function allSubjects(): Record<string, Record<string, string[]>> {
   return groups;
 }
 
-/** Those named that exist; else the test of the same name; else all tests beside where that one would be. */
+/** Those named that exist; else the test of the same name; else all tests of its layer. */
 function testsOf(file: string, named: readonly string[]): string[] {
   const exists = (test: string) => existsSync(`test/${test}.test.ts`);
   const mirrored = file.replace(/^(src|assembly)\//, "").replace(/\.ts$/, "");
   const found = named.filter(exists);
   if (found.length > 0) return found;
   if (exists(mirrored)) return [mirrored];
-  const folder = mirrored.includes("/") ? dirname(mirrored).split("/")[0]! : "core";
-  return readdirSync(`test/${folder}`)
+  const folder = mirrored.includes("/") ? mirrored.split("/")[0]! : "core";
+  return readdirSync(`test/${folder}`, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".test.ts"))
-    .map((name) => `${folder}/${basename(name, ".test.ts")}`);
+    .map((name) => `${folder}/${name.replace(/\.test\.ts$/, "")}`);
 }
