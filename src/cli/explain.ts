@@ -1,5 +1,6 @@
 /** brume explain: a stored statement in words. */
 import { readFile } from "node:fs/promises";
+import { type EventStatement, explainEvents } from "../events/statement.js";
 import { type Statement, explainStatement } from "../stream/statement.js";
 import { type Command, DataError, UsageError } from "./command.js";
 import { inWords } from "./systemErrors.js";
@@ -17,15 +18,17 @@ export const explain: Command = {
     const text = await readFile(path, "utf8").catch((reason: unknown) => {
       throw new DataError(`${path}: ${inWords(reason)}`, { cause: reason });
     });
-    process.stdout.write(`${explainStatement(statementOf(text, path))}\n`);
+    process.stdout.write(`${explained(text, path)}\n`);
   },
 };
 
-function statementOf(text: string, path: string): Statement {
+/** A release of values has stages, one of events has scales of noise by what is released. */
+function explained(text: string, path: string): string {
   try {
-    const statement = JSON.parse(text) as Statement;
-    if (statement.definition === "event-level differential privacy" && Array.isArray(statement.stages))
-      return statement;
+    const statement = JSON.parse(text) as Statement | EventStatement;
+    if ("stages" in statement && statement.definition === "event-level differential privacy")
+      return explainStatement(statement);
+    if ("noiseScales" in statement) return explainEvents(statement);
   } catch {
     // not JSON: the message below says what was wanted
   }

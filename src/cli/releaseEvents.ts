@@ -32,7 +32,7 @@ export async function releaseEvents(args: Arguments): Promise<void> {
   const to = timeOf(args, "to") ?? Date.now();
   const copy = await state?.begin();
   const out = await openSink(args, "out", standardOutput);
-  const account = await openSink(args, "account", nowhere);
+  const written = await openSink(args, "statement", nowhere);
   try {
     const hub = await openRelease(release, () => to, copy, state?.key);
     const before = (await hub.stats()).metrics[METRIC]!;
@@ -52,8 +52,8 @@ export async function releaseEvents(args: Arguments): Promise<void> {
     await hub.close();
     if (copy !== undefined) await state!.finish(copy, release); // from here on it is published
     for (const row of rows) await out.write(`${row.join(",")}\n`);
-    await account.write(`${JSON.stringify(statement, null, 2)}\n`);
-    await account.done();
+    await written.write(`${JSON.stringify(statement, null, 2)}\n`);
+    await written.done();
     await out.done();
     process.stderr.write(`${explained}\n`);
     if (after.closed <= after.holdout)
@@ -62,7 +62,7 @@ export async function releaseEvents(args: Arguments): Promise<void> {
       );
   } catch (reason) {
     await out.discard();
-    await account.discard();
+    await written.discard();
     if (copy !== undefined) await state!.discard(copy);
     throw reason;
   }

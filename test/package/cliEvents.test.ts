@@ -71,7 +71,18 @@ describe("brume release --every", () => {
     const args = ["--every", "1m", "--time", "at", "--time-unit", "s", "--value", "m.ms", "--of", "mean"];
     const range = ["--from", "2026-03-01T10:00Z", "--to", "2026-03-01T11:00Z", "--report", "15m"];
     const more = ["--epsilon", "8", "--max", "1000", "--threshold", "300", "--per-tick", "100"];
-    const { out } = await brume(["release", file("events.ndjson", lines), ...args, ...range, ...more]);
+    const statement = ["--statement", folder("statement.json")];
+    const { out } = await brume([
+      "release",
+      file("events.ndjson", lines),
+      ...args,
+      ...range,
+      ...more,
+      ...statement,
+    ]);
+    expect((await brume(["explain", folder("statement.json")])).out).toContain(
+      "Values above θ = 300 count as θ.",
+    );
     const means = out
       .trim()
       .split("\n")
