@@ -12,6 +12,8 @@ export interface CheckedEvent {
   /** Milliseconds since 1970; undefined for now. */
   readonly at: number | undefined;
   readonly person: string | undefined;
+  /** Of the local model: 8 bytes, in place of a value. */
+  readonly report?: Uint8Array;
 }
 
 /** The events of one request. */
@@ -29,6 +31,10 @@ export function rowOf(time: number, closed: number, batches: readonly Batch[]): 
   for (const { events } of batches)
     for (const event of events) {
       const { metric, streams, people, number } = event.metric;
+      if (event.report !== undefined) {
+        row.addReport(number, event.report);
+        continue;
+      }
       const at = event.at ?? time;
       const stream = streams.get(event.key) ?? NO_STREAM;
       const hash = people?.contributions.hash(event.person!);

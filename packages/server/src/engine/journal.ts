@@ -98,6 +98,8 @@ export class Journal {
       if (parts.length >= most || (!all && this.next - part.changedBy! < PATIENCE)) break;
       parts.push(part);
     }
+    for (const part of this.#changed)
+      if (part.part.urgent === true && !parts.includes(part)) parts.push(part);
     return Promise.all(parts.map(async (part) => ({ part, snapshot: await this.#snapshot(part) })));
   }
 
@@ -152,6 +154,7 @@ export class Journal {
     part.position = this.next - 1;
     part.changedBy = undefined;
     this.#changed.delete(part);
+    part.part.onStored?.();
   }
 
   #open(name: string, bytes: Uint8Array): Uint8Array {

@@ -7,6 +7,10 @@ export interface Part {
   readonly name: string;
   /** Its state now, as bytes of this moment. */
   save(): Uint8Array | Promise<Uint8Array>;
+  /** It must be in the next commit. */
+  readonly urgent?: boolean;
+  /** Its newest state is in the store. */
+  onStored?(): void;
   /** Takes up what `save` gave. */
   load(bytes: Uint8Array): void | Promise<void>;
 }

@@ -56,6 +56,12 @@ export class RowWriter {
     this.#at += RECORD;
   }
 
+  /** @param packed 8 bytes, which stand where the hash of an event stands */
+  addReport(metric: number, packed: Uint8Array): void {
+    this.#bytes.set(packed, this.#at + 24);
+    this.add(NO_STREAM, metric, Kind.report, 0, 0, undefined);
+  }
+
   get bytes(): Uint8Array {
     return this.#bytes;
   }

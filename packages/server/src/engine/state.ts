@@ -3,6 +3,7 @@ import type { Metric } from "../config/metrics.js";
 import { Catalog } from "./catalog.js";
 import type { Journal } from "./journal.js";
 import { StoredPart } from "./part.js";
+import { LocalMetric } from "./local.js";
 import { MetricPeople } from "./people.js";
 import { RecentKeys } from "./recentKeys.js";
 import { Kind, readRow, type Row, type RowRecord } from "./row.js";
@@ -14,6 +15,7 @@ export interface LiveMetric {
   readonly metric: Metric;
   readonly number: number;
   readonly people: MetricPeople | undefined;
+  readonly local: LocalMetric | undefined;
   /** Key → the number of its stream. */
   readonly streams: ReadonlyMap<string, number>;
 }
@@ -70,8 +72,10 @@ export class State {
       metric.perPerson === undefined || metric.local !== undefined
         ? undefined
         : new MetricPeople(metric, sealer.subkey("people", 16), time);
+    const local = metric.local === undefined ? undefined : new LocalMetric(metric);
+    if (local !== undefined) this.#parts.set(local, new StoredPart(local));
     const streams = new Map<string, number>();
-    const live: LiveMetric = { metric, number: catalog.number(metric.name), people, streams };
+    const live: LiveMetric = { metric, number: catalog.number(metric.name), people, local, streams };
     if (metric.options !== undefined)
       for (const key of metric.keys) {
         const stream = new MetricStream(metric, key, sealer.subkey("snapshots", 32), time);
@@ -105,6 +109,7 @@ export class State {
 
   #applyRecord(number: number, record: RowRecord, time: number, counted: boolean): void {
     const { kind, stream, metric, hash, value, at } = record;
+    if (kind === Kind.report) this.#applyReport(number, this.#byNumber.get(metric)?.local, hash);
     if (kind !== Kind.taken) return;
     const people = this.#byNumber.get(metric)?.people;
     if (people !== undefined && this.#misses(people, number)) {
@@ -115,6 +120,13 @@ export class State {
     if (target === undefined || !this.#misses(target, number)) return;
     target.add(value, at, time);
     this.#changed(target, number);
+  }
+
+  #applyReport(number: number, local: LocalMetric | undefined, words: Uint32Array): void {
+    if (local === undefined || !this.#misses(local, number)) return;
+    local.take(new Uint8Array(words.buffer.slice(0, 8)));
+    this.#changed(local, number);
+    local.chooseIfDue(() => this.#changed(local, this.#journal.next));
   }
 
   /** Whether the stored snapshot of a part lacks a row. */

@@ -15,6 +15,7 @@ import { dashboardRoutes } from "./dashboard.js";
 import { answerError, frameworkError } from "./errors.js";
 import { eventRoutes } from "./events.js";
 import { liveRoutes } from "./live.js";
+import { localRoutes } from "./local.js";
 import { operationRoutes } from "./operation.js";
 import { queryRoutes } from "./query.js";
 
@@ -70,6 +71,7 @@ export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { serv
     liveRoutes(routes, service);
     aboutRoutes(routes, service);
     operationRoutes(routes, service, gauges);
+    await routes.register((local) => Promise.resolve(localRoutes(local, service)));
     await routes.register(dashboardRoutes);
     routes.get("/openapi.json", { schema: { hide: true } }, () => app.swagger());
   });

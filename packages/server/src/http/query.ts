@@ -66,14 +66,14 @@ export function queryRoutes(app: FastifyInstance, { engine }: Service): void {
         },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { query } = request;
       const metric = engine.metric(query.metric);
-      if (metric === undefined || metric.metric.type === "local")
-        throw new NotFound("metric: expected one that takes events; /v1/metrics lists them");
+      if (metric === undefined) throw new NotFound("metric: expected one that /v1/metrics lists");
+      if (metric.local !== undefined) return reply.send(await localAnswer(metric, query));
       const stream = streamOf(engine.stream(metric, query.key ?? ""), metric, query.key);
       const [from, to] = rangeOf(query, engine.time);
-      const asked = askedOf(query, metric);
+      const asked = askedOf(query, metric.metric.type);
       const steps = stepsOf(query.every, from, to);
       const { name, type, unit, hasKeys } = metric.metric;
       const answers = steps.map(([start, end]) => stream.between(start, end, asked));
@@ -84,6 +84,13 @@ export function queryRoutes(app: FastifyInstance, { engine }: Service): void {
       );
     },
   );
+}
+
+/** Of all reports since the beginning: they carry no time. */
+async function localAnswer({ metric, local }: LiveMetric, query: QueryText): Promise<object> {
+  const { quantiles = [], confidence = 0.95 } = askedOf({ ...query, metric: metric.name }, "histogram");
+  const { name, type, unit } = metric;
+  return { metric: name, type, unit, ...(await local!.estimate(quantiles, confidence)) };
 }
 
 /** Keys are public, so a question about another one is told. */
@@ -140,8 +147,8 @@ function stepsOf(every: string | undefined, from: number, to: number): [number, 
   ]);
 }
 
-function askedOf({ quantiles, shares, confidence }: QueryText, { metric }: LiveMetric): HistogramQuery {
-  if (metric.type !== "histogram" && (quantiles !== undefined || shares !== undefined))
+function askedOf({ quantiles, shares, confidence }: QueryText, type: string): HistogramQuery {
+  if (type !== "histogram" && (quantiles !== undefined || shares !== undefined))
     throw new BadRequest("quantiles, shares: expected a histogram; other metrics have none");
   return {
     ...(quantiles === undefined ? {} : { quantiles: numbers("quantiles", quantiles, 0, 1) }),

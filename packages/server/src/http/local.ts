@@ -1,0 +1,137 @@
+/** The local model: what devices are asked for, where their reports go, and a script that reports once per visit. */
+import type { FastifyInstance } from "fastify";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type { LiveMetric } from "../engine/state.js";
+import type { Service } from "../service.js";
+import { BadRequest, NotFound } from "./errors.js";
+import { errorAnswers } from "./events.js";
+
+const REPORT_BYTES = 8;
+const MOST_BYTES = 1 << 16;
+/** Seconds that a device may keep what it was told. */
+const KEPT = 60;
+
+const NAMED = {
+  type: "object",
+  required: ["metric"],
+  properties: { metric: { type: "string", maxLength: 64 } },
+} as const;
+
+export function localRoutes(app: FastifyInstance, { engine }: Service): void {
+  const localOf = (name: string): LiveMetric => {
+    const live = engine.metric(name);
+    if (live?.local === undefined)
+      throw new NotFound("metric: expected one of type local; /v1/metrics lists them");
+    return live;
+  };
+  // Pages send reports without a content type, so that no question goes ahead of them.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: MOST_BYTES }, (_, body, done) =>
+    done(null, body),
+  );
+  app.get<{ Params: { metric: string } }>(
+    "/v1/local/:metric",
+    {
+      schema: {
+        summary: "What devices are asked for",
+        params: NAMED,
+        response: {
+          200: { description: "Phase, and θ when releasing.", type: "object", additionalProperties: true },
+          ...errorAnswers(404, 429),
+        },
+      },
+    },
+    (request, reply) => {
+      const { metric, local } = localOf(request.params.metric);
+      const { epsilon, perPerson } = metric;
+      void reply.header("cache-control", `public, max-age=${KEPT}`);
+      return { ...local!.terms, epsilon, max: metric.local!.max, reports: perPerson };
+    },
+  );
+  app.post<{ Querystring: { metric: string; batch: string } }>(
+    "/v1/reports",
+    {
+      schema: {
+        summary: "Send reports of devices",
+        description:
+          "Packed reports, 8 bytes each, as brume/device sends them. A batch that comes again counts once.",
+        querystring: {
+          type: "object",
+          required: ["metric", "batch"],
+          additionalProperties: false,
+          properties: {
+            metric: { type: "string", maxLength: 64 },
+            batch: {
+              type: "string",
+              minLength: 1,
+              maxLength: 64,
+              description: "Random, the same when sent again.",
+            },
+          },
+        },
+        response: {
+          204: { description: "They are stored.", type: "null" },
+          ...errorAnswers(400, 404, 413, 429, 503),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { metric, batch } = request.query;
+      const live = localOf(metric);
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+      if (body.length === 0 || body.length % REPORT_BYTES !== 0)
+        throw new BadRequest("body: expected packed reports of 8 bytes each");
+      const events = Array.from({ length: body.length / REPORT_BYTES }, (_, i) => ({
+        metric: live,
+        ...{ key: "", value: 0, at: undefined, person: undefined },
+        report: body.subarray(REPORT_BYTES * i, REPORT_BYTES * (i + 1)),
+      }));
+      await engine.submit(events, `reports ${metric} ${batch}`);
+      return reply.code(204).send();
+    },
+  );
+  const library = deviceScript();
+  app.get<{ Params: { metric: string } }>(
+    "/v1/local/:metric/script.js",
+    {
+      schema: {
+        summary: "A script tag that reports the load time of a page",
+        params: NAMED,
+        response: errorAnswers(404, 429),
+      },
+    },
+    (request, reply) => {
+      const { metric } = localOf(request.params.metric);
+      if (library === undefined)
+        throw new NotFound("script: expected the built package brume beside this one; run: npm run build");
+      return reply
+        .type("text/javascript; charset=utf-8")
+        .header("cache-control", "public, max-age=3600")
+        .header("cross-origin-resource-policy", "cross-origin")
+        .send(`${library}\n${pageLoad(metric.name, metric.epsilon, metric.local!.max, metric.perPerson!)}`);
+    },
+  );
+}
+
+/** The device's part of the library, as the build makes it. */
+function deviceScript(): string | undefined {
+  const root = dirname(createRequire(import.meta.url).resolve("brume/package.json"));
+  const file = join(root, "dist/browser/device.iife.js");
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}
+
+/** Reports the load time once per visit. The budget is kept on the device; ε and the bound stand in the script. */
+export function pageLoad(name: string, epsilon: number, max: number, reports: number): string {
+  const options = JSON.stringify({ name, epsilon, max, budget: { reports, every: "1d" } });
+  return `(() => {
+  const at = (path) => new URL(path, document.currentScript.src).href;
+  const device = brume.device({ ...${options}, url: at("../../reports?metric=${encodeURIComponent(name)}"), terms: at("../${encodeURIComponent(name)}") });
+  addEventListener("load", () => setTimeout(() => {
+    const [visit] = performance.getEntriesByType("navigation");
+    if (visit) device.report(visit.loadEventEnd, { id: String(performance.timeOrigin) }).catch(() => undefined);
+  }));
+})();
+`;
+}
