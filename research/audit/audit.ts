@@ -14,7 +14,9 @@ import { laplace } from "./targets/laplace.js";
 import { hm, pm, sr, sw } from "./targets/local.js";
 import { noisyMax } from "./targets/noisyMax.js";
 import { GAUSSIAN_DELTA, GAUSSIAN_TARGETS, OPPONENT_TARGETS } from "./targets/opponents.js";
-import { tops } from "./targets/stream.js";
+import { following } from "./targets/following.js";
+import { probe } from "./targets/probe.js";
+import { choice, tops } from "./targets/stream.js";
 
 type Kind = Break["kind"];
 
@@ -58,6 +60,9 @@ const SUBJECTS = {
   "noisy-max": { makeTargets: noisyMax, samples: 100_000, breaks: ["scale"] },
   forest: { makeTargets: forest, samples: 100_000, breaks: ["scale", "float", "skip-node"] },
   tops: { makeTargets: tops, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
+  choice: { makeTargets: choice, samples: 80_000, breaks: ["scale"] },
+  probe: { makeTargets: probe, samples: 80_000, breaks: ["scale"] },
+  following: { makeTargets: following, samples: 80_000, breaks: ["scale", "float"] },
   counter: { makeTargets: counter, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   events: { makeTargets: events, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   "per-person": { makeTargets: perPerson, samples: 80_000, breaks: ["scale", "float", "skip-node"] },

@@ -25,6 +25,7 @@ export const evaluate: Command = {
     zoo: { value: "G", help: "in place of data: all streams of tuning, fresh or all, against --paper" },
     streams: { value: "N,N,…", help: "only these streams of the zoo" },
     recorded: { help: "compare the zoo with recorded figures of --paper instead of running it" },
+    still: { help: "compare the zoo also with the default whose θ does not follow the stream" },
     kept: { value: "FILE", help: "where finished runs are kept (build/zoo or build/opponents, runs.ndjson)" },
     out: { value: "DIR", help: "beside --zoo and --methods: also write table, figure and cells there" },
     ...INPUT_FLAGS,

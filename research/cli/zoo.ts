@@ -28,7 +28,11 @@ export async function evaluateZoo(args: Arguments): Promise<void> {
   const progress = new Progress("jobs");
   const report = await measureZoo({
     ...(await zooOptions(args, USUAL)),
-    systems: args.has("recorded") ? ["default"] : ["default", "paper"],
+    systems: [
+      "default",
+      ...(args.has("recorded") ? [] : (["paper"] as const)),
+      ...(args.has("still") ? (["still"] as const) : []),
+    ],
     file,
     progress: (done, share) => progress.show(done, share),
   }).finally(() => progress.clear());

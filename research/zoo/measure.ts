@@ -51,9 +51,15 @@ export interface ZooCell {
   readonly ratios: Partial<Record<Comparison, Measured>>;
 }
 export type Comparison =
-  "answers to paper" | "published to paper" | "answers to first" | "published to first";
+  | "answers to paper"
+  | "published to paper"
+  | "answers to first"
+  | "published to first"
+  | "answers to still"
+  | "published to still";
 const COMPARISONS: readonly Comparison[] = [
   ...(["answers to paper", "published to paper", "answers to first", "published to first"] as const),
+  ...(["answers to still", "published to still"] as const),
 ];
 
 export interface ZooSummary {
@@ -135,6 +141,7 @@ export async function measureZoo(options: ZooOptions): Promise<ZooReport> {
         resultOf(jobOf(stream, "default", epsilon)),
         paper === undefined ? recorded?.paper : measured(paper.published),
         recorded,
+        systems.includes("still") ? resultOf(jobOf(stream, "still", epsilon)) : undefined,
       );
     }),
   );
@@ -166,6 +173,7 @@ function cellOf(
   run: ZooResult,
   paper: Measured | undefined,
   recorded: RecordedCell | undefined,
+  still: ZooResult | undefined,
 ): ZooCell {
   const [answers, published] = [measured(run.answers), measured(run.published)];
   const ratios = {
@@ -173,6 +181,8 @@ function cellOf(
     "published to paper": ratio(published, paper),
     "answers to first": ratio(answers, recorded?.answers),
     "published to first": ratio(published, recorded?.published),
+    "answers to still": ratio(answers, still && measured(still.answers)),
+    "published to still": ratio(published, still && measured(still.published)),
   };
   return {
     ...at,

@@ -4,7 +4,8 @@ import { privateStream } from "../../src/stream/stream.js";
 import type { Statement } from "../../src/stream/statement.js";
 import { quantise } from "../../src/core/quantise.js";
 
-export type ZooSystem = "default" | "paper";
+/** "still" is the default with a θ that does not follow the stream. */
+export type ZooSystem = "default" | "paper" | "still";
 
 export interface ZooJob {
   /** Version of the zoo, or for a file the digest of its values. */
@@ -83,7 +84,10 @@ function oneRun(
   clampedSums: ClampedSums,
 ): number[] {
   const unsafeSeed = `${seed}, ${system}, ${epsilon}, run ${run}`;
-  const stream = privateStream({ epsilon, max, holdout, maxRange, variant: system, unsafeSeed });
+  const stream = privateStream({
+    ...{ epsilon, max, holdout, maxRange, unsafeSeed },
+    ...(system === "still" ? { tuning: { follow: false } } : { variant: system }),
+  });
   stream.pushMany(values);
   const statement = stream.statement();
   const { threshold, skipLevels } = statement;

@@ -1,5 +1,5 @@
 /**
- * What was published, kept by forest as prefix sums over blocks: 16 bytes a block, for the forests that are kept.
+ * What was published, kept by forest as prefix sums over blocks: 16 to 24 bytes a block, for the forests that are kept.
  * All numbers here are in grid units.
  */
 import type { Decoder, Encoder } from "./codec.js";

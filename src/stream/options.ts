@@ -29,7 +29,7 @@ export interface StreamOptions {
   readonly variant?: "default" | "paper";
   /**
    * How many of the last published values `range` can look back on: a number ≥ 2·maxRange, or Infinity. Default: the
-   * running forest of maxRange values and the one before it. 16 bytes a block.
+   * running forest of maxRange values and the one before it. 24 bytes a block.
    */
   readonly history?: number;
   /** Which stream this is, bound into its snapshots so that none is restored into another stream. Default "". Public. */

@@ -2,6 +2,7 @@
 import { geometricCandidates } from "./choice.js";
 import { MEDIAN_BLOCKS } from "./smoothers/median.js";
 import { heldOut, resolveSettings, type Settings, type StreamOptions } from "./options.js";
+import { nodeEpsilon } from "./treeSequence.js";
 import { forestSpread, meanVariance } from "./variance.js";
 
 export interface Plan {
@@ -41,8 +42,8 @@ export function plan(options: StreamOptions): Plan {
   const { epsilon, fanout, levels, skipped, blockLength, blocksPerForest, maxRange, max, resolution } =
     settings;
   const forestLength = blocksPerForest * blockLength;
-  const perTheta = levels / epsilon;
-  const random = Math.sqrt(meanVariance(maxRange, fanout, levels, skipped)) / epsilon;
+  const perTheta = levels / nodeEpsilon(settings);
+  const random = Math.sqrt(meanVariance(maxRange, fanout, levels, skipped)) / nodeEpsilon(settings);
   const longest = errorOfLength(settings, forestLength);
   return {
     epsilon,
@@ -65,8 +66,8 @@ export function plan(options: StreamOptions): Plan {
     })),
     memory: {
       stream: Math.max(holdoutBytes(settings), releaseBytes(settings)),
-      perBlock: 16,
-      index: 16 * blocksPerForest * Math.min(settings.history, 2 ** 20),
+      perBlock: bytesPerBlock(settings),
+      index: bytesPerBlock(settings) * blocksPerForest * Math.min(settings.history, 2 ** 20),
     },
   };
 
@@ -91,8 +92,8 @@ const OFFSETS = 61;
 
 /** √(mean variance) over offsets, for θ = 1 on a grid so fine that discrete noise is Laplace noise. */
 export function errorOfLength(settings: Settings, length: number): number {
-  const { fanout, levels, epsilon, blockLength, blocksPerForest } = settings;
-  const nodeVariance = 2 * (levels / epsilon) ** 2;
+  const { fanout, levels, blockLength, blocksPerForest } = settings;
+  const nodeVariance = 2 * (levels / nodeEpsilon(settings)) ** 2;
   const room = blocksPerForest - length / blockLength;
   let sum = 0;
   for (let i = 0; i < OFFSETS; i++) {
@@ -101,6 +102,11 @@ export function errorOfLength(settings: Settings, length: number): number {
     sum += forestSpread(range, fanout, levels, nodeVariance).variance;
   }
   return Math.sqrt(sum / OFFSETS);
+}
+
+/** Sum, prediction, and what is held back where the smoother does that. */
+function bytesPerBlock({ smoother }: Settings): number {
+  return smoother === "shrunk" || (typeof smoother === "object" && "period" in smoother) ? 24 : 16;
 }
 
 /** A few counters per candidate; the paper's rule keeps the values. */

@@ -29,9 +29,8 @@ import {
 } from "./snapshot.js";
 import { type Stage, StagedSystem, type SystemParts } from "./stagedSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
-import { ALL_PARTS } from "./stretches.js";
 import type { PrivateStream } from "./system.js";
-import { nodeParts } from "./treeSequence.js";
+import { nodeEpsilon } from "./treeSequence.js";
 
 /** Makes a stream: `push` a value, get its private number. This is ToPS. */
 export function privateStream(options: StreamOptions): PrivateStream {
@@ -196,8 +195,7 @@ class Tops implements SystemParts<BlockPublisher> {
         from: block * settled.blockLength,
         threshold: theta * resolution,
       })),
-      noiseScale:
-        threshold === null ? null : (settled.levels * threshold * ALL_PARTS) / (nodeParts(settled) * epsilon),
+      noiseScale: threshold === null ? null : (settled.levels * threshold) / nodeEpsilon(settled),
       noise: "discrete Laplace, sampled exactly",
       settled: release !== undefined || settled.probing === 0,
       clampedShare: clampedShare(release?.beginning.above, epsilon),

@@ -51,6 +51,10 @@ export interface Reached {
 export const nodeParts = ({ follow }: Pick<Settings, "follow">): number =>
   follow ? ALL_PARTS - COUNT_PARTS : ALL_PARTS;
 
+/** The share of ε that the nodes of a tree have. */
+export const nodeEpsilon = (settings: Pick<Settings, "follow" | "epsilon">): number =>
+  (settings.epsilon * nodeParts(settings)) / ALL_PARTS;
+
 export class TreeSequence {
   readonly stretches: Stretches;
   readonly #core: Core;

@@ -87,6 +87,9 @@ const samples: Partial<Record<MechanismName, number>> = {
   "noisy-max": 30_000,
   forest: 30_000,
   tops: 30_000,
+  choice: 20_000,
+  probe: 30_000,
+  following: 20_000,
   counter: 10_000,
   events: 10_000,
   "per-person": 10_000,
@@ -117,6 +120,9 @@ describe("our mechanisms keep their promise, and the attack comes near it", () =
     ["noisy-max", 1, 0.76], // 0.87 ± 0.02
     ["forest", 1, 0.66], // 0.80 ± 0.02
     ["tops", 1, 0.77], // 0.87 ± 0.02
+    ["choice", 1, 0.5],
+    ["probe", 1, 0.3], // 0.51 ± 0.03
+    ["following", 1, 0.6],
     ["counter", 1, 0.25], // 0.45 ± 0.03
     ["events", 1, 0.25],
     ["per-person", 1, 0.25],
@@ -154,6 +160,10 @@ describe("every break is caught", () => {
     ["tops", "scale=0.75"],
     ["tops", "float"],
     ["tops", "skip-node"],
+    ["choice", "scale=0.6"],
+    ["probe", "scale=0.4"],
+    ["following", "scale=0.65"],
+    ["following", "float"],
     ["counter", "scale=0.4"],
     ["counter", "float"],
     ["events", "scale=0.4"],

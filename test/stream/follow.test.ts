@@ -3,6 +3,7 @@ import { privateStream, restore, type StreamOptions } from "../../src/index.js";
 import { geometricCandidates } from "../../src/stream/choice.js";
 import {
   canFollow,
+  countAbove,
   countedAbove,
   followFrom,
   type Following,
@@ -12,6 +13,7 @@ import {
 import { noiseScale } from "../../src/stream/noise.js";
 import { makeStretch } from "../../src/stream/stretches.js";
 import { nodeParts } from "../../src/stream/treeSequence.js";
+import type { Scale } from "../../src/core/tables/scale.js";
 import { bits } from "../support/numbers.js";
 
 const candidates = geometricCandidates(100_000);
@@ -70,6 +72,44 @@ describe("ε", () => {
     expect(spent[0] * 4n).toBe(spent[1] * 3n);
     expect(nodeParts({ follow: false })).toBe(32);
     expect(makeStretch({ levels, epsilon }, 0, theta, 31).scale).toEqual(nodes);
+  });
+
+  /**
+   * The largest log-ratio of probabilities that replacing one value of a tree can cause: every noisy integer of the tree has
+   * discrete Laplace noise, whose probabilities differ by |change|/t at most, and by that much in its tails.
+   */
+  function worstLoss(parts: number): number {
+    const [epsilon, theta, limit, largest] = [0.75, 2, 3, 4];
+    const nodes = tOf(noiseScale(2, theta, epsilon, parts));
+    const counts = tOf(makeFollowRule(epsilon, candidates).scale);
+    // A tree of two leaves of two values under one root, on every stream of values from 0 to 4.
+    const sums = (values: readonly number[]): number[] => {
+      const x = values.map((v) => Math.min(v, theta));
+      const [left, right] = [x[0]! + x[1]!, x[2]! + x[3]!];
+      return [left, right, left + right];
+    };
+    let worst = 0;
+    for (let code = 0; code < (largest + 1) ** 4; code++) {
+      const values = [0, 1, 2, 3].map((i) => Math.floor(code / (largest + 1) ** i) % (largest + 1));
+      for (let place = 0; place < 4; place++)
+        for (let other = 0; other <= largest; other++) {
+          const replaced = values.with(place, other);
+          const [a, b] = [sums(values), sums(replaced)];
+          const moved = a.reduce((sum, x, i) => sum + Math.abs(x - b[i]!), 0);
+          const above = (list: readonly number[]) => countAbove(Float64Array.from(list), limit);
+          worst = Math.max(worst, moved / nodes + Math.abs(above(values) - above(replaced)) / counts);
+        }
+    }
+    return worst;
+  }
+  const tOf = ({ numerator, denominator }: Scale) => Number(numerator) / Number(denominator);
+
+  test("no replacement in a tiny tree shows more, and one shows all of it", () => {
+    expect(worstLoss(nodeParts({ follow: true }))).toBeCloseTo(0.75, 12);
+  });
+
+  test("nodes that kept all of ε beside the count would be seen", () => {
+    expect(worstLoss(32)).toBeGreaterThan(0.75 * 1.03);
   });
 
   test("a tree follows from 256/ε values on", () => {

@@ -11,10 +11,10 @@ describe("plan", () => {
       blockLength: 4096,
       forestLength: 2 ** 20,
       holdout: 65536,
-      noiseScalePerTheta: 40,
+      noiseScalePerTheta: 2 / (0.05 * (31 / 32)), // the count that θ follows by has the rest of ε
     });
     expect(defaults.memory.stream).toBeLessThanOrEqual(256 * 1024);
-    expect(defaults.memory.index).toBe(16 * 256 * 2);
+    expect(defaults.memory.index).toBe(24 * 256 * 2);
   });
 
   test("one block, worked by hand: two levels of variance 2·40², a leaf of sixteen under one top node", () => {
@@ -34,12 +34,12 @@ describe("plan", () => {
   test("the longest range is the sum of all top trees: b·σ²·b/(b+1)", () => {
     const { length, standardErrorPerTheta } = defaults.errors.at(-1)!;
     expect(length).toBe(2 ** 20);
-    expect(standardErrorPerTheta).toBeCloseTo(Math.sqrt((16 * 2 * 40 ** 2 * 16) / 17), 9);
+    expect(standardErrorPerTheta).toBeCloseTo((32 / 31) * Math.sqrt((16 * 2 * 40 ** 2 * 16) / 17), 9);
   });
 
   test("lists what each θ would cost, in proportion", () => {
     const { thresholds } = defaults;
-    expect(thresholds[0]).toMatchObject({ threshold: 1657, noiseScale: 40 * 1657 });
+    expect(thresholds[0]).toMatchObject({ threshold: 1657, noiseScale: (2 * 1657) / (0.05 * (31 / 32)) });
     expect(thresholds[1]!.standardError).toBeCloseTo(thresholds[0]!.standardError / 2, 6);
     expect(plan({ epsilon: 1, max: 100, threshold: 7 }).thresholds.map(({ threshold }) => threshold)).toEqual(
       [7],

@@ -16,6 +16,9 @@ export const tops: MakeTargets = (epsilon, core) => [
   published(epsilon, core),
 ];
 
+/** The choice of θ alone: the class that chooses, and the count of values above θ. */
+export const choice: MakeTargets = (epsilon, core) => [choosing(epsilon, core), counting(epsilon, core)];
+
 /** Sixteen values choose between two thresholds; one of them, of the class that chooses, is 0 or max. */
 function choosing(epsilon: number, core: Core): Target {
   const options = { epsilon, max: 2, holdout: 16, maxRange: 256, tuning: { resolution: 1 } };
@@ -121,7 +124,7 @@ export function likelihood(x: number, y: number, t: number): number {
 }
 
 /** Runs a publisher with a key of its own for each row. */
-function observing(
+export function observing(
   core: Core,
   options: StreamOptions,
   width: number,

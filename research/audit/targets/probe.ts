@@ -1,0 +1,35 @@
+/**
+ * The probe for one level less: two blocks of 64 values, whose noisy sums decide. The first one holds k or k + 1 values of
+ * Θ, with k so that the decision turns in the tail of the noise: there one value moves its odds most.
+ */
+import { Probe } from "../../../src/stream/probe.js";
+import { meanVariance } from "../../../src/stream/variance.js";
+import { type MakeTargets, THETA } from "../target.js";
+
+const BLOCK = 64;
+const SHAPE = { fanout: 2, levels: 2, skipped: 7, maxRange: 512, probing: 2 * BLOCK };
+
+export const probe: MakeTargets = (epsilon, core) => {
+  const { fanout, levels, skipped, maxRange } = SHAPE;
+  const saved =
+    meanVariance(maxRange, fanout, levels + 1, skipped - 1) - meanVariance(maxRange, fanout, levels, skipped);
+  // Two sums that differ by D have S = D²/4 and N = Θ²/ε²: the decision turns at D = 2√(1 + saved/2)·Θ/ε.
+  const turn = 2 * Math.sqrt(1 + saved / 2);
+  const k = Math.max(0, Math.min(BLOCK - 1, Math.floor((turn - 1) / epsilon) - 1));
+  return [
+    {
+      name: "a value of the probe, 0 or max",
+      features: ["levels skipped"],
+      effort: 1,
+      observe(world, random, rows) {
+        const keys = new Uint32Array(8 * rows.length);
+        core.keystream(random, keys);
+        for (let i = 0; i < rows.length; i++) {
+          const one = new Probe({ ...SHAPE, epsilon }, THETA);
+          for (let at = 0; at < 2 * BLOCK; at++) one.add(at < k + world ? THETA : 0);
+          rows[i] = one.decide(core, keys.slice(8 * i, 8 * i + 8));
+        }
+      },
+    },
+  ];
+};
