@@ -29,7 +29,7 @@ export const following: MakeTargets = (epsilon, core) => {
     {
       name: "a published value of a stream that follows, 0 or max",
       features: ["published number over the threshold", "threshold of the next tree"],
-      effort: 1 / 2,
+      effort: 1 / 8,
       observe: observing(core, options, 2, (stream, world, row) => {
         stream.pushMany(new Float64Array(16));
         const { threshold } = stream.statement();
