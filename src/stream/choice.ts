@@ -54,6 +54,8 @@ const MOST_FACTOR = 256;
  */
 const MOST_BETA = 5;
 const LEAST_BETA = 1.5;
+/** So many scales of its noise the count for sparsity is not believed: too steep a slope costs far more than too gentle a one. */
+const UNSURE = 2;
 /** Short hold-outs hold fewer values above the best θ than the noise can tell: there the steepest slope is gentler. */
 const SHORT = 0.6;
 
@@ -83,7 +85,8 @@ export function makeChoice(epsilon: number, holdout: number, maxRange: number, l
  * @param above the noisy number of values above the smallest candidate in a class of 1/13 of those that choose θ
  */
 export function steepness({ epsilon, candidates, steepest }: Choice, above: number): number {
-  const beta = (13 * epsilon * above) / (2 * Math.log(Math.max(2, candidates[candidates.length - 1]!)));
+  const sure = epsilon * above - UNSURE;
+  const beta = (13 * sure) / (2 * Math.log(Math.max(2, candidates[candidates.length - 1]!)));
   return Math.min(steepest, Math.max(LEAST_BETA, beta));
 }
 

@@ -51,7 +51,7 @@ describe("the rule", () => {
   test("is gentle on sparse streams and steep on full ones", () => {
     const choice = makeChoice(0.1, 65536, 2 ** 20, 1e5);
     expect(steepness(choice, -30)).toBe(1.5);
-    expect(steepness(choice, 60)).toBeCloseTo((1.3 * 60) / (2 * Math.log(1e5)), 12);
+    expect(steepness(choice, 60)).toBeCloseTo((13 * (6 - 2)) / (2 * Math.log(1e5)), 12); // 2 of 6 are doubted
     expect(steepness(choice, 3840)).toBe(5);
     expect(steepness(makeChoice(0.1, 4096, 2 ** 20, 1e5), 3840)).toBe(3); // short hold-outs
     expect(steepness(makeChoice(0.1, 65536, 2 ** 18, 1e5), 3840)).toBe(20); // long ones: 5f
