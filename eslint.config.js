@@ -85,10 +85,13 @@ export default tseslint.config(
     languageOptions: { globals: { console: "readonly", process: "readonly" } },
   },
   {
-    files: ["examples/**/*.js"],
+    files: ["examples/**/*.js", "site/**/*.js"],
     languageOptions: {
       globals: Object.fromEntries(
-        ["document", "fetch", "navigator", "performance", "Response", "self", "URL"].map((name) => [
+        [
+          ...["caches", "document", "fetch", "localStorage", "location", "navigator", "performance"],
+          ...["Response", "self", "URL", "Worker"],
+        ].map((name) => [
           name,
           "readonly",
         ]),

@@ -12,6 +12,16 @@ export {
   stochasticRounding,
 } from "../src/local/mechanisms.js";
 export { estimateOf, varianceOf, worstVariance } from "../src/local/moments.js";
+export { type Audit, audit, type AuditOptions, type MechanismName } from "./audit/audit.js";
+export {
+  type EvaluateOptions,
+  type Experiment,
+  prepare,
+  runTrial,
+  type SystemName,
+  type TrialResult,
+} from "./evaluate.js";
+export { type NoiseTree, noiseTree, type NoiseTreeOptions } from "./noiseTree.js";
 export {
   makeOpponent,
   type Opponent,

@@ -1,31 +1,63 @@
 import { readFileSync } from "node:fs";
+import { dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
+import { docsServer } from "./docs/devServer.js";
+import { POLICY } from "./policy.js";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** A view is a file of its own: `<!-- views/live.html -->` in the page stands for its contents. */
-const views: Plugin = {
-  name: "views",
+const PAGES = ["", "play/", "attack/", "devices/", "compare/"];
+
+/** `<!-- parts/header.html -->` in a page stands for that file; {{root}} is the way from the page to the site's root. */
+const parts: Plugin = {
+  name: "parts",
   transformIndexHtml: {
     order: "pre",
-    handler: (page) =>
-      page.replace(/<!-- (views\/\w+\.html) -->/g, (_, path: string) => readFileSync(at(path), "utf8")),
+    handler(page, { filename }) {
+      const root = `${relative(dirname(filename), at(".")) || "."}/`;
+      return page
+        .replace(/<!-- (parts\/\w+\.html) -->/g, (_, path: string) => readFileSync(at(path), "utf8"))
+        .replaceAll("{{root}}", root)
+        .replace(/<a ([^>]*)data-page="(\w+)"/g, (link, rest: string, name: string) =>
+          page.includes(`<body data-page="${name}"`) ? `<a ${rest}aria-current="page"` : link,
+        );
+    },
   },
   configureServer(server) {
-    server.watcher.add(at("views"));
+    server.watcher.add(at("parts"));
     server.watcher.on("change", (path) => {
       if (path.endsWith(".html")) server.ws.send({ type: "full-reload" });
     });
   },
 };
 
-/** The playground as a static site that a strict Content-Security-Policy can serve: nothing inline, nothing from elsewhere. */
+/** Hosts that set no headers get the policy from the page itself. */
+const policy: Plugin = {
+  name: "policy",
+  apply: "build",
+  transformIndexHtml: () => [
+    {
+      tag: "meta",
+      attrs: { "http-equiv": "Content-Security-Policy", content: POLICY },
+      injectTo: "head-prepend",
+    },
+  ],
+};
+
+/** A static site: nothing inline, nothing from elsewhere, every address relative, so that any folder can hold it. */
 export default defineConfig({
   root: at("."),
   base: "./",
-  plugins: [views],
+  appType: "mpa",
+  plugins: [parts, policy, docsServer],
   resolve: { alias: { "brume/research": at("../research/index.ts"), brume: at("../src/index.ts") } },
-  build: { outDir: "dist", target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  build: {
+    outDir: "dist",
+    target: "es2022",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rolldownOptions: { input: PAGES.map((page) => at(`${page}index.html`)) },
+  },
   worker: { format: "es" },
 });

@@ -4,7 +4,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { launch, open } from "../support/chromium.js";
 import { serve } from "../support/server.js";
-import { textOf } from "./playground.js";
+import { textOf } from "./visit.js";
 
 let browser: Browser;
 beforeAll(async () => void (browser = await launch(inject("chromium"))));

@@ -1,106 +1,132 @@
-/** Files of a visitor's own: read in a Worker, shown like the example, refused with a sentence when they are no stream. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+/** Files of a visitor's own: looked at first, read in a Worker, kept over a reload, refused with a sentence that helps. */
+import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { amount } from "../../site/src/look/format.js";
-import { launch } from "../support/chromium.js";
-import { dropFile, says, textOf, visit } from "./playground.js";
+import { dropFile, sharedBrowser, textOf, visit } from "./visit.js";
 
-let browser: Browser;
-beforeAll(async () => void (browser = await launch(inject("chromium"))));
-afterAll(() => browser.close());
-
+const browser = sharedBrowser();
 const COUNT = 3000;
-const numbers = Array.from({ length: COUNT }, (_, i) => 40 + ((i * 7919) % 53));
+const numbers = Array.from({ length: COUNT }, (_, i) => 40.5 + ((i * 7919) % 53));
 const lines = (line: (value: number, i: number) => string) => numbers.map(line).join("\n");
 /** The hold-out that the page chooses for so many values: an eighth of the power of two below. */
 const HOLDOUT = 256;
 const truth = amount(numbers.slice(HOLDOUT).reduce((a, b) => a + b, 0));
+const comma = (value: number) => String(value).replace(".", ",");
+const moment = (i: number) => new Date(Date.UTC(2024, 0, 1) + 60_000 * i).toISOString();
 
-const FILES: [what: string, name: string, content: string, unit: string][] = [
-  ["a plain list", "list.txt", lines(String), "value"],
-  ["CSV, header, times", "log.csv", `time,host,load\n${lines((v, i) => `${1e9 + i},a,${v}`)}\n`, "load"],
-  ["CSV, semicolons, quotes, no header", "bare.csv", lines((v) => `"a;b";${v}`), "column 2"],
-  [
-    "NDJSON, inner field",
-    "log.ndjson",
-    lines((v, i) => JSON.stringify({ time: i, net: { bytes: v } })),
-    "net.bytes",
-  ],
+const FILES: [name: string, content: string | Buffer, unit: string][] = [
+  ["list.txt", lines(String), "value"],
+  ["log.csv", `time,host,load\n${lines((v, i) => `${moment(i)},a,${v}`)}\n`, "load"],
+  ["german.csv", `zeit;id;wert\n${lines((v, i) => `${moment(i)};${i + 1};${comma(v)}`)}`, "wert"],
+  ["tabs.tsv", `n\tamount\n${lines((v) => `x\t${v}`)}`, "amount"],
+  ["packed.csv.gz", gzipSync(`id,load\n${lines((v, i) => `${i},${v}`)}`), "load"],
+  ["array.json", JSON.stringify(numbers), "value"],
+  ["objects.json", JSON.stringify(numbers.map((v, i) => ({ time: i, net: { bytes: v } }))), "net.bytes"],
+  ["log.ndjson", lines((v, i) => JSON.stringify({ time: moment(i), net: { bytes: v } })), "net.bytes"],
 ];
 
-test("streams plain lists, CSV and NDJSON, and goes back to the example", async () => {
-  await visit(browser, "", async (page) => {
-    for (const [, name, content, unit] of FILES) {
-      await dropFile(page, name, content);
-      await says(page, "#data-name", name);
+async function stream(page: Page, name: string, content: string | Buffer): Promise<void> {
+  await dropFile(page, name, content);
+  await textOf(page, "#preview-title", new RegExp(`^${name}$`));
+  await page.click("#preview-go");
+  await textOf(page, "#data-name", new RegExp(`^${name}$`));
+}
+
+test("lists, CSV, decimal commas, tabs, gzip, JSON arrays and NDJSON: the right column is found and streamed", async () => {
+  await visit(browser(), "play/", async (page) => {
+    for (const [name, content, unit] of FILES) {
+      await stream(page, name, content);
       await textOf(page, "#progress-note", /^3,000 of 3,000 values, 2,744 published/);
       await page.click("#ask-all");
-      await says(page, "#answer td", truth);
-      await says(page, "#answer tbody th", `Sum ${unit}`);
-      expect(await page.inputValue("#max")).toBe("100");
+      await textOf(page, "#answer .interval", new RegExp(`true ${truth}`));
+      await textOf(page, "#answer-mean", new RegExp(`\\s${unit}$`));
     }
     await page.click("#use-example");
-    await textOf(page, "#account", /between 0 and 1,000\squeries\/s/);
+    await textOf(page, "#data-name", /^Example/);
+    expect(new URL(page.url()).searchParams.get("file") ?? "").toBe("");
   });
 });
 
-test("another column is chosen; rows without a number are left out and counted", async () => {
-  const csv = `a,b,c\n${lines((v, i) => `${i % 10 === 0 ? "n/a" : v},${3 * v},x`)}`;
-  await visit(browser, "", async (page) => {
-    await dropFile(page, "table.csv", csv);
-    await textOf(page, "#data-status", /^300 rows without a number/);
-    await page.selectOption("#column", { label: "b" });
-    await textOf(page, "#data-size", /^3,000 values/);
-    expect(await page.inputValue("#max")).toBe("500");
-    // A column of letters: said, and the stream shown before goes on.
-    await page.selectOption("#column", { label: "c (no numbers)" });
-    await textOf(page, "#data-error", /^table\.csv: Column “c” holds no numbers/);
-    await textOf(page, "#data-size", /^3,000 values/);
+test("a look before anything runs: 20 rows, a card per column, times offered as the axis, long names kept in place", async () => {
+  const long = "a very long heading ".repeat(12).trim();
+  const csv = `when,${long},row id\n${lines((v, i) => `${moment(i)},${v},${i}`)}`;
+  await visit(
+    browser(),
+    "play/",
+    async (page) => {
+      await dropFile(page, "long.csv", csv);
+      await textOf(page, "#preview-title", /long\.csv/);
+      expect(await page.locator("#preview-rows tbody tr").count()).toBe(20);
+      expect(await page.locator(".column-card").allTextContents()).toEqual([
+        expect.stringMatching(/^when.*times.*time axis/),
+        expect.stringMatching(/^a very long.*numbers/),
+        expect.stringMatching(/^row id.*ids/),
+      ]);
+      expect(await page.locator("#time-column option:checked").textContent()).toBe("when");
+      expect(await page.locator("#data-name").textContent()).toMatch(/^Example/);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+      await page.click("#preview-go");
+      await textOf(page, "#data-status", /ε = [\d.]+ is suggested for 3,000 values/);
+      await page.click("#ask-all");
+      await textOf(page, "#answer-range", /2024-01-01 04:16 to 2024-01-03 02:00/);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+    },
+    { viewport: { width: 320, height: 800 } },
+  );
+});
+
+test("a file survives a reload; a link without it says so, and shows no other stream under its name", async () => {
+  await visit(browser(), "play/", async (page) => {
+    await stream(page, "mine.txt", lines(String));
+    await page.waitForURL(/file=mine\.txt/);
+    await textOf(page, "#progress-note", /of 3,000 values/);
+    await page.reload();
+    await textOf(page, "#data-name", /^mine\.txt$/);
+    await textOf(page, "#progress-note", /of 3,000 values/);
+  });
+  await visit(browser(), "play/?file=mine.txt", async (page) => {
+    await textOf(page, "#data-error", /made with the file mine\.txt, which this browser does not have/);
+    expect(await page.locator("#progress-note").textContent()).toBe("");
+    await page.click("#use-example");
+    await textOf(page, "#progress-note", /of 1,114,112 values/);
   });
 });
 
 const BAD: [name: string, content: string, message: RegExp][] = [
   ["empty.csv", "", /^empty\.csv: The file is empty\. Expected one number per line/],
-  ["blank.txt", "\n\n  \n", /^blank\.txt: The file is empty/],
   ["letters.txt", "lorem\nipsum\ndolor\n".repeat(100), /^letters\.txt: No column of numbers found/],
   ["photo.png", "\x89PNG\0\0\0\r", /^photo\.png: This is not a text file/],
-  ["short.txt", "1\n2\n3\n", /^short\.txt: 3 values found, at least 64 are needed/],
-  ["broken.ndjson", '{"a": 1\n'.repeat(100), /^broken\.ndjson: No column of numbers found/],
 ];
 
-test("refuses what is no stream with a sentence, and the example goes on", async () => {
-  await visit(browser, "?speed=1000", async (page) => {
-    await textOf(page, "#progress-note", /published/);
+test("what is no stream is refused with a sentence; negatives and huge values are explained", async () => {
+  await visit(browser(), "play/", async (page) => {
     for (const [name, content, message] of BAD) {
       await dropFile(page, name, content);
       await textOf(page, "#data-error", message);
     }
-    expect(await page.locator("#data-name").textContent()).toMatch(/^Example/);
-    const before = await page.locator("#progress-note").textContent();
-    await page.waitForFunction(
-      (text) => document.querySelector("#progress-note")!.textContent !== text,
-      before,
+    await dropFile(page, "short.txt", "1\n2\n3\n");
+    await textOf(page, "#preview-title", /short/);
+    await page.click("#preview-go");
+    await textOf(page, "#data-error", /^short\.txt: 3 values found, at least 64 are needed/);
+    await dropFile(
+      page,
+      "huge.txt",
+      lines((v) => String(v * 1e10)),
     );
-    await textOf(page, ".data-note", /read in your browser and never\s+uploaded/);
-  });
-});
-
-test("a file of 50 MB is read in a Worker while the page goes on", async () => {
-  await visit(browser, "", async (page) => {
-    const rows = await page.evaluate(() => {
-      const part = Array.from(
-        { length: 1000 },
-        (_, i) => `2024-01-01T00:00:00Z,host-${i % 7},${(i * 37) % 400}\n`,
-      );
-      const parts = Math.ceil((50 * 2 ** 20) / part.join("").length);
-      const data = new DataTransfer();
-      data.items.add(new File(Array<string>(parts).fill(part.join("")), "large.csv"));
-      document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
-      return 1000 * parts;
-    });
-    await textOf(page, "#data-status", /^Reading large\.csv: \d+ %/);
-    await textOf(page, "#data-name", /^large\.csv$/);
-    await says(page, "#data-size", `${rows.toLocaleString("en")} values`);
-    await textOf(page, "#progress-note", /published/);
+    await textOf(page, "#preview-title", /huge/);
+    await page.click("#preview-go");
+    await textOf(
+      page,
+      "#data-error",
+      /values up to .* the lab takes at most 1,000,000,000\. If they are times or ids/,
+    );
+    expect(await page.locator("#data-name").textContent()).toMatch(/^Example/);
+    await stream(
+      page,
+      "below.txt",
+      lines((v, i) => String(i % 10 === 0 ? -v : v)),
+    );
+    await textOf(page, "#data-status", /300 values are below 0 and count as 0/);
   });
 });

@@ -1,9 +1,9 @@
-/** Once per run: builds the playground as `npm run web:build` does, into a folder of its own. */
+/** Once per run: builds the site as `npm run web:build` does, into a folder of its own. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "vite";
 import type { TestProject } from "vitest/node";
+import { buildSite } from "../../site/build.js";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -13,8 +13,8 @@ declare module "vitest" {
 }
 
 export default async function setup(project: TestProject): Promise<() => void> {
-  const outDir = mkdtempSync(join(tmpdir(), "brume-web-"));
-  await build({ configFile: "site/vite.config.ts", logLevel: "error", build: { outDir, emptyOutDir: true } });
-  project.provide("site", outDir);
-  return () => rmSync(outDir, { recursive: true });
+  const out = mkdtempSync(join(tmpdir(), "brume-site-"));
+  await buildSite(join(out, "site"));
+  project.provide("site", join(out, "site"));
+  return () => rmSync(out, { recursive: true });
 }

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
-import { chromium, type Browser, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"];
 
@@ -49,9 +49,14 @@ export interface Watched {
   readonly strayRequests: string[];
 }
 
-/** Opens `url` in a context of its own and watches it. */
-export async function open(browser: Browser, url: string): Promise<Watched> {
-  const context = await browser.newContext();
+/** Opens `url` in a context of its own and watches it. `prepare` has the page before it loads. */
+export async function open(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+  prepare: (page: Page) => Promise<unknown> = () => Promise.resolve(),
+): Promise<Watched> {
+  const context = await browser.newContext(options);
   const page = await context.newPage();
   const errors: string[] = [];
   const strayRequests: string[] = [];
@@ -66,6 +71,7 @@ export async function open(browser: Browser, url: string): Promise<Watched> {
       return route.abort();
     },
   );
+  await prepare(page);
   await page.goto(url);
   return { page, errors, strayRequests };
 }

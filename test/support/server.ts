@@ -12,6 +12,7 @@ const TYPES: Record<string, string> = {
   ".json": "application/json",
   ".map": "application/json",
   ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
 };
 
 export interface Site {
@@ -41,9 +42,14 @@ export async function serve({ folders = {}, files = {}, headers = {} }: Site): P
   };
 
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url!, "http://127.0.0.1");
+    const { pathname, search } = new URL(request.url!, "http://127.0.0.1");
     const path = decodeURIComponent(pathname.endsWith("/") ? `${pathname}index.html` : pathname);
-    void content(path).then((body) => {
+    void content(path).then(async (body) => {
+      if (body === undefined && extname(path) === "" && (await content(`${path}/index.html`)) !== undefined) {
+        // As static hosts do: a folder's address ends with a slash.
+        response.writeHead(301, { location: `${pathname}/${search}` }).end();
+        return;
+      }
       const type = TYPES[extname(path)] ?? "application/octet-stream";
       response.writeHead(body === undefined ? 404 : 200, { "content-type": type, ...headers });
       response.end(body);

@@ -29,6 +29,7 @@ export function paintHeld(u: uPlot, from: number, to: number, label: string, col
     ctx.fillRect(left + 4 * ratio, bbox.top + 5 * ratio, width + 10 * ratio, 20 * ratio);
     ctx.fillStyle = colours.quiet;
     ctx.textBaseline = "middle";
+    ctx.textAlign = "left";
     ctx.fillText(label, left + 9 * ratio, bbox.top + 15 * ratio);
   }
   ctx.restore();
@@ -45,16 +46,11 @@ export function paintMist(u: uPlot, x: Float64Array, line: Float64Array, colours
   ctx.lineJoin = "round";
   ctx.lineCap = "round";
   ctx.strokeStyle = colours.quiet;
-  for (const [width, alpha] of [
-    [64, 0.05],
-    [44, 0.06],
-    [26, 0.07],
-  ] as const) {
-    ctx.lineWidth = width * ratio;
-    ctx.globalAlpha = alpha;
-    trace(u, x, line);
-    ctx.stroke();
-  }
+  ctx.globalAlpha = 0.3;
+  ctx.lineWidth = 16 * ratio;
+  ctx.filter = `blur(${12 * ratio}px)`; // where filters are unknown, a broad line
+  trace(u, x, line);
+  ctx.stroke();
   ctx.restore();
 }
 
@@ -112,6 +108,7 @@ export function paintNames(u: uPlot, lines: Lines, fogged: boolean, colours: Col
   ctx.save();
   ctx.font = `600 ${12.5 * ratio}px ${FONT_FAMILY}`;
   ctx.textBaseline = "middle";
+  ctx.textAlign = "left";
   for (const { text, colour, lock, at } of names) {
     const top = Math.max(free + 8 * ratio, Math.min(at![1], bbox.top + bbox.height - 8 * ratio));
     free = top + 10 * ratio;

@@ -32,8 +32,8 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
 }
 
 /** Hands a file to the visitor. */
-export function download(name: string, content: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([content], { type }));
+export function download(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
   h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

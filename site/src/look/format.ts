@@ -1,5 +1,4 @@
 /** Numbers as people read them: thousands separated, a few digits, always with a unit. */
-import type { Meaning } from "../data/example.js";
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const precise = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
@@ -21,11 +20,8 @@ export function powers(x: number): string {
 
 export const withUnit = (x: number, unit: string): string => `${amount(x)}\u00a0${unit}`;
 
-/** How long a number of values lasts, or just how many there are. */
-export function span(values: number, { pace }: Meaning): string {
-  if (pace === undefined) return `${count(values)}\u00a0${values === 1 ? "value" : "values"}`;
-  return duration(values * pace);
-}
+/** "3.2 %", two digits. */
+export const percent = (share: number): string => `${amount(Number((100 * share).toPrecision(2)))}\u00a0%`;
 
 export function duration(seconds: number): string {
   const parts: string[] = [];
@@ -40,14 +36,6 @@ export function duration(seconds: number): string {
     rest %= length;
   }
   return parts.join(" ") || "0\u00a0s";
-}
-
-/** A place in the stream: "day 3, 14:05", or "value 12,345". */
-export function place(position: number, { pace }: Meaning): string {
-  if (pace === undefined) return `value ${count(position)}`;
-  const minutes = Math.floor((position * pace) / 60);
-  const two = (n: number) => String(n).padStart(2, "0");
-  return `day ${Math.floor(minutes / 1440) + 1}, ${two(Math.floor(minutes / 60) % 24)}:${two(minutes % 60)}`;
 }
 
 const minus = (text: string): string => text.replace("-", "−");

@@ -1,16 +1,16 @@
-/** One of the Workers behind "Compare": has the data, takes one run at a time. */
+/** One of the Workers behind the comparison: has the data, takes one run at a time. */
 import {
   type EvaluateOptions,
+  exampleStream,
   type Experiment,
   prepare,
   runTrial,
   type TrialResult,
-} from "../../../research/evaluate.js";
-import { exampleStream } from "brume/research";
-import { METHODS } from "../methods.js";
+} from "brume/research";
+import { METHODS } from "../compare/methods.js";
 import type { Source } from "./protocol.js";
 
-export interface Comparison extends Pick<EvaluateOptions, "max" | "queries" | "seed" | "skipLevels"> {
+export interface Comparison extends Pick<EvaluateOptions, "max" | "queries" | "seed"> {
   readonly source: Source;
   readonly holdout: number;
   readonly maxRange: number;
@@ -24,7 +24,9 @@ export interface Run {
 }
 
 export type ToCompare = { readonly begin: Comparison } | { readonly run: Run };
-export type FromCompare = { readonly run: Run; readonly result: TrialResult } | { readonly failed: string };
+export type FromCompare =
+  /** @param mean of the true values that are published */
+  { readonly run: Run; readonly result: TrialResult; readonly mean: number } | { readonly failed: string };
 
 let comparison: Comparison | undefined;
 let data: Float64Array | undefined;
@@ -33,7 +35,7 @@ const experiments = new Map<string, Experiment>();
 addEventListener("message", ({ data: message }: MessageEvent<ToCompare>) => {
   try {
     if ("begin" in message) begin(message.begin);
-    else postMessage({ run: message.run, result: runOnce(message.run) } satisfies FromCompare);
+    else postMessage(runOnce(message.run) satisfies FromCompare);
   } catch (error) {
     postMessage({ failed: (error as Error).message } satisfies FromCompare);
   }
@@ -44,8 +46,8 @@ function begin(asked: Comparison): void {
   data = asked.source.kind === "example" ? exampleStream(asked.source.seed) : asked.source.values;
 }
 
-function runOnce({ method, epsilon, run }: Run): TrialResult {
-  const { system, variant } = METHODS[method]!;
+function runOnce(run: Run): FromCompare {
+  const { system, variant } = METHODS[run.method]!;
   let experiment = experiments.get(variant);
   if (experiment === undefined) {
     const { source: _, ...options } = comparison!;
@@ -53,11 +55,12 @@ function runOnce({ method, epsilon, run }: Run): TrialResult {
       ...options,
       data: data!,
       variant,
-      epsilons: [epsilon],
+      epsilons: [run.epsilon],
       methods: [system],
       tile: true,
     });
     experiments.set(variant, experiment);
   }
-  return runTrial(experiment, { method: system, epsilon, run });
+  const result = runTrial(experiment, { method: system, epsilon: run.epsilon, run: run.run });
+  return { run, result, mean: experiment.prefix[experiment.maxRange]! / experiment.maxRange };
 }

@@ -1,88 +1,147 @@
-/** The Worker behind "From devices": many devices and one server, all in here. */
-import { aggregator, type Aggregator, reporter } from "brume";
-import { exampleStream } from "brume/research";
-import { columnEnd, COLUMNS } from "../plots/columns.js";
-import type { FromDevices, Histogram, ToDevices } from "./protocol.js";
+/** The Worker behind the devices: many reporters and one server, all in here. */
+import { aggregator, reporter } from "brume";
+import { exampleStream, squareWave } from "brume/research";
+import type { Source } from "./protocol.js";
 
-const BATCH = 2 ** 14;
-/** Bins of the plot; the estimate has 1024. */
-const BINS = 128;
-/** Milliseconds between two pictures. */
-const FRAME = 33;
+export interface ToDevices {
+  readonly source: Source;
+  readonly max: number;
+  readonly epsilon: number;
+  readonly devices: number;
+  /** Milliseconds that all reports take to come in. */
+  readonly pace: number;
+}
+
+export interface Percentile {
+  readonly p: number;
+  readonly value: number;
+  readonly truth: number;
+}
+
+/** What the server knows after so many reports. */
+export interface Snapshot {
+  readonly type: "snapshot";
+  readonly reports: number;
+  /** Right ends of the bins, in units of the values; the shares in them. */
+  readonly ends: Float64Array;
+  readonly truth: Float64Array;
+  readonly estimate: Float64Array;
+  readonly percentiles: readonly Percentile[];
+}
+
+export type FromDevices =
+  /** Some devices: what they have, and what their reports say, in the same units. */
+  | { readonly type: "crowd"; readonly values: Float64Array; readonly sent: Float64Array }
+  | Snapshot
+  | {
+      readonly type: "intervals";
+      readonly resamples: number;
+      readonly of: number;
+      readonly ends: readonly { readonly p: number; readonly low: number; readonly high: number }[];
+    }
+  | { readonly type: "done"; readonly explanation: string }
+  | { readonly type: "failed"; readonly message: string };
+
+export const PERCENTILES = [0.1, 0.25, 0.5, 0.75, 0.9] as const;
+const CROWD = 400;
+const SNAPSHOTS = 12;
+const RESAMPLES = 16;
+const BINS = 96;
+const REPORT_BYTES = 8;
+/** Two-sided 95 % of Student's t with 15 degrees of freedom. */
+const STUDENT = 2.131;
 
 addEventListener("message", ({ data }: MessageEvent<ToDevices>) => {
   run(data).catch((error: unknown) => send({ type: "failed", message: (error as Error).message }));
 });
 
-async function run(asked: ToDevices): Promise<void> {
-  const { source, max, epsilon, learners, devices, estimator } = asked;
+async function run({ source, max, epsilon, devices, pace }: ToDevices): Promise<void> {
   const all = source.kind === "example" ? exampleStream(source.seed) : source.values;
-  const values = all.subarray(0, devices);
-  const server = aggregator({
-    epsilon,
-    max,
-    holdout: learners,
-    maxRange: values.length - learners,
-    tuning: { estimator },
-  });
+  const step = Math.max(1, Math.floor(all.length / devices));
+  const count = Math.min(devices, Math.ceil(all.length / step));
+  const values = Float64Array.from({ length: count }, (_, i) => Math.min(max, Math.max(0, all[i * step]!)));
+  const reports = reporter({ epsilon, max, phase: "learn" }).reportMany(values);
+  send({ type: "crowd", values: values.slice(0, CROWD), sent: sentValues(reports, epsilon, max) });
 
-  const learner = reporter({ epsilon, max, phase: "learn" });
-  await inBatches(0, learners, (from, to) => {
-    server.learn(learner.reportMany(values.subarray(from, to)));
-    send({ type: "learning", done: to, of: learners });
-  });
-
-  const truth = new TrueHistogram(values.subarray(0, learners), max);
-  let shown = 0;
-  const { shares, updates } = await server.distribution({
-    onProgress({ updates, shares }) {
-      if (performance.now() - shown < FRAME) return;
-      shown = performance.now();
-      send({ type: "estimating", updates, histogram: truth.beside(shares) });
-    },
-  });
-  const threshold = await server.threshold();
-  send({ type: "threshold", updates, threshold, histogram: truth.beside(shares) });
-  await release(asked, values, server, threshold);
+  const histogram = new TrueHistogram(values, max);
+  const server = aggregator({ epsilon, max, holdout: count, tuning: { estimator: "ems" } });
+  const start = performance.now();
+  for (let i = 1; i <= SNAPSHOTS; i++) {
+    const [from, to] = [Math.floor((count * (i - 1)) / SNAPSHOTS), Math.floor((count * i) / SNAPSHOTS)];
+    server.learn(reports.subarray(REPORT_BYTES * from, REPORT_BYTES * to));
+    const { shares, binWidth } = await server.distribution();
+    send({
+      type: "snapshot",
+      reports: to,
+      ...histogram.beside(shares),
+      percentiles: percentilesOf(shares, binWidth, values),
+    });
+    const wait = start + (pace * i) / SNAPSHOTS - performance.now();
+    if (wait > 0) await new Promise((resume) => setTimeout(resume, wait));
+  }
+  await intervals(reports, count, epsilon, max);
+  send({ type: "done", explanation: server.explain() });
 }
 
-async function release(
-  { max, epsilon, learners, window }: ToDevices,
-  values: Float64Array,
-  server: Aggregator,
-  threshold: number,
-): Promise<void> {
-  const device = reporter({ epsilon, max, phase: "release", threshold });
-  const line = () => new Float64Array(COLUMNS).fill(NaN);
-  const lines = { truth: line(), private: line(), low: line(), high: line() };
-  const sums = new Float64Array(values.length + 1);
-  values.forEach((value, i) => (sums[i + 1] = sums[i]! + value));
-  let drawn = 0;
-  const drawTo = (end: number) => {
-    for (; drawn < COLUMNS && columnEnd(drawn, values.length) <= end; drawn++) {
-      const to = columnEnd(drawn, values.length);
-      const start = Math.max(0, to - window);
-      lines.truth[drawn] = (sums[to]! - sums[start]!) / (to - start);
-      const from = Math.max(start, learners);
-      if (2 * (to - from) < window) continue;
-      const answer = server.range(from - learners, to - learners);
-      lines.private[drawn] = answer.mean;
-      lines.low[drawn] = answer.low / (to - from);
-      lines.high[drawn] = answer.high / (to - from);
-    }
-  };
-  let shown = 0;
-  await inBatches(learners, values.length, (from, to) => {
-    server.release(device.reportMany(values.subarray(from, to)));
-    if (performance.now() - shown < FRAME && to < values.length) return;
-    shown = performance.now();
-    drawTo(to);
-    send({ type: "releasing", at: to, total: values.length, published: server.length, ...lines });
+/** The bootstrap: as many reports drawn from those that came, with repetition; how far does each percentile move? */
+async function intervals(reports: Uint8Array, count: number, epsilon: number, max: number): Promise<void> {
+  const found = PERCENTILES.map(() => [] as number[]);
+  for (let resamples = 1; resamples <= RESAMPLES; resamples++) {
+    const server = aggregator({ epsilon, max, holdout: count, tuning: { estimator: "ems" } });
+    server.learn(resampled(reports, count));
+    const { shares, binWidth } = await server.distribution();
+    PERCENTILES.forEach((p, i) => found[i]!.push(quantile(shares, binWidth, p)));
+    const ends =
+      resamples < 4
+        ? []
+        : found.map((list, i) => {
+            const mean = list.reduce((a, b) => a + b) / list.length;
+            const spread = Math.sqrt(list.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (list.length - 1));
+            return { p: PERCENTILES[i]!, low: mean - STUDENT * spread, high: mean + STUDENT * spread };
+          });
+    send({ type: "intervals", resamples, of: RESAMPLES, ends });
+  }
+}
+
+function resampled(reports: Uint8Array, count: number): Uint8Array {
+  const picks = new Uint32Array(count);
+  for (let at = 0; at < count; at += 2 ** 14)
+    crypto.getRandomValues(picks.subarray(at, Math.min(count, at + 2 ** 14)));
+  const out = new Uint8Array(REPORT_BYTES * count);
+  picks.forEach((pick, i) => {
+    const from = REPORT_BYTES * (pick % count);
+    out.set(reports.subarray(from, from + REPORT_BYTES), REPORT_BYTES * i);
   });
-  const { sum, low, high } = server.range(0, server.length);
-  const truth = sums[values.length]! - sums[learners]!;
-  const clamped = values.subarray(learners).reduce((over, value) => over + Math.max(0, value - threshold), 0);
-  send({ type: "done", truth, clamped, sum, low, high, explanation: server.explain() });
+  return out;
+}
+
+/** What the first reports say, in units of the values: the wave reaches a little beyond both ends. */
+function sentValues(reports: Uint8Array, epsilon: number, max: number): Float64Array {
+  const { top, width } = squareWave(epsilon);
+  const view = new DataView(reports.buffer);
+  const length = Math.min(CROWD, reports.length / REPORT_BYTES);
+  return Float64Array.from({ length }, (_, i) => {
+    const cell = view.getUint32(REPORT_BYTES * i, true) >>> 8;
+    return ((cell - width / 2) / top) * max;
+  });
+}
+
+function percentilesOf(shares: Float64Array, binWidth: number, values: Float64Array): Percentile[] {
+  const sorted = values.slice().sort();
+  return PERCENTILES.map((p) => ({
+    p,
+    value: quantile(shares, binWidth, p),
+    truth: sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))]!,
+  }));
+}
+
+function quantile(shares: Float64Array, binWidth: number, p: number): number {
+  let below = 0;
+  for (let j = 0; j < shares.length; j++) {
+    if (below + shares[j]! >= p) return (j + (p - below) / shares[j]!) * binWidth;
+    below += shares[j]!;
+  }
+  return shares.length * binWidth;
 }
 
 /** The true distribution in the plot's bins, cut off where hardly anything follows. */
@@ -102,13 +161,13 @@ class TrueHistogram {
     this.#ends = Float64Array.from({ length: bins }, (_, i) => (i + 1) * this.#width);
     this.#shares = new Float64Array(bins);
     for (const value of values) {
-      const bin = Math.floor(Math.min(Math.max(value, 0), max) / this.#width);
+      const bin = Math.floor(value / this.#width);
       if (bin < bins) this.#shares[bin]! += 1 / values.length;
     }
   }
 
   /** With an estimate in bins of its own over [0, max], shared out over these. */
-  beside(shares: Float64Array): Histogram {
+  beside(shares: Float64Array): Pick<Snapshot, "ends" | "truth" | "estimate"> {
     const estimate = new Float64Array(this.#ends.length);
     const scale = this.#max / shares.length / this.#width;
     shares.forEach((share, j) => {
@@ -117,14 +176,6 @@ class TrueHistogram {
         estimate[bin]! += (share * (Math.min(to, bin + 1) - Math.max(from, bin))) / scale;
     });
     return { ends: this.#ends, truth: this.#shares, estimate };
-  }
-}
-
-/** Lets messages in and pictures out between batches. */
-async function inBatches(from: number, to: number, work: (from: number, to: number) => void): Promise<void> {
-  for (let start = from; start < to; start += BATCH) {
-    work(start, Math.min(to, start + BATCH));
-    await new Promise((resume) => setTimeout(resume));
   }
 }
 

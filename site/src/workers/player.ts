@@ -1,44 +1,49 @@
-/** A stream that runs: true values on one side, a publisher on the other, and the lines of a plot in between. */
+/** A stream that runs: true values on one side, a publisher on the other, and the columns of plots in between. */
 import type { System } from "brume";
-import { columnEnd, COLUMNS } from "../plots/columns.js";
-import type { Answer, Frame, ReleaseSettings } from "./protocol.js";
+import type { Lines } from "../charts/lines.js";
+import type { ReleaseSettings } from "../play/state.js";
+import { Columns, type Released } from "./columns.js";
+import type { Answer, Frame, NoAnswer, Part } from "./protocol.js";
 import { makePublisher } from "./publisher.js";
 
 /** Values pushed in one go. */
 const BATCH = 2 ** 16;
+/** Columns of the plot and of the strip below it. */
+const COLUMNS = 600;
+const STRIP = 300;
 
 export class Player {
   readonly values: Float64Array;
-  /** sums[i] is the sum of the first i values. */
   readonly #sums: Float64Array;
+  readonly #excess: Float64Array;
   readonly #published: Float64Array;
-  readonly #lines: {
-    readonly truth: Float64Array;
-    readonly private: Float64Array;
-    readonly low: Float64Array;
-    readonly high: Float64Array;
-  };
   #publisher: System;
   #settings: ReleaseSettings;
   #window: number;
-  /** Columns of the lines that are filled in. */
-  #drawn = 0;
+  #columns: Columns;
+  #strip: Columns;
   /** Values that have streamed through. */
   at = 0;
 
   constructor(values: Float64Array, settings: ReleaseSettings, window: number) {
+    this.values = values;
     this.#publisher = makePublisher(settings);
     this.#settings = settings;
     this.#window = window;
-    this.values = values;
     this.#sums = runningSums(values);
+    this.#excess = new Float64Array(values.length + 1);
     this.#published = new Float64Array(values.length);
-    const line = () => new Float64Array(COLUMNS).fill(NaN);
-    this.#lines = { truth: line(), private: line(), low: line(), high: line() };
+    const all = { from: 0, to: values.length };
+    this.#columns = new Columns(all, COLUMNS, window);
+    this.#strip = new Columns(all, STRIP, window);
   }
 
   get publisher(): System {
     return this.#publisher;
+  }
+
+  get settings(): ReleaseSettings {
+    return this.#settings;
   }
 
   /** Publishes all values so far again, with other settings. Changes nothing when it throws. */
@@ -46,11 +51,17 @@ export class Player {
     this.#publisher = makePublisher(settings);
     this.#settings = settings;
     this.#window = window;
-    this.#drawn = 0;
-    for (const line of Object.values(this.#lines)) line.fill(NaN);
+    this.#strip = new Columns(this.#strip.part, STRIP, window);
+    this.#columns = new Columns(this.#columns.part, COLUMNS, window);
     const { at } = this;
     this.at = 0;
     this.advance(at);
+  }
+
+  /** Shows another part. */
+  look(part: Part): void {
+    this.#columns = new Columns(part, COLUMNS, this.#window);
+    this.#columns.draw(this.#released());
   }
 
   /** Goes to a position; back means from the first value on again, with the same seed or fresh noise. */
@@ -62,77 +73,88 @@ export class Player {
     this.advance(to);
   }
 
-  /** Lets values through up to position `to`, never back. */
-  advance(to: number): void {
+  /** Lets values through up to position `to`, never back. Returns whether the picture has changed. */
+  advance(to: number): boolean {
     const end = Math.min(to, this.values.length);
     while (this.at < end) {
       const next = Math.min(end, this.at + BATCH);
       const { length } = this.#publisher;
       this.#published.set(this.#publisher.pushMany(this.values.subarray(this.at, next)), length);
+      this.#addExcess(next);
       this.at = next;
     }
-    this.#draw();
+    const released = this.#released();
+    const drawn = this.#columns.draw(released);
+    return this.#strip.draw(released) || drawn;
   }
 
   frame(): Frame {
-    const { truth, private: released, low, high } = this.#lines;
+    const { blockLength } = this.#publisher.statement();
     return {
       type: "frame",
       at: this.at,
       total: this.values.length,
       published: this.#publisher.length,
-      truth: truth.slice(),
-      private: released.slice(),
-      low: low.slice(),
-      high: high.slice(),
+      lines: this.lines(),
+      overview: this.#strip.lines(),
+      averaged: this.#columns.averaged(blockLength),
     };
   }
 
-  /** Sum over what is published of [from, to), with the true sum beside it; nothing if that is empty. */
-  ask(from: number, to: number): Answer | undefined {
-    const start = Math.max(from, this.#settings.holdout);
+  lines(): Lines {
+    return this.#columns.lines();
+  }
+
+  /** Sum over what is published of [from, to), with the true sum beside it. */
+  ask(from: number, to: number): Answer | NoAnswer {
+    const { holdout } = this.#settings;
+    const asked = { from, to };
+    const start = Math.max(from, holdout);
     const end = Math.min(to, this.at);
-    if (start >= end) return undefined;
-    const { sum, low, high } = this.#publisher.range(
-      start - this.#settings.holdout,
-      end - this.#settings.holdout,
-    );
+    if (start >= end)
+      return { type: "no answer", asked, why: to <= holdout ? "held out" : "not streamed yet" };
+    const { sum, low, high } = this.#publisher.range(start - holdout, end - holdout);
     const threshold = this.#publisher.statement().threshold ?? Infinity;
     const truth = this.#sums[end]! - this.#sums[start]!;
-    const clamped = this.#above(threshold, start, end);
-    return { type: "answer", from: start, to: end, truth, clamped, threshold, sum, low, high };
+    const clamped = this.#excess[end]! - this.#excess[start]!;
+    return { type: "answer", asked, from: start, to: end, truth, clamped, threshold, sum, low, high };
   }
 
-  /** What clamping to θ takes away from the values of a range. */
-  #above(threshold: number, from: number, to: number): number {
-    let sum = 0;
-    for (let i = from; i < to; i++) sum += Math.max(0, this.values[i]! - threshold);
-    return sum;
+  /** The private line of another release of the same values, on the same columns. */
+  again(settings: ReleaseSettings): Float64Array {
+    const publisher = makePublisher(settings);
+    publisher.pushMany(this.values.subarray(0, this.at));
+    const columns = new Columns(this.#columns.part, COLUMNS, this.#window);
+    columns.draw({ ...this.#released(), publisher });
+    return columns.lines().private;
   }
 
-  /** Everything published so far, and the position of its first value. */
-  published(): { readonly first: number; readonly values: Float64Array } {
-    return { first: this.#settings.holdout, values: this.#published.slice(0, this.#publisher.length) };
-  }
-
-  /** Fills the lines in as far as values have come. */
-  #draw(): void {
-    const { truth, private: released, low, high } = this.#lines;
-    for (; this.#drawn < COLUMNS; this.#drawn++) {
-      const j = this.#drawn;
-      const end = columnEnd(j, this.values.length);
-      if (end > this.at) return;
-      const start = Math.max(0, end - this.#window);
-      truth[j] = (this.#sums[end]! - this.#sums[start]!) / (end - start);
-      const from = Math.max(start, this.#settings.holdout);
-      if (from >= end || end - from < Math.min(this.#window, 2 ** 12)) continue;
-      const answer = this.#publisher.range(from - this.#settings.holdout, end - this.#settings.holdout, {
-        answer: "published",
-      });
-      released[j] = answer.mean;
-      low[j] = answer.low / (end - from);
-      high[j] = answer.high / (end - from);
+  /** Everything published so far as CSV: position and private number. */
+  csv(): Blob {
+    const { holdout } = this.#settings;
+    const parts = ["position,private\n"];
+    for (let from = 0; from < this.#publisher.length; from += BATCH) {
+      const rows = this.#published.subarray(from, Math.min(from + BATCH, this.#publisher.length));
+      parts.push(Array.from(rows, (value, i) => `${holdout + from + i},${value}\n`).join(""));
     }
+    return new Blob(parts, { type: "text/csv" });
+  }
+
+  #released(): Released {
+    return {
+      publisher: this.#publisher,
+      holdout: this.#settings.holdout,
+      at: this.at,
+      sums: this.#sums,
+      excess: this.#excess,
+      published: this.#published,
+    };
+  }
+
+  #addExcess(to: number): void {
+    const threshold = this.#publisher.statement().threshold ?? Infinity;
+    for (let i = this.at; i < to; i++)
+      this.#excess[i + 1] = this.#excess[i]! + Math.max(0, this.values[i]! - threshold);
   }
 }
 

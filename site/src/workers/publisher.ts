@@ -1,10 +1,10 @@
-/** Settings of the page → a publisher of the library. */
+/** Settings of the lab → a system of the library. */
 import { privateStream, type SmootherChoice, type System } from "brume";
 import { comparison } from "brume/research";
-import type { ReleaseSettings } from "./protocol.js";
+import type { ReleaseSettings } from "../play/state.js";
 
 export function makePublisher(settings: ReleaseSettings): System {
-  const { epsilon, max, holdout, maxRange, skip, variant, noise, seed } = settings;
+  const { epsilon, max, holdout, maxRange, skip, method, noise, seed } = settings;
   const shared = {
     epsilon,
     max,
@@ -13,12 +13,13 @@ export function makePublisher(settings: ReleaseSettings): System {
     history: Infinity,
     ...(noise === "seed" ? { unsafeSeed: seed } : {}),
   };
-  if (variant === "pak") return comparison({ ...shared, method: "pak" });
+  if (method === "pak") return comparison({ ...shared, method });
+  if (method === "naive") return comparison({ ...shared, method: "flat" });
   return privateStream({
     ...shared,
     smoother: smootherOf(settings),
     ...(skip === "auto" ? {} : { tuning: { skipLevels: skip === "paper" ? skip : Number(skip) } }),
-    ...(variant === "paper" ? { variant } : {}),
+    ...(method === "paper" ? { variant: method } : {}),
   });
 }
 

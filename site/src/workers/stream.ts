@@ -1,7 +1,8 @@
-/** The Worker behind the live plot: keeps a stream running and answers ranges. */
+/** The Worker behind the lab's plot: keeps a stream running and answers ranges. It sends nothing when nothing changes. */
 import { exampleStream } from "brume/research";
+import type { ReleaseSettings } from "../play/state.js";
 import { Player } from "./player.js";
-import type { FromStream, ReleaseSettings, ToStream } from "./protocol.js";
+import type { FromStream, ToStream } from "./protocol.js";
 
 const FRAME = 1000 / 60; // ms
 
@@ -10,6 +11,8 @@ let player: Player | undefined;
 let speed = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let last = 0;
+/** Releases that are still to be drawn again. */
+let again = 0;
 /** Whether the page has the account of this release with θ in it. */
 let told = false;
 
@@ -18,33 +21,36 @@ addEventListener("message", ({ data }: MessageEvent<ToStream>) => {
     case "load":
       values = data.source.kind === "example" ? exampleStream(data.source.seed) : data.source.values;
       player = undefined;
+      again = 0;
       return;
     case "publish":
       return publish(data.settings, data.window);
+    case "view":
+      player?.look(data.part);
+      return sendFrame();
     case "play":
       speed = data.speed;
       return run();
     case "pause":
       speed = 0;
       clearTimeout(timer);
-      sendFrame();
       return send({ type: "paused", at: player?.at ?? 0 });
     case "seek":
       player?.seek(data.at);
       return sendFrame();
-    case "ask": {
-      const answer = player?.ask(data.from, data.to);
-      return answer && send(answer);
-    }
-    case "export": {
-      const { first, values: published } = player!.published();
-      return send({ type: "exported", first, values: published }, [published.buffer]);
-    }
+    case "ask":
+      return player && send(player.ask(data.from, data.to));
+    case "again":
+      again = data.releases;
+      return publishOnce();
+    case "export":
+      return player && send({ type: "exported", file: player.csv() });
   }
 });
 
 function publish(settings: ReleaseSettings, window: number): void {
   if (values === undefined) return;
+  again = 0;
   try {
     if (player === undefined) player = new Player(values, settings, window);
     else player.publishAgain(settings, window);
@@ -66,16 +72,27 @@ function run(): void {
 
 function step(): void {
   const now = performance.now();
-  player!.advance(player!.at + Math.max(1, Math.round((speed * (now - last)) / 1000)));
-  last = now;
-  sendFrame();
+  const values = Math.floor((speed * (now - last)) / 1000);
+  if (values > 0) {
+    last = now;
+    if (player!.advance(player!.at + values) || player!.at === player!.values.length) sendFrame();
+  }
   if (player!.at < player!.values.length) timer = setTimeout(step, FRAME);
+}
+
+/** One more release of the same values; messages come in between. */
+function publishOnce(): void {
+  if (player === undefined || again === 0) return;
+  const { settings } = player;
+  const line = player.again({ ...settings, seed: `${settings.seed}, again ${again}` });
+  again--;
+  send({ type: "again", line, left: again });
+  setTimeout(publishOnce);
 }
 
 function sendFrame(): void {
   if (player === undefined) return;
-  const frame = player.frame();
-  send(frame, [frame.truth.buffer, frame.private.buffer, frame.low.buffer, frame.high.buffer]);
+  send(player.frame());
   if (!told && player.publisher.length > 0) sendAccount();
 }
 
@@ -85,6 +102,6 @@ function sendAccount(): void {
   send({ type: "account", account: publisher.statement(), explanation: publisher.explain() });
 }
 
-function send(message: FromStream, transfer: Transferable[] = []): void {
-  postMessage(message, { transfer });
+function send(message: FromStream): void {
+  postMessage(message);
 }

@@ -1,0 +1,41 @@
+/** Keeps every file of the site in this browser, so that it works offline and asks nobody for anything. */
+const VERSION = "brume VERSION";
+const FILES = "FILES";
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(
+    caches
+      .open(VERSION)
+      .then((cache) => cache.addAll(FILES))
+      .then(() => self.skipWaiting()),
+  );
+});
+
+self.addEventListener("activate", (event) => {
+  const old = (name) => name.startsWith("brume ") && name !== VERSION;
+  event.waitUntil(
+    caches
+      .keys()
+      .then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name))))
+      .then(() => self.clients.claim()),
+  );
+});
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET" || new URL(request.url).origin !== location.origin) return;
+  event.respondWith(answer(request));
+});
+
+/** What is kept comes first; settings in an address do not matter to it. */
+async function answer(request) {
+  const address = new URL(request.url);
+  address.search = "";
+  address.hash = "";
+  if (request.mode === "navigate" && !/\/$|\.\w+$/.test(address.pathname)) {
+    const { search, hash } = new URL(request.url);
+    return Response.redirect(`${address.href}/${search}${hash}`);
+  }
+  const cache = await caches.open(VERSION);
+  return (await cache.match(address.href)) ?? fetch(request);
+}

@@ -1,0 +1,57 @@
+/** What a cell of a file says: a number, a time, or neither. */
+
+/** "," where files write 3,14. */
+export type DecimalMark = "." | ",";
+
+const COMMA = /^\s*[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?([eE][-+]?\d+)?\s*$/;
+
+/** A number as files write it: "12", " 3.5 ", "1e3", "1.234,5". Everything else is no number. */
+export function cellNumber(cell: unknown, mark: DecimalMark = "."): number | undefined {
+  if (typeof cell === "number") return Number.isFinite(cell) ? cell : undefined;
+  if (typeof cell !== "string" || cell.trim() === "") return undefined;
+  if (mark === "," && cell.includes(","))
+    return COMMA.test(cell) ? Number(cell.replaceAll(".", "").replace(",", ".")) : undefined;
+  const value = Number(cell);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/** Seconds and milliseconds since 1970 between the years 2000 and 2100. */
+const EPOCH = [
+  [946_684_800, 4_102_444_800, 1000],
+  [946_684_800_000, 4_102_444_800_000, 1],
+] as const;
+
+/** A moment in milliseconds since 1970: an ISO date, "2024-05-01 12:00", or a count since 1970. */
+export function cellTime(cell: unknown): number | undefined {
+  const number = cellNumber(cell);
+  if (number !== undefined) {
+    const scale = EPOCH.find(([from, to]) => number >= from && number < to)?.[2];
+    return scale === undefined ? undefined : number * scale;
+  }
+  if (typeof cell !== "string" || !/^\s*\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}|\s*$)/.test(cell)) return undefined;
+  const text = cell.trim().replace(" ", "T");
+  const time = Date.parse(/[Zz]|[+-]\d{2}:?\d{2}$/.test(text) || text.length === 10 ? text : `${text}Z`);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+export type Kind = "number" | "time" | "id" | "text";
+
+/** What most cells of a column are. */
+export function kindOf(name: string, cells: readonly unknown[], mark: DecimalMark): Kind {
+  const filled = cells.filter((cell) => cell !== undefined && cell !== null && cell !== "");
+  const most = (test: (cell: unknown) => boolean) =>
+    filled.length > 0 && 2 * filled.filter(test).length > filled.length;
+  if (most((cell) => cellTime(cell) !== undefined) && (looksTimed(name) || rises(filled.map(cellTime))))
+    return "time";
+  if (!most((cell) => cellNumber(cell, mark) !== undefined)) return "text";
+  const numbers = filled.map((cell) => cellNumber(cell, mark));
+  if (/(^|[^a-z])(id|index|row|nr|no)$/i.test(name.trim())) return "id";
+  return filled.length >= 10 && numbers.every((n, i) => i === 0 || n === numbers[i - 1]! + 1)
+    ? "id"
+    : "number";
+}
+
+const looksTimed = (name: string) => /time|date|stamp|when|(^|[^a-z])ts$/i.test(name);
+
+const rises = (times: readonly (number | undefined)[]) =>
+  times.every((time, i) => i === 0 || (time ?? Infinity) >= (times[i - 1] ?? -Infinity));

@@ -1,0 +1,150 @@
+/** The page of the devices: reports fly, a histogram forms, percentiles get their intervals. */
+import { DistributionChart } from "../charts/distribution.js";
+import { type Data, exampleData, ownData } from "../data/chosen.js";
+import { roundedUp } from "../data/fitting.js";
+import { storedStream } from "../data/stored.js";
+import { bindControls } from "../look/controls.js";
+import { byId, h } from "../look/dom.js";
+import { amount, count, withUnit } from "../look/format.js";
+import { failureNote, type Job, startJob } from "../look/job.js";
+import { beginPage } from "../look/page.js";
+import { bindAddress, choiceField, numberField, Store } from "../look/state.js";
+import type { FromDevices, Snapshot, ToDevices } from "../workers/devices.js";
+import { Crowd } from "./crowd.js";
+
+/** Milliseconds in which the picture forms, and between two pictures of a replay. */
+const PACE = 10_000;
+const STEP = 400;
+
+beginPage();
+const store = new Store(
+  { epsilon: numberField(2, 0.25, 8, false), devices: choiceField("40000", "4000", "200000") },
+  location.search,
+);
+bindControls(document, store);
+bindAddress(store);
+const stored = await storedStream();
+const data: Data = stored === undefined ? exampleData("brume") : ownData(stored);
+const max = stored === undefined ? 1000 : roundedUp(stored.values.reduce((a, b) => Math.max(a, b), 0));
+const { unit } = data.meaning;
+byId("devices-data").textContent =
+  `Each device has one value of: ${data.name}. Largest possible: ${withUnit(max, unit)}.`;
+
+const chart = new DistributionChart(byId("histogram"), unit);
+const scrub = byId<HTMLInputElement>("scrub");
+let job: Job<ToDevices> | undefined;
+let snapshots: Snapshot[] = [];
+let ends: Extract<FromDevices, { type: "intervals" }>["ends"] = [];
+let members: Extract<FromDevices, { type: "crowd" }> | undefined;
+let replaying: ReturnType<typeof setInterval> | undefined;
+const peeking = () => byId("peek").getAttribute("aria-pressed") === "true";
+
+const crowd = new Crowd(byId<HTMLCanvasElement>("crowd"), (device) => {
+  const [value, sent] = [members?.values[device], members?.sent[device]];
+  byId("device-say").textContent =
+    value === undefined || sent === undefined
+      ? "It has not sent anything yet."
+      : `Device ${device + 1}: true ${amount(value)} → sent ${amount(Math.round(sent))}. Nobody can tell from the second number what the first was.`;
+});
+
+function run(): void {
+  job?.stop();
+  clearInterval(replaying);
+  [snapshots, ends, members] = [[], [], undefined];
+  chart.clear();
+  scrub.disabled = true;
+  byId<HTMLButtonElement>("replay").disabled = true;
+  for (const id of ["devices-error", "scrub-note", "percentiles-note"]) byId(id).textContent = "";
+  byId("percentiles").replaceChildren();
+  byId("device-say").textContent = "Click a device to see what it sends.";
+  const pace = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : PACE;
+  crowd.start(pace);
+  job = startJob<ToDevices, FromDevices>(
+    () => new Worker(new URL("../workers/devices.ts", import.meta.url), { type: "module" }),
+    hear,
+    () => byId("crowd").before(failureNote(run)),
+  );
+  const { epsilon, devices } = store.state;
+  job.tell({ source: data.source, max, epsilon, devices: Number(devices), pace });
+}
+
+function hear(message: FromDevices): void {
+  switch (message.type) {
+    case "crowd":
+      members = message;
+      return;
+    case "snapshot":
+      snapshots.push(message);
+      scrub.max = String(snapshots.length - 1);
+      return show(snapshots.length - 1);
+    case "intervals":
+      ends = message.ends;
+      byId("percentiles-note").textContent =
+        `Intervals from ${message.resamples} of ${message.of} resamples of the reports (bootstrap, 95 %).`;
+      return table(snapshots[snapshots.length - 1]!);
+    case "done":
+      scrub.disabled = false;
+      byId<HTMLButtonElement>("replay").disabled = false;
+      return;
+    case "failed":
+      byId("devices-error").textContent = message.message;
+  }
+}
+
+function show(at: number): void {
+  const snapshot = snapshots[at];
+  if (snapshot === undefined) return;
+  scrub.value = String(at);
+  byId("scrub-note").textContent = `${count(snapshot.reports)} reports`;
+  chart.show(snapshot, !peeking());
+  table(snapshot);
+}
+
+function table(snapshot: Snapshot): void {
+  const last = snapshot === snapshots[snapshots.length - 1];
+  const head = ["Percentile", "Estimate", "95 % interval", "Truth"].map((text) =>
+    h("th", { scope: "col" }, text),
+  );
+  byId("percentiles").replaceChildren(
+    h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, ...head)),
+      h(
+        "tbody",
+        {},
+        ...snapshot.percentiles.map(({ p, value, truth }) => {
+          const interval = last ? ends.find((end) => end.p === p) : undefined;
+          return h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, `${Math.round(100 * p)} %`),
+            h("td", {}, withUnit(value, unit)),
+            h("td", {}, interval === undefined ? "…" : `${amount(interval.low)} to ${amount(interval.high)}`),
+            h("td", {}, h("span", { class: "secret" }, amount(truth))),
+          );
+        }),
+      ),
+    ),
+  );
+}
+
+scrub.addEventListener("input", () => show(Number(scrub.value)));
+byId("replay").addEventListener("click", () => {
+  clearInterval(replaying);
+  crowd.start(STEP * snapshots.length);
+  let at = 0;
+  replaying = setInterval(() => {
+    show(at++);
+    if (at === snapshots.length) clearInterval(replaying);
+  }, STEP);
+});
+byId("peek").addEventListener("click", () => {
+  byId("peek").setAttribute("aria-pressed", String(!peeking()));
+  document.body.classList.toggle("fogged", !peeking());
+  show(Number(scrub.value));
+});
+byId("run").addEventListener("click", run);
+store.subscribe(run);
+document.body.classList.add("fogged");
+run();

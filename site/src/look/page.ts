@@ -1,0 +1,21 @@
+/** What every page does first: colours of the visitor's choice, the service worker that makes it work offline. */
+import { byId } from "./dom.js";
+import { bindTheme } from "./theme.js";
+
+/** The way from this page to the site's root: "./" or "../". */
+const root = document.documentElement.dataset["root"] ?? "./";
+
+export function beginPage(): void {
+  bindTheme();
+  if (import.meta.env.PROD && "serviceWorker" in navigator) void workOffline();
+}
+
+async function workOffline(): Promise<void> {
+  try {
+    await navigator.serviceWorker.register(new URL(`${root}sw.js`, location.href));
+    await navigator.serviceWorker.ready;
+    byId("offline-note").textContent = "Works offline.";
+  } catch {
+    // No storage, or no service workers here: the site works as long as it is reachable.
+  }
+}

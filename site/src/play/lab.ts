@@ -1,0 +1,338 @@
+/** The lab: a stream and its private release, side by side as it happens. */
+import { Overview } from "../charts/overview.js";
+import { type StreamChart, streamChart } from "../charts/streamChart.js";
+import type { Data } from "../data/chosen.js";
+import { exampleMeaning, place, span, wordsOf } from "../data/meaning.js";
+import { announcer } from "../look/announce.js";
+import { byId } from "../look/dom.js";
+import { withUnit } from "../look/format.js";
+import { failureNote, type Job, startJob } from "../look/job.js";
+import { addressOf, type Store } from "../look/state.js";
+import type { Frame, FromStream, Part, ToStream } from "../workers/protocol.js";
+import { accountView, coreNote } from "./account.js";
+import { answerView, emptyAnswer, noAnswerView, waitingAnswer } from "./answer.js";
+import type { DataChoice } from "./dataChoice.js";
+import { Describer } from "./describe.js";
+import { Multiples } from "./multiples.js";
+import { bindShare, saveCsv } from "./share.js";
+import { RELEASE_KEYS, releaseSettings, type State } from "./state.js";
+
+/** Milliseconds between answers to a range that is still filling. */
+const ASK_AGAIN = 250;
+const RELEASES = 20;
+/** The fewest values that the plot shows. */
+const LEAST_SHOWN = 64;
+
+export class Lab {
+  readonly #store: Store<State>;
+  readonly #choice: DataChoice;
+  readonly #chart: StreamChart;
+  readonly #overview: Overview;
+  readonly #multiples = new Multiples();
+  readonly #describe: Describer;
+  readonly #announce = announcer(byId("announce"));
+  #job: Job<ToStream> | undefined;
+  #frame: Frame | undefined;
+  #faint: Float64Array[] = [];
+  /** The Worker is publishing again; the newest settings follow when it is done. */
+  #publishing = false;
+  #stale = false;
+  #asked = 0;
+  /** How far the answer that is shown reaches. */
+  #answered = 0;
+  /** Values in a block. */
+  #block = 1;
+  /** How far the stream was when four methods were last asked for. */
+  #compared = 0;
+
+  constructor(store: Store<State>, choice: DataChoice) {
+    this.#store = store;
+    this.#choice = choice;
+    this.#describe = new Describer(store);
+    this.#chart = streamChart(byId("chart"), {
+      words: wordsOf(exampleMeaning),
+      from: 0,
+      to: 1,
+      onSelect: (from, to) => store.set(this.#snapped(from, to)),
+      onZoom: (factor, around) => this.#zoom(factor, around),
+      onCursor: (column) => this.#tellColumn(column),
+    });
+    this.#overview = new Overview(byId("overview"), (from, to) => {
+      const total = this.#total;
+      this.#show(Math.round(from * total), Math.round(to * total));
+    });
+    this.#listen();
+    this.#start();
+    choice.subscribe((data) => this.#load(data));
+    store.subscribe((state, before) => this.#follow(state, before));
+  }
+
+  get #total(): number {
+    return this.#choice.data?.total ?? 1;
+  }
+
+  get #meaning() {
+    return this.#choice.data?.meaning ?? exampleMeaning;
+  }
+
+  /** What the plot shows. */
+  get #part(): Part {
+    const { left, right } = this.#store.state;
+    const to = Math.min(right, this.#total);
+    return left < to ? { from: left, to } : { from: 0, to: this.#total };
+  }
+
+  /** A range that was drawn, moved to the nearest ends of blocks: those have the sharpest answers. */
+  #snapped(from: number, to: number): { from: number; to: number } {
+    const { holdout } = this.#store.state;
+    const ends = [from, to].map((at) => holdout + Math.round((at - holdout) / this.#block) * this.#block);
+    const sharp = from < to && from > holdout && ends[0]! < ends[1]! && ends[1]! <= this.#total;
+    return sharp ? { from: ends[0]!, to: ends[1]! } : { from, to };
+  }
+
+  #start(): void {
+    this.#job = startJob<ToStream, FromStream>(
+      () => new Worker(new URL("../workers/stream.ts", import.meta.url), { type: "module" }),
+      (message) => this.#hear(message),
+      () => {
+        byId("chart").before(
+          failureNote(() => {
+            this.#start();
+            this.#load(this.#choice.data);
+          }),
+        );
+      },
+    );
+  }
+
+  #load(data: Data | undefined): void {
+    this.#frame = undefined;
+    this.#faint = [];
+    this.#publishing = false;
+    this.#answered = 0;
+    this.#chart.show(undefined);
+    this.#overview.show(undefined, 1);
+    this.#describe.clear();
+    this.#clearAnswer();
+    this.#tell({ type: "play", speed: 0 });
+    this.#multiples.want(undefined);
+    if (data === undefined) return;
+    const { state } = this.#store;
+    this.#frameView();
+    this.#tell({ type: "load", source: data.source });
+    this.#publish();
+    this.#tell({ type: "view", part: this.#part });
+    this.#tell({ type: "seek", at: this.#begin() });
+    this.#tell({ type: "play", speed: this.#speed() });
+    this.#ask();
+    this.#describe.all(this.#meaning, state, undefined);
+  }
+
+  /** A link's position; else far enough in for a picture, or at the end for those who want no motion. */
+  #begin(): number {
+    const { at, holdout } = this.#store.state;
+    if (at > 0) return at;
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return this.#total;
+    return holdout + Math.floor(0.3 * this.#total);
+  }
+
+  #speed(): number {
+    const { at, speed } = this.#store.state;
+    return at > 0 || document.hidden ? 0 : speed;
+  }
+
+  #follow(state: State, before: State): void {
+    const changed = (...keys: (keyof State)[]) => keys.some((key) => state[key] !== before[key]);
+    if (this.#choice.data === undefined || changed("file")) return;
+    if (changed(...RELEASE_KEYS, "window")) this.#publish();
+    if (changed("holdout", "left", "right")) {
+      this.#frameView();
+      this.#tell({ type: "view", part: this.#part });
+    }
+    if (changed("at") && state.at > 0 && state.at !== this.#frame?.at)
+      this.#tell({ type: "seek", at: state.at });
+    if (changed("speed", "at")) this.#tell({ type: "play", speed: this.#speed() });
+    if (changed("from", "to")) {
+      this.#chart.select(state.from, state.to);
+      this.#clearAnswer();
+      this.#ask();
+    }
+    this.#describe.all(this.#meaning, state, this.#frame);
+    if (changed(...RELEASE_KEYS, "window", "left", "right", "at")) this.#wantMultiples();
+  }
+
+  #frameView(): void {
+    const { state } = this.#store;
+    const { from, to } = this.#part;
+    this.#faint = [];
+    this.#chart.change({ words: wordsOf(this.#meaning), from, to, holdout: state.holdout });
+    this.#chart.select(state.from, state.to);
+    this.#overview.place(from / this.#total, to / this.#total);
+    byId("whole").hidden = to - from === this.#total;
+  }
+
+  #show(left: number, right: number): void {
+    const all = left <= 0 && right >= this.#total;
+    this.#store.set(
+      all ? { left: 0, right: 0 } : { left: Math.max(0, left), right: Math.min(right, this.#total) },
+    );
+  }
+
+  #zoom(factor: number, around: number): boolean {
+    const { from, to } = this.#part;
+    const length = Math.min(this.#total, Math.max(LEAST_SHOWN, Math.round((to - from) * factor)));
+    if (length === to - from) return false;
+    const pivot = from + around * (to - from);
+    const left = Math.round(Math.min(this.#total - length, Math.max(0, pivot - around * length)));
+    this.#show(left, left + length);
+    return true;
+  }
+
+  /** One release at a time: while the Worker is busy, only the newest settings wait. */
+  #publish(): void {
+    this.#clearAnswer();
+    this.#faint = [];
+    this.#stale = this.#publishing;
+    if (this.#publishing) return;
+    this.#publishing = true;
+    const { state } = this.#store;
+    this.#tell({ type: "publish", settings: releaseSettings(state), window: state.window });
+  }
+
+  #hear(message: FromStream): void {
+    switch (message.type) {
+      case "frame":
+        return this.#take(message);
+      case "account":
+        byId("account").replaceChildren(...accountView(message.account, message.explanation, this.#meaning));
+        this.#block = message.account.blockLength;
+        byId("core-note").textContent = coreNote(message.account);
+        return this.#describe.account(message.account, this.#meaning);
+      case "paused":
+        return this.#store.set({ at: Math.max(1, message.at) });
+      case "published":
+        byId("release-error").textContent = message.problem;
+        this.#publishing = false;
+        if (this.#stale) this.#publish();
+        else this.#ask();
+        return this.#wantMultiples();
+      case "answer":
+      case "no answer": {
+        const { from, to } = this.#store.state;
+        if (message.asked.from !== from || message.asked.to !== to || this.#publishing) return;
+        const box = byId("answer");
+        this.#answered = message.type === "answer" ? message.to : 0;
+        box.replaceChildren(
+          ...(message.type === "answer"
+            ? answerView(message, this.#meaning, box.clientWidth)
+            : noAnswerView(message)),
+        );
+        return this.#announce(box.firstElementChild?.textContent ?? "");
+      }
+      case "again":
+        this.#faint.push(message.line);
+        byId<HTMLButtonElement>("again").disabled = message.left > 0;
+        return this.#chart.show(this.#frame?.lines, this.#faint);
+      case "exported":
+        return saveCsv(message.file);
+    }
+  }
+
+  #take(frame: Frame): void {
+    if (this.#choice.data === undefined) return;
+    this.#frame = frame;
+    const fits = this.#faint[0]?.length === frame.lines.x.length;
+    this.#chart.show(frame.lines, fits ? this.#faint : []);
+    this.#overview.show(frame.overview, frame.total);
+    this.#describe.frame(frame, this.#meaning);
+    const { from, to } = this.#store.state;
+    // The last frame asks at once: no later one would.
+    const behind = this.#answered < Math.min(to, frame.at) || frame.at < this.#answered;
+    const ended = frame.at >= frame.total;
+    if (from < to && behind && (ended || performance.now() - this.#asked > ASK_AGAIN)) this.#ask();
+    if (ended) this.#describe.all(this.#meaning, this.#store.state, frame);
+    if (frame.at !== this.#compared) this.#wantMultiples();
+  }
+
+  #ask(): void {
+    const { from, to } = this.#store.state;
+    this.#asked = performance.now();
+    if (from < to) this.#tell({ type: "ask", from, to });
+  }
+
+  #clearAnswer(): void {
+    const { from, to } = this.#store.state;
+    this.#answered = 0;
+    byId("answer").replaceChildren(from < to ? waitingAnswer() : emptyAnswer());
+  }
+
+  #wantMultiples(): void {
+    const { state } = this.#store;
+    const at = this.#frame?.at ?? 0;
+    const { data } = this.#choice;
+    if (data === undefined || (state.at === 0 && at < data.total)) return; // a running stream would redraw for ever
+    this.#compared = at;
+    this.#multiples.want({
+      data,
+      settings: releaseSettings(state),
+      window: state.window,
+      at,
+      part: this.#part,
+    });
+  }
+
+  #tellColumn(column: number): void {
+    const lines = this.#frame?.lines;
+    if (lines === undefined) return;
+    const { unit } = this.#meaning;
+    const value = (line: Float64Array | undefined) =>
+      line === undefined || Number.isNaN(line[column]!) ? "none" : withUnit(line[column]!, unit);
+    this.#announce(
+      `${place(lines.x[column]!, this.#meaning)}: private ${value(lines.private)}, secret ${value(lines.secret)}`,
+    );
+  }
+
+  #listen(): void {
+    const click = (id: string, action: () => void) => byId(id).addEventListener("click", action);
+    click("play", () => {
+      if (this.#store.state.at > 0) this.#store.set({ at: 0 });
+      else this.#tell({ type: "pause" });
+    });
+    click("restart", () => {
+      this.#tell({ type: "seek", at: this.#store.state.holdout });
+      this.#store.set({ at: 0 });
+      this.#tell({ type: "play", speed: this.#speed() });
+    });
+    click("peek", () => {
+      const peeking = byId("peek").getAttribute("aria-pressed") !== "true";
+      byId("peek").setAttribute("aria-pressed", String(peeking));
+      document.body.classList.toggle("fogged", !peeking);
+      this.#chart.change({ fogged: !peeking });
+    });
+    click("again", () => {
+      this.#faint = [];
+      byId<HTMLButtonElement>("again").disabled = true;
+      this.#tell({ type: "again", releases: RELEASES });
+    });
+    click("whole", () => this.#store.set({ left: 0, right: 0 }));
+    click("ask-all", () => this.#store.set({ from: this.#store.state.holdout, to: this.#total }));
+    document.addEventListener("visibilitychange", () => this.#tell({ type: "play", speed: this.#speed() }));
+    bindShare({
+      link: () => addressOf(this.#store),
+      state: () => this.#store.state,
+      csv: () => this.#tell({ type: "export" }),
+      picture: () =>
+        this.#frame && {
+          title: `${this.#choice.data!.name}, averages over ${span(this.#frame.averaged, this.#meaning)}, ε = ${this.#store.state.epsilon}`,
+          words: wordsOf(this.#meaning),
+          ...this.#part,
+          holdout: this.#store.state.holdout,
+          lines: this.#frame.lines,
+        },
+    });
+  }
+
+  #tell(message: ToStream): void {
+    this.#job?.tell(message);
+  }
+}

@@ -1,0 +1,112 @@
+/** The story's page: the step in the middle of the window decides what the stage shows. */
+import { callsOf } from "../look/calls.js";
+import { bindControls } from "../look/controls.js";
+import { byId } from "../look/dom.js";
+import { failureNote } from "../look/job.js";
+import { beginPage } from "../look/page.js";
+import { bindAddress, numberField, Store } from "../look/state.js";
+import type { Questions } from "./questions.js";
+import { Stage } from "./stage.js";
+import {
+  answerGap,
+  codeOf,
+  consistency,
+  type Context,
+  everyValue,
+  oneDay,
+  smoothing,
+  theCap,
+  theResult,
+  theTree,
+} from "./steps.js";
+
+const STEPS = [oneDay, everyValue, theCap, theTree, consistency, smoothing, theResult];
+
+beginPage();
+const store = new Store({ epsilon: numberField(0.1, 0.01, 2, false) }, location.search);
+bindControls(document, store);
+bindAddress(store);
+
+let active = 0;
+let seed = 1;
+const context: Context = {
+  call: callsOf<Questions>(
+    () => new Worker(new URL("../workers/story.ts", import.meta.url), { type: "module" }),
+  ),
+  stage: new Stage(),
+  epsilon: () => store.state.epsilon,
+  chosen(name) {
+    if (name === "tree") return `tree ${seed}`;
+    const radio = document.querySelector<HTMLInputElement>(`input[name=${name}]:checked`);
+    return radio?.value ?? byId(name).getAttribute("aria-pressed") ?? "";
+  },
+};
+
+/** One question at a time; while it is answered, only the newest one waits. */
+let busy = false;
+let stale = false;
+async function show(): Promise<void> {
+  stale = busy;
+  if (busy) return;
+  busy = true;
+  try {
+    await STEPS[active]!(context);
+  } catch {
+    byId("stage").append(failureNote(() => void show()));
+  }
+  busy = false;
+  if (stale) await show();
+}
+
+const steps = [...document.querySelectorAll<HTMLElement>(".step")];
+const watch = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries)
+      if (isIntersecting) enter(steps.indexOf(target as HTMLElement));
+  },
+  { rootMargin: "-48% 0px -48% 0px" },
+);
+for (const step of steps) {
+  watch.observe(step);
+  step.addEventListener("focusin", () => enter(steps.indexOf(step)));
+}
+
+function enter(step: number): void {
+  if (step === active && steps[step]!.classList.contains("active")) return;
+  active = step;
+  document.body.classList.remove("fogged");
+  steps.forEach((element, i) => element.classList.toggle("active", i === step));
+  void show();
+}
+
+store.subscribe(() => void show());
+for (const input of document.querySelectorAll<HTMLInputElement>(
+  ".step input:not([name=epsilon], [data-slides])",
+))
+  input.addEventListener("input", () => void show());
+for (const id of ["cap-choice", "story-peek"])
+  byId(id).addEventListener("click", () => {
+    byId(id).setAttribute("aria-pressed", String(byId(id).getAttribute("aria-pressed") !== "true"));
+    void show();
+  });
+byId("new-tree").addEventListener("click", () => {
+  seed++;
+  void show();
+});
+byId("view-day").addEventListener("click", (event) => {
+  const over = document.querySelector("#view-day .u-over")!.getBoundingClientRect();
+  const minute = ((event.clientX - over.left) / over.width) * 1440;
+  byId("gap-answer").textContent = answerGap(minute, context.chosen("shown") === "raw");
+});
+byId("story-copy").addEventListener("click", () => void copyCode());
+
+async function copyCode(): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(codeOf(store.state.epsilon));
+    byId("story-status").textContent = "Copied.";
+  } catch {
+    byId("story-status").textContent = "No clipboard here: select the code and copy it.";
+  }
+}
+
+enter(0);

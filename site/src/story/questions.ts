@@ -1,0 +1,149 @@
+/** Everything the story asks the library, answered in a Worker. Every number on the page comes from here. */
+import { plan, privateStream, type SmootherChoice } from "brume";
+import { comparison, noiseTree } from "brume/research";
+import { METER, meterStream, STORY_DAY } from "./meter.js";
+
+const DAY = 1440; // minutes
+const SEED = "story";
+
+const values = meterStream();
+const sums = new Float64Array(values.length + 1);
+values.forEach((value, i) => (sums[i + 1] = sums[i]! + value));
+
+const { holdout, maxRange, max } = METER;
+const options = (epsilon: number) => ({ epsilon, max, holdout, maxRange, unsafeSeed: SEED });
+
+/** True sum over published positions. */
+const truth = (from: number, to: number) => sums[holdout + to]! - sums[holdout + from]!;
+
+/** The story's day, raw and published, and how far the sum of all weeks is off. */
+export function day(epsilon: number) {
+  const stream = privateStream(options(epsilon));
+  const published = stream.pushMany(values);
+  const from = STORY_DAY * DAY;
+  const { sum, low, high } = stream.range(0, stream.length);
+  return {
+    raw: values.slice(from, from + DAY),
+    published: published.slice(from - holdout, from - holdout + DAY),
+    block: stream.statement().blockLength,
+    sum,
+    low,
+    high,
+    truth: truth(0, stream.length),
+  };
+}
+
+export interface ErrorPoint {
+  /** Minutes in the range. */
+  readonly length: number;
+  /** Standard errors of its sum, and how far this release of the naive way really is off, in watt minutes. */
+  readonly naive: number;
+  readonly naiveOff: number;
+  readonly ours: number;
+}
+
+/** Step 1: noise on every value. */
+export function everyValue(epsilon: number): ErrorPoint[] {
+  const naive = comparison({ epsilon, max, maxRange, unsafeSeed: SEED, method: "flat" });
+  naive.pushMany(values.subarray(holdout));
+  const ours = privateStream(options(epsilon));
+  ours.pushMany(values);
+  const block = ours.statement().blockLength;
+  return Array.from({ length: 17 }, (_, i) => 2 ** i).map((length) => {
+    const flat = naive.range(0, length);
+    const whole = Math.ceil(length / block) * block; // a block is the shortest span with an answer
+    return {
+      length,
+      naive: flat.standardError,
+      naiveOff: Math.abs(flat.sum - truth(0, length)),
+      ours: ours.range(0, whole).standardError,
+    };
+  });
+}
+
+export interface CapPoint {
+  readonly theta: number;
+  /** Standard error of the sum of a week, and what the cap takes from it, in watt minutes. */
+  readonly noise: number;
+  readonly cut: number;
+}
+
+const WEEK = 7 * DAY;
+
+/** Step 2: what each cap costs, and the one that the library chooses privately. */
+export function cap(epsilon: number): { points: CapPoint[]; chosen: number } {
+  const thetas = Array.from({ length: 41 }, (_, i) => Math.round(100 * 10 ** (i / 20)));
+  const released = values.subarray(holdout);
+  const points = thetas.map((theta) => {
+    const { errors } = plan({ epsilon, max, maxRange, threshold: theta });
+    const near = errors.reduce((a, b) =>
+      Math.abs(Math.log(b.length / WEEK)) < Math.abs(Math.log(a.length / WEEK)) ? b : a,
+    );
+    const cut = released.reduce((sum, value) => sum + Math.max(0, value - theta), 0);
+    return { theta, noise: near.standardErrorPerTheta * theta, cut: (cut * WEEK) / released.length };
+  });
+  const stream = privateStream(options(epsilon));
+  stream.pushMany(values.subarray(0, holdout + 1));
+  return { points, chosen: stream.statement().threshold ?? max };
+}
+
+/** Steps 3 and 4: one tree as drawn and as made consistent, and what consistency does to errors over many trees. */
+export function tree(epsilon: number, seed: string) {
+  const shape = { epsilon, theta: 1000, fanout: 4, levels: 3 };
+  const one = noiseTree({ ...shape, unsafeSeed: seed });
+  let [drawn, consistent] = [0, 0];
+  const trees = 200;
+  for (let i = 0; i < trees; i++) {
+    const other = noiseTree({ ...shape, unsafeSeed: `many ${i}` });
+    drawn += meanSquare(other.drawn.subarray(0, 16));
+    consistent += meanSquare(other.consistent.subarray(0, 16));
+  }
+  return { ...one, leafDrawn: Math.sqrt(drawn / trees), leafConsistent: Math.sqrt(consistent / trees) };
+}
+
+const meanSquare = (numbers: Float64Array) =>
+  numbers.reduce((sum, number) => sum + number * number, 0) / numbers.length;
+
+/** Step 5: a few blocks, what was published in them, and their estimates. */
+export function smoothing(epsilon: number, smoother: Exclude<SmootherChoice, (...args: never[]) => unknown>) {
+  const stream = privateStream({ ...options(epsilon), smoother });
+  const published = stream.pushMany(values);
+  const block = stream.statement().blockLength;
+  const [first, count] = [Math.floor(24_000 / block), Math.max(4, Math.round(3072 / block))];
+  const from = first * block;
+  const estimates = Array.from({ length: count }, (_, i) => {
+    const { mean, low, high } = stream.range(from + i * block, from + (i + 1) * block);
+    return { mean, low: low / block, high: high / block };
+  });
+  let error = 0;
+  for (let i = 0; i + block <= published.length; i += block)
+    error += Math.abs(published[i]! - truth(i, i + block) / block);
+  return {
+    block,
+    from: holdout + from,
+    estimates,
+    published: published.slice(from, from + count * block),
+    raw: values.slice(holdout + from, holdout + from + count * block),
+    off: error / Math.floor(published.length / block),
+  };
+}
+
+/** Step 6: all weeks, day by day, and the answer for all of them. */
+export function result(epsilon: number) {
+  const stream = privateStream(options(epsilon));
+  stream.pushMany(values);
+  const block = stream.statement().blockLength;
+  const span = Math.max(1, Math.round((2 * DAY) / block)) * block;
+  const days = Math.floor(stream.length / span);
+  const lines = Array.from({ length: days }, (_, i) => {
+    const { mean, low, high } = stream.range(i * span, (i + 1) * span);
+    return { mean, low: low / span, high: high / span, truth: truth(i * span, (i + 1) * span) / span };
+  });
+  const { sum, low, high } = stream.range(0, stream.length);
+  const theta = stream.statement().threshold!;
+  const clamped = values.subarray(holdout).reduce((all, value) => all + Math.max(0, value - theta), 0);
+  return { span, lines, sum, low, high, clamped, theta, truth: truth(0, stream.length) };
+}
+
+export const QUESTIONS = { day, everyValue, cap, tree, smoothing, result };
+export type Questions = typeof QUESTIONS;

@@ -1,0 +1,261 @@
+/** The seven steps: each asks the library, shows the answer on the stage, and says one sentence about it. */
+import { intervalBar } from "../charts/intervalBar.js";
+import type { Call } from "../look/calls.js";
+import { byId, h } from "../look/dom.js";
+import { amount, duration, percent } from "../look/format.js";
+import { absence, METER, STORY_DAY } from "./meter.js";
+import type { Questions } from "./questions.js";
+import { clock, dayWords, type Stage, weekWords } from "./stage.js";
+import { cover, drawTree, LEAVES } from "./treeView.js";
+
+const DAY = 1440; // minutes
+
+/** Watt minutes as kilowatt hours. */
+const kWh = (wattMinutes: number) => `${amount(Number((wattMinutes / 60_000).toPrecision(4)))}\u00a0kWh`;
+
+export interface Context {
+  readonly call: Call<Questions>;
+  readonly stage: Stage;
+  readonly epsilon: () => number;
+  /** What the visitor has chosen, by the name of the control. */
+  readonly chosen: (name: string) => string;
+}
+
+const value = (id: string) => Number(byId<HTMLInputElement>(id).value);
+const say = (id: string, ...words: (Node | string)[]) => byId(id).replaceChildren(...words);
+const big = (text: string) => h("span", { class: "big" }, text);
+
+/** 0: one day, raw or published. */
+export async function oneDay({ call, stage, epsilon, chosen }: Context): Promise<void> {
+  const { raw, published, block, sum, low, high, truth } = await call("day", epsilon());
+  const isRaw = chosen("shown") === "raw";
+  const none = new Float64Array(DAY).fill(NaN);
+  const x = Float64Array.from({ length: DAY }, (_, i) => i + 1);
+  stage.lines(
+    "day",
+    { x, secret: raw, private: isRaw ? none : published, low: none, high: none },
+    { words: dayWords, from: 0, to: DAY, fogged: !isRaw, top: 3200 },
+  );
+  stage.note(
+    isRaw
+      ? "Day 31, one reading a minute: anyone can see who is home."
+      : `Published instead: a prediction for ${duration(block * 60)}, then a jump that corrects the sum.`,
+  );
+  const { left, back } = absence(STORY_DAY)!;
+  byId("gap-length").textContent = amount(back - left);
+  say(
+    "day-say",
+    "Sum of all seven weeks: ",
+    big(percent(Math.abs(sum - truth) / truth)),
+    ` off, at ε = ${epsilon()}. Expected: ± ${percent((high - low) / 2 / truth)}.`,
+  );
+}
+
+/** Whether a click found the gap. */
+export function answerGap(minute: number, raw: boolean): string {
+  const { left, back } = absence(STORY_DAY)!;
+  if (!raw) return "Which gap? The published numbers follow no single hour.";
+  return minute >= left && minute < back
+    ? `Right. They left at ${clock(left)} and came back at ${clock(back)}. The raw stream tells everybody.`
+    : `At ${clock(minute)} somebody was home. Look for the long quiet part.`;
+}
+
+/** 1: the error of a sum grows with its range. */
+export async function everyValue({ call, stage, epsilon }: Context): Promise<void> {
+  const points = await call("everyValue", epsilon());
+  const chosen = points[value("length")]!;
+  const length = (minutes: number) => duration(60 * minutes);
+  stage.curves((width, height) => ({
+    width,
+    height,
+    named: true,
+    xLabel: "length of the range",
+    yLabel: "error of the sum, kWh",
+    xTicks: [1, 16, 64, 1024, 8192, 65_536],
+    xText: length,
+    yText: (y) => amount(y),
+    marks: [{ x: chosen.length, name: length(chosen.length), colour: "ink" }],
+    curves: [
+      { name: "Brume", look: 0, points: points.map((p) => ({ x: p.length, y: p.ours / 60_000 })) },
+      {
+        name: "noise on every value",
+        look: 1,
+        points: points.map((p) => ({ x: p.length, y: p.naive / 60_000 })),
+      },
+      {
+        name: "",
+        look: 6,
+        loose: true,
+        points: points.map((p) => ({ x: p.length, y: p.naiveOff / 60_000 })),
+      },
+    ],
+  }));
+  stage.note("Grey: how far this very release is off.");
+  say(
+    "length-say",
+    `${length(chosen.length)}: `,
+    big(`± ${kWh(chosen.naive)}`),
+    `. Brume will get to ± ${kWh(chosen.ours)}.`,
+  );
+}
+
+/** 2: the cap. */
+export async function theCap({ call, stage, epsilon, chosen }: Context): Promise<void> {
+  const { points, chosen: privately } = await call("cap", epsilon());
+  const point = points[value("theta")]!;
+  const total = (p: { noise: number; cut: number }) => p.noise + p.cut;
+  const best = points.reduce((a, b) => (total(b) < total(a) ? b : a));
+  const revealed = chosen("cap-choice") === "true";
+  stage.curves((width, height) => ({
+    width,
+    height,
+    named: true,
+    xLabel: "θ, the cap, in watts",
+    yLabel: "error of a week's sum, kWh",
+    xTicks: [100, 200, 500, 1000, 2000, 5000, 10_000],
+    xText: (x) => amount(x),
+    yText: (y) => amount(y),
+    marks: [
+      { x: point.theta, name: `your θ: ${amount(point.theta)} W`, colour: "ink" },
+      ...(revealed
+        ? [{ x: privately, name: `private choice: ${amount(privately)} W`, colour: "private" as const }]
+        : []),
+    ],
+    curves: [
+      { name: "noise", look: 0, points: points.map((p) => ({ x: p.theta, y: p.noise / 60_000 })) },
+      {
+        name: "cut off",
+        look: 4,
+        points: points.filter((p) => p.cut > 0).map((p) => ({ x: p.theta, y: p.cut / 60_000 })),
+      },
+    ],
+  }));
+  stage.note("Noise grows with θ. What is cut off shrinks.");
+  const most = Math.max(...points.map(total));
+  const row = (name: string, kind: string, size: number) => {
+    const bar = h("i", { class: kind });
+    bar.style.width = `${Math.max(0.5, 100 * Math.sqrt(size / most))}%`;
+    return h("div", { class: "bar-row" }, h("span", {}, name), h("span", {}, bar), h("b", {}, kWh(size)));
+  };
+  byId("cap-bars").replaceChildren(row("noise", "noise", point.noise), row("cut off", "cut", point.cut));
+  const near = total(point) < 1.15 * total(best);
+  say(
+    "cap-say",
+    near
+      ? "That is about the best cap."
+      : point.theta > best.theta
+        ? "Too much noise: lower it."
+        : "Too much is cut off: raise it.",
+    ...(revealed
+      ? [` The library chose ${amount(privately)} W with noise, from held-out readings only.`]
+      : []),
+  );
+}
+
+/** 3: a range needs few nodes. */
+export async function theTree({ call, stage, epsilon, chosen }: Context): Promise<void> {
+  const { drawn } = await call("tree", epsilon(), chosen("tree"));
+  const [a, b] = [value("tree-from"), value("tree-to")];
+  const [from, to] = [Math.min(a, b), Math.max(a, b, Math.min(a, b) + 1)];
+  const nodes = cover(from, to);
+  stage.tree(drawTree(drawn, new Set(nodes), [from, to]));
+  stage.note("Bars are the noise of this very tree: blue adds, amber takes away.");
+  const sum = nodes.reduce((all, node) => all + drawn[node]!, 0);
+  say(
+    "tree-say",
+    `${to - from} blocks: `,
+    big(`${nodes.length} ${nodes.length === 1 ? "node" : "nodes"}`),
+    ` instead of ${to - from}. Their noise adds up to ${kWh(sum)}.`,
+  );
+}
+
+/** 4: consistency. */
+export async function consistency({ call, stage, epsilon, chosen }: Context): Promise<void> {
+  const found = await call("tree", epsilon(), chosen("tree"));
+  const share = value("slide") / 100;
+  const noise = found.drawn.map((start, node) => start + share * (found.consistent[node]! - start));
+  const top = noise.length - 1;
+  const children = noise.slice(LEAVES, top).reduce((a, b) => a + b, 0);
+  stage.tree(drawTree(noise, new Set([top, ...Array.from({ length: 4 }, (_, i) => LEAVES + i)])));
+  stage.note(
+    `Top: ${kWh(noise[top]!)}. Its four children together: ${kWh(children)}. ${share === 1 ? "They agree." : ""}`,
+  );
+  say(
+    "slide-say",
+    "Error of one block over 200 trees: ",
+    `${kWh(found.leafDrawn)} as drawn, `,
+    big(`${kWh(found.leafConsistent)}`),
+    " when consistent.",
+  );
+}
+
+/** 5: predictions and jumps. */
+export async function smoothing({ call, stage, epsilon, chosen }: Context): Promise<void> {
+  const smoother = chosen("smoother") as "recent" | "mean" | "median";
+  const { block, from, estimates, published, raw, off } = await call("smoothing", epsilon(), smoother);
+  const line = (at: (i: number) => number) => Float64Array.from(raw, (_, i) => at(i));
+  const estimate = (i: number) => estimates[Math.floor(i / block)]!;
+  stage.lines(
+    "blocks",
+    {
+      x: line((i) => from + i + 1),
+      secret: raw,
+      private: line((i) => estimate(i).mean),
+      low: line((i) => estimate(i).low),
+      high: line((i) => estimate(i).high),
+      prediction: published,
+    },
+    { words: weekWords, from, to: from + raw.length, fogged: true, top: 1500 },
+  );
+  stage.note(
+    `Dashed: published at the time. Solid: what each block of ${duration(60 * block)} turned out to be, with its margin.`,
+  );
+  say(
+    "smooth-say",
+    "A prediction is off by ",
+    big(`${amount(off)}\u00a0W`),
+    " on average. It costs no privacy.",
+  );
+}
+
+/** 6: the result, as a card and as code. */
+export async function theResult({ call, stage, epsilon, chosen }: Context): Promise<void> {
+  const found = await call("result", epsilon());
+  const { lines, span, sum, low, high, clamped, truth } = found;
+  const line = (at: (i: number) => number) => Float64Array.from(lines, (_, i) => at(i));
+  const peeking = chosen("story-peek") === "true";
+  document.body.classList.toggle("fogged", !peeking);
+  stage.lines(
+    "weeks",
+    {
+      x: line((i) => METER.holdout + (i + 1) * span),
+      secret: line((i) => lines[i]!.truth),
+      private: line((i) => lines[i]!.mean),
+      low: line((i) => lines[i]!.low),
+      high: line((i) => lines[i]!.high),
+    },
+    { words: weekWords, from: METER.holdout, to: METER.length, fogged: !peeking },
+  );
+  stage.note(`Averages over ${duration(60 * span)}, with the margin of the noise.`);
+  byId("result-card").replaceChildren(
+    h("p", { class: "say" }, "Used in seven weeks: ", big(kWh(sum))),
+    intervalBar({ sum, low, high, clamped, truth }, kWh, 420),
+  );
+  byId("story-code").textContent = codeOf(epsilon());
+}
+
+export const codeOf = (epsilon: number): string => `import { privateStream } from "brume";
+
+const stream = privateStream({
+  epsilon: ${epsilon},
+  max: ${METER.max},
+  holdout: ${METER.holdout},
+  maxRange: ${METER.maxRange},
+});
+
+meter.on("reading", (watts) => {
+  const published = stream.push(watts);
+  if (published !== undefined) send(published);
+});
+
+const { sum, low, high } = stream.range(0, stream.length);`;

@@ -1,0 +1,146 @@
+/** Story, attack, devices and comparison: each control acts, and each number is the library's. */
+import { expect, test } from "vitest";
+import { cap, day } from "../../site/src/story/questions.js";
+import { cover } from "../../site/src/story/treeView.js";
+import { amount, percent } from "../../site/src/look/format.js";
+import { budgets } from "../../site/src/compare/state.js";
+import { evaluate } from "../../research/evaluate.js";
+import { exampleStream } from "../../src/cli/example.js";
+import { downloaded, sharedBrowser, textOf, visit, WITHOUT_WASM } from "./visit.js";
+
+const browser = sharedBrowser();
+
+test("the story: seven steps, each with a control and a number that the library gives", async () => {
+  await visit(
+    browser(),
+    "",
+    async (page) => {
+      const enter = (step: number) =>
+        page
+          .locator(`.step[data-step="${step}"]`)
+          .evaluate((element) => element.scrollIntoView({ block: "center" }));
+      const { sum, truth } = day(0.1);
+      await textOf(page, "#day-say", new RegExp(percent(Math.abs(sum - truth) / truth)));
+      const over = (await page.locator("#view-day .u-over").boundingBox())!;
+      await page.mouse.click(over.x + 0.5 * over.width, over.y + 50);
+      await textOf(page, "#gap-answer", /^Right\. They left at \d\d:\d\d/);
+      await page.locator("input[name=shown][value=private]").check({ force: true });
+      await textOf(page, "#stage-note", /^Published instead/);
+      await enter(1);
+      await textOf(page, "#length-say", /2\sd 20\sh: ± [\d,.]+\skWh/);
+      await page.locator("#length").fill("16");
+      await textOf(page, "#length-say", /45\sd 12\sh/);
+      await enter(2);
+      await textOf(page, "#cap-say", /Too much noise/);
+      await page.click("#cap-choice");
+      await textOf(page, "#cap-say", new RegExp(`The library chose ${amount(cap(0.1).chosen)} W`));
+      await enter(3);
+      await textOf(page, "#tree-say", new RegExp(`^10 blocks: ${cover(3, 13).length} nodes instead of 10`));
+      await enter(4);
+      await page.locator("#slide").fill("100");
+      await textOf(page, "#stage-note", /They agree/);
+      await enter(5);
+      await page.locator("input[name=smoother][value=mean]").check({ force: true });
+      await textOf(page, "#smooth-say", /A prediction is off by [\d,.]+\sW/);
+      await enter(6);
+      await textOf(page, "#story-code", /epsilon: 0\.1,/);
+      await textOf(page, "#result-card", /Used in seven weeks: [\d,.]+\skWh/);
+      await page.click("#story-peek");
+      expect(await page.locator("#story-peek").getAttribute("aria-pressed")).toBe("true");
+    },
+    { reducedMotion: "reduce" },
+  );
+});
+
+test("the fewest nodes of a range: by hand", () => {
+  expect(cover(0, 16)).toEqual([20]);
+  expect(cover(4, 8)).toEqual([17]);
+  expect(cover(3, 9)).toEqual([3, 8, 17]);
+});
+
+test("the attack: twenty rounds against the best possible, all right on raw values; the machine's bound", async () => {
+  await visit(browser(), "attack/?epsilon=1", async (page) => {
+    for (let i = 0; i < 20; i++) await page.click("#guess-1");
+    await textOf(
+      page,
+      "#round",
+      /You got \d+ of 20\. On average nobody gets more than 73\s% of private rounds/,
+    );
+    await page.locator("input[name=seen][value=raw]").check({ force: true });
+    for (let i = 0; i < 20; i++) {
+      // Anyone can read the raw sum: A's is 4,000 less … whichever is marked.
+      const sum = await page.locator("#seen svg text").nth(2).textContent();
+      const b = await page.locator("#seen svg text").nth(1).textContent();
+      await page.click(b!.endsWith(sum!) ? "#guess-1" : "#guess-0");
+    }
+    await textOf(page, "#round", /You got 20 of 20/);
+    await page.selectOption("#fault", "float");
+    await page.click("#machine-go");
+    await textOf(page, "#machine-say", /runs show ε ≥ [\d.]+, and ε = 1 is promised\. The promise is broken/);
+    await page.click("#machine-stop");
+    await page.selectOption("#fault", "none");
+    expect(await page.locator("#machine-say").textContent()).toBe("");
+    await page.click("#machine-go");
+    await textOf(page, "#machine-say", /The promise holds/);
+    await page.click("#machine-stop");
+  });
+});
+
+test("the devices: one says what it sends, the histogram forms, percentiles get intervals, scrub and replay", async () => {
+  await visit(
+    browser(),
+    "devices/?devices=4000&epsilon=4",
+    async (page) => {
+      await textOf(page, "#scrub-note", /^4,000 reports$/);
+      await page.locator("#crowd").click({ position: { x: 20, y: 20 } });
+      await textOf(page, "#device-say", /^Device \d+: true [\d.]+ → sent −?[\d,]+\./);
+      await textOf(page, "#percentiles-note", /16 of 16 resamples/);
+      await page.locator("#scrub:enabled").waitFor();
+      const rows = await page.locator("#percentiles tbody tr").allTextContents();
+      expect(rows).toHaveLength(5);
+      for (const row of rows) expect(row).toMatch(/ to /);
+      await page.locator("#scrub").fill("0");
+      await textOf(page, "#scrub-note", /^333 reports$/);
+      await page.click("#replay");
+      await textOf(page, "#scrub-note", /^4,000 reports$/);
+    },
+    { reducedMotion: "reduce", policy: WITHOUT_WASM },
+  );
+});
+
+test("the comparison runs by itself, is that of the lab in Node, sorts, joins, and is cleared with its settings", async () => {
+  await visit(browser(), "compare/?methods=tops,flat&epsilons=0.1%201&repeat=2&queries=50", async (page) => {
+    await textOf(page, "#compare-status", /^8 runs done\.$/);
+    const [head, ...rows] = (await downloaded(page, "#compare-csv")).toString().trimEnd().split("\n");
+    expect(head).toBe("method,epsilon,runs,relative,mse,mae,theta_median,seconds_median");
+    const { results } = evaluate({
+      data: exampleStream("brume"),
+      max: 1000,
+      epsilons: [0.1, 1],
+      methods: ["tops", "flat"],
+      repeat: 2,
+      queries: 50,
+      seed: "brume",
+      tile: true,
+      variant: "default",
+    });
+    expect(rows.map((row) => row.split(",")[4])).toEqual(results.map(({ mse }) => String(mse.mean)));
+    await page.getByRole("button", { name: "Relative error" }).click();
+    const order = await page
+      .locator("#results tbody tr")
+      .evaluateAll((all) => all.map((row) => row.getAttribute("data-method")));
+    expect(order[3]).toBe("flat");
+    await page.locator("#results tbody tr").first().hover();
+    expect(await page.locator("#comparison [data-curve].joined").count()).toBe(1);
+    await page.fill("#epsilons", "0.1, 99");
+    await textOf(page, "#compare-error", /^Privacy budgets: expected numbers from 0\.001 to 10/);
+    expect(await page.locator("#results tbody tr").count()).toBe(0);
+  });
+});
+
+test("lists of ε: commas, spaces, semicolons", () => {
+  expect(budgets("0.1, 1")).toEqual([0.1, 1]);
+  expect(budgets(" 1 0.1;5 ")).toEqual([0.1, 1, 5]);
+  expect(budgets("0.1, x")).toBeUndefined();
+  expect(budgets("")).toBeUndefined();
+});
