@@ -23,7 +23,6 @@ export default tseslint.config(
       "node_modules",
       "assembly",
       "src/core/wasmBytes.ts",
-      "docs/api",
       "site/dist",
     ],
   },
@@ -91,10 +90,7 @@ export default tseslint.config(
         [
           ...["caches", "document", "fetch", "localStorage", "location", "navigator", "performance"],
           ...["Response", "self", "URL", "Worker"],
-        ].map((name) => [
-          name,
-          "readonly",
-        ]),
+        ].map((name) => [name, "readonly"]),
       ),
     },
   },

@@ -18,7 +18,7 @@ const PAGES: Record<string, readonly [path: string, ready: string]> = {
   story: ["", "#day-say"],
   play: ["play/?at=700000&from=299008&to=360448", "#answer-sum"],
   attack: ["attack/", "#round"],
-  devices: ["devices/?devices=40000", "#percentiles-note"],
+  devices: ["devices/?devices=40000", "#percentiles tbody"],
   compare: ["compare/", "#results tbody"],
   docs: ["docs/", "h1"],
   guide: ["docs/documents/privacy.html", "h1"],

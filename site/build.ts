@@ -31,7 +31,7 @@ function writeServiceWorker(out: string): void {
   writeFileSync(
     join(out, "sw.js"),
     readFileSync(at("serviceWorker.js"), "utf8")
-      .replace("VERSION", hash.digest("hex").slice(0, 16))
+      .replace("HASH", hash.digest("hex").slice(0, 16))
       .replace('"FILES"', JSON.stringify(addresses)),
   );
 }

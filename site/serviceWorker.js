@@ -1,5 +1,5 @@
 /** Keeps every file of the site in this browser, so that it works offline and asks nobody for anything. */
-const VERSION = "brume VERSION";
+const VERSION = "brume HASH";
 const FILES = "FILES";
 
 self.addEventListener("install", (event) => {

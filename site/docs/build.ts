@@ -31,7 +31,7 @@ const guides = new Map<DocumentReflection, string>();
 export async function buildDocs(out: string): Promise<void> {
   const app = await Application.bootstrap({
     name: "Brume",
-    entryPoints: ["src/index.ts", "src/reporter.ts", "research/index.ts"],
+    entryPoints: ["src/index.ts", "src/reporter.ts", "src/device.ts", "research/index.ts"],
     tsconfig: "tsconfig.build.json",
     readme: "README.md",
     projectDocuments: ["docs/*.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"],

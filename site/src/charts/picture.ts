@@ -1,5 +1,5 @@
 /** A stream's chart as an SVG that stands alone: colours, background and words are in it. */
-import { svg } from "../look/dom.js";
+import { svg, svgFile } from "../look/dom.js";
 import { amount } from "../look/format.js";
 import { heights, type Lines, type Words } from "./lines.js";
 import { colours, FONT_FAMILY } from "./theme.js";
@@ -112,7 +112,7 @@ function band(
 /** The same as pixels, twice as fine. */
 export async function asPng(drawing: SVGElement): Promise<Blob> {
   const image = new Image();
-  const url = URL.createObjectURL(new Blob([drawing.outerHTML], { type: "image/svg+xml" }));
+  const url = URL.createObjectURL(svgFile(drawing));
   image.src = url;
   await image.decode();
   URL.revokeObjectURL(url);

@@ -5,7 +5,7 @@ import { type Data, exampleData, ownData } from "../data/chosen.js";
 import { fitting, roundedUp } from "../data/fitting.js";
 import { storedStream } from "../data/stored.js";
 import { bindControls } from "../look/controls.js";
-import { byId, download, h, svg } from "../look/dom.js";
+import { byId, download, h, svg, svgFile } from "../look/dom.js";
 import { amount, count, powers } from "../look/format.js";
 import { beginPage } from "../look/page.js";
 import { bindAddress, Store } from "../look/state.js";
@@ -197,7 +197,5 @@ byId("compare-stop").addEventListener("click", () => {
 byId("compare-csv").addEventListener("click", () =>
   download("comparison.csv", new Blob([csv()], { type: "text/csv" })),
 );
-byId("compare-svg").addEventListener("click", () =>
-  download("comparison.svg", new Blob([chart(1000).outerHTML], { type: "image/svg+xml" })),
-);
+byId("compare-svg").addEventListener("click", () => download("comparison.svg", svgFile(chart(1000))));
 run();

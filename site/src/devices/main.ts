@@ -34,7 +34,6 @@ const chart = new DistributionChart(byId("histogram"), unit);
 const scrub = byId<HTMLInputElement>("scrub");
 let job: Job<ToDevices> | undefined;
 let snapshots: Snapshot[] = [];
-let ends: Extract<FromDevices, { type: "intervals" }>["ends"] = [];
 let members: Extract<FromDevices, { type: "crowd" }> | undefined;
 let replaying: ReturnType<typeof setInterval> | undefined;
 const peeking = () => byId("peek").getAttribute("aria-pressed") === "true";
@@ -50,11 +49,11 @@ const crowd = new Crowd(byId<HTMLCanvasElement>("crowd"), (device) => {
 function run(): void {
   job?.stop();
   clearInterval(replaying);
-  [snapshots, ends, members] = [[], [], undefined];
+  [snapshots, members] = [[], undefined];
   chart.clear();
   scrub.disabled = true;
   byId<HTMLButtonElement>("replay").disabled = true;
-  for (const id of ["devices-error", "scrub-note", "percentiles-note"]) byId(id).textContent = "";
+  for (const id of ["devices-error", "scrub-note"]) byId(id).textContent = "";
   byId("percentiles").replaceChildren();
   byId("device-say").textContent = "Click a device to see what it sends.";
   const pace = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : PACE;
@@ -77,11 +76,6 @@ function hear(message: FromDevices): void {
       snapshots.push(message);
       scrub.max = String(snapshots.length - 1);
       return show(snapshots.length - 1);
-    case "intervals":
-      ends = message.ends;
-      byId("percentiles-note").textContent =
-        `Intervals from ${message.resamples} of ${message.of} resamples of the reports (bootstrap, 95 %).`;
-      return table(snapshots[snapshots.length - 1]!);
     case "done":
       scrub.disabled = false;
       byId<HTMLButtonElement>("replay").disabled = false;
@@ -101,7 +95,6 @@ function show(at: number): void {
 }
 
 function table(snapshot: Snapshot): void {
-  const last = snapshot === snapshots[snapshots.length - 1];
   const head = ["Percentile", "Estimate", "95 % interval", "Truth"].map((text) =>
     h("th", { scope: "col" }, text),
   );
@@ -113,17 +106,16 @@ function table(snapshot: Snapshot): void {
       h(
         "tbody",
         {},
-        ...snapshot.percentiles.map(({ p, value, truth }) => {
-          const interval = last ? ends.find((end) => end.p === p) : undefined;
-          return h(
+        ...snapshot.percentiles.map(({ p, value, low, high, truth }) =>
+          h(
             "tr",
             {},
             h("th", { scope: "row" }, `${Math.round(100 * p)} %`),
             h("td", {}, withUnit(value, unit)),
-            h("td", {}, interval === undefined ? "…" : `${amount(interval.low)} to ${amount(interval.high)}`),
+            h("td", {}, `${amount(low)} to ${amount(high)}`),
             h("td", {}, h("span", { class: "secret" }, amount(truth))),
-          );
-        }),
+          ),
+        ),
       ),
     ),
   );

@@ -37,3 +37,7 @@ export function download(name: string, content: Blob): void {
   h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
+
+/** A drawing as a file of its own. HTML's way of writing has entities that XML does not know. */
+export const svgFile = (drawing: SVGElement): Blob =>
+  new Blob([new XMLSerializer().serializeToString(drawing)], { type: "image/svg+xml" });

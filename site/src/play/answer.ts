@@ -6,7 +6,8 @@ import { amount, percent, withUnit } from "../look/format.js";
 import type { Answer, NoAnswer } from "../workers/protocol.js";
 
 /** @param width of the place it goes to, in pixels */
-export function answerView(answer: Answer, meaning: Meaning, width: number): Node[] {
+export function answerView(answer: Answer | NoAnswer, meaning: Meaning, width: number): Node[] {
+  if (answer.type === "no answer") return [h("p", { class: "empty" }, WHY[answer.why])];
   const { from, to, asked, truth, clamped, threshold, sum, low, high } = answer;
   const length = to - from;
   const off = Math.abs(sum - truth) / (Math.abs(truth) || 1);
@@ -53,8 +54,6 @@ const WHY = {
   "held out": "No answer yet: these values are held out to choose θ and are never published.",
   "not streamed yet": "No answer yet: this range is not streamed yet.",
 } as const;
-
-export const noAnswerView = ({ why }: NoAnswer): Node[] => [h("p", { class: "empty" }, WHY[why])];
 
 export const emptyAnswer = (): Node =>
   h("p", { class: "empty quiet" }, "Drag over the plot, or fill in two positions.");

@@ -2,17 +2,17 @@
 import { Overview } from "../charts/overview.js";
 import { type StreamChart, streamChart } from "../charts/streamChart.js";
 import type { Data } from "../data/chosen.js";
-import { exampleMeaning, place, span, wordsOf } from "../data/meaning.js";
+import { exampleMeaning, span, wordsOf } from "../data/meaning.js";
 import { announcer } from "../look/announce.js";
 import { byId } from "../look/dom.js";
-import { withUnit } from "../look/format.js";
 import { failureNote, type Job, startJob } from "../look/job.js";
 import { addressOf, type Store } from "../look/state.js";
 import type { Frame, FromStream, Part, ToStream } from "../workers/protocol.js";
 import { accountView, coreNote } from "./account.js";
-import { answerView, emptyAnswer, noAnswerView, waitingAnswer } from "./answer.js";
+import { answerView, emptyAnswer, waitingAnswer } from "./answer.js";
 import type { DataChoice } from "./dataChoice.js";
 import { Describer } from "./describe.js";
+import { columnInWords, snapped, startOf, zoomed } from "./places.js";
 import { Multiples } from "./multiples.js";
 import { bindShare, saveCsv } from "./share.js";
 import { RELEASE_KEYS, releaseSettings, type State } from "./state.js";
@@ -20,8 +20,6 @@ import { RELEASE_KEYS, releaseSettings, type State } from "./state.js";
 /** Milliseconds between answers to a range that is still filling. */
 const ASK_AGAIN = 250;
 const RELEASES = 20;
-/** The fewest values that the plot shows. */
-const LEAST_SHOWN = 64;
 
 export class Lab {
   readonly #store: Store<State>;
@@ -53,9 +51,10 @@ export class Lab {
       words: wordsOf(exampleMeaning),
       from: 0,
       to: 1,
-      onSelect: (from, to) => store.set(this.#snapped(from, to)),
+      onSelect: (from, to) => store.set(snapped(from, to, store.state.holdout, this.#block, this.#total)),
       onZoom: (factor, around) => this.#zoom(factor, around),
-      onCursor: (column) => this.#tellColumn(column),
+      onCursor: (column) =>
+        this.#frame && this.#announce(columnInWords(this.#frame.lines, column, this.#meaning)),
     });
     this.#overview = new Overview(byId("overview"), (from, to) => {
       const total = this.#total;
@@ -70,7 +69,6 @@ export class Lab {
   get #total(): number {
     return this.#choice.data?.total ?? 1;
   }
-
   get #meaning() {
     return this.#choice.data?.meaning ?? exampleMeaning;
   }
@@ -80,14 +78,6 @@ export class Lab {
     const { left, right } = this.#store.state;
     const to = Math.min(right, this.#total);
     return left < to ? { from: left, to } : { from: 0, to: this.#total };
-  }
-
-  /** A range that was drawn, moved to the nearest ends of blocks: those have the sharpest answers. */
-  #snapped(from: number, to: number): { from: number; to: number } {
-    const { holdout } = this.#store.state;
-    const ends = [from, to].map((at) => holdout + Math.round((at - holdout) / this.#block) * this.#block);
-    const sharp = from < to && from > holdout && ends[0]! < ends[1]! && ends[1]! <= this.#total;
-    return sharp ? { from: ends[0]!, to: ends[1]! } : { from, to };
   }
 
   #start(): void {
@@ -122,18 +112,10 @@ export class Lab {
     this.#tell({ type: "load", source: data.source });
     this.#publish();
     this.#tell({ type: "view", part: this.#part });
-    this.#tell({ type: "seek", at: this.#begin() });
+    this.#tell({ type: "seek", at: startOf(state, this.#total) });
     this.#tell({ type: "play", speed: this.#speed() });
     this.#ask();
     this.#describe.all(this.#meaning, state, undefined);
-  }
-
-  /** A link's position; else far enough in for a picture, or at the end for those who want no motion. */
-  #begin(): number {
-    const { at, holdout } = this.#store.state;
-    if (at > 0) return at;
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return this.#total;
-    return holdout + Math.floor(0.3 * this.#total);
   }
 
   #speed(): number {
@@ -172,20 +154,14 @@ export class Lab {
   }
 
   #show(left: number, right: number): void {
-    const all = left <= 0 && right >= this.#total;
-    this.#store.set(
-      all ? { left: 0, right: 0 } : { left: Math.max(0, left), right: Math.min(right, this.#total) },
-    );
+    const [from, to] = [Math.max(0, left), Math.min(right, this.#total)];
+    this.#store.set(from === 0 && to === this.#total ? { left: 0, right: 0 } : { left: from, right: to });
   }
 
   #zoom(factor: number, around: number): boolean {
-    const { from, to } = this.#part;
-    const length = Math.min(this.#total, Math.max(LEAST_SHOWN, Math.round((to - from) * factor)));
-    if (length === to - from) return false;
-    const pivot = from + around * (to - from);
-    const left = Math.round(Math.min(this.#total - length, Math.max(0, pivot - around * length)));
-    this.#show(left, left + length);
-    return true;
+    const part = zoomed(this.#part, factor, around, this.#total);
+    if (part !== undefined) this.#show(part.from, part.to);
+    return part !== undefined;
   }
 
   /** One release at a time: while the Worker is busy, only the newest settings wait. */
@@ -222,11 +198,7 @@ export class Lab {
         if (message.asked.from !== from || message.asked.to !== to || this.#publishing) return;
         const box = byId("answer");
         this.#answered = message.type === "answer" ? message.to : 0;
-        box.replaceChildren(
-          ...(message.type === "answer"
-            ? answerView(message, this.#meaning, box.clientWidth)
-            : noAnswerView(message)),
-        );
+        box.replaceChildren(...answerView(message, this.#meaning, box.clientWidth));
         return this.#announce(box.firstElementChild?.textContent ?? "");
       }
       case "again":
@@ -279,17 +251,6 @@ export class Lab {
       at,
       part: this.#part,
     });
-  }
-
-  #tellColumn(column: number): void {
-    const lines = this.#frame?.lines;
-    if (lines === undefined) return;
-    const { unit } = this.#meaning;
-    const value = (line: Float64Array | undefined) =>
-      line === undefined || Number.isNaN(line[column]!) ? "none" : withUnit(line[column]!, unit);
-    this.#announce(
-      `${place(lines.x[column]!, this.#meaning)}: private ${value(lines.private)}, secret ${value(lines.secret)}`,
-    );
   }
 
   #listen(): void {

@@ -1,6 +1,6 @@
 /** What a visitor takes along: a link, pictures, numbers, code. */
 import { asPng, picture, type PictureOptions } from "../charts/picture.js";
-import { byId, download } from "../look/dom.js";
+import { byId, download, svgFile } from "../look/dom.js";
 import type { State } from "./state.js";
 
 export interface Shared {
@@ -20,7 +20,7 @@ export function bindShare(shared: Shared): void {
   click("save-csv", () => shared.csv());
   click("save-svg", () => {
     const options = shared.picture();
-    if (options) download("brume.svg", new Blob([picture(options).outerHTML], { type: "image/svg+xml" }));
+    if (options) download("brume.svg", svgFile(picture(options)));
   });
   click("save-png", async () => {
     const options = shared.picture();

@@ -1,5 +1,5 @@
 /** The Worker behind the devices: many reporters and one server, all in here. */
-import { aggregator, reporter } from "brume";
+import { aggregator, type Aggregator, reporter } from "brume";
 import { exampleStream, squareWave } from "brume/research";
 import type { Source } from "./protocol.js";
 
@@ -15,6 +15,9 @@ export interface ToDevices {
 export interface Percentile {
   readonly p: number;
   readonly value: number;
+  /** A 95 % interval. */
+  readonly low: number;
+  readonly high: number;
   readonly truth: number;
 }
 
@@ -33,23 +36,14 @@ export type FromDevices =
   /** Some devices: what they have, and what their reports say, in the same units. */
   | { readonly type: "crowd"; readonly values: Float64Array; readonly sent: Float64Array }
   | Snapshot
-  | {
-      readonly type: "intervals";
-      readonly resamples: number;
-      readonly of: number;
-      readonly ends: readonly { readonly p: number; readonly low: number; readonly high: number }[];
-    }
   | { readonly type: "done"; readonly explanation: string }
   | { readonly type: "failed"; readonly message: string };
 
 export const PERCENTILES = [0.1, 0.25, 0.5, 0.75, 0.9] as const;
 const CROWD = 400;
 const SNAPSHOTS = 12;
-const RESAMPLES = 16;
 const BINS = 96;
 const REPORT_BYTES = 8;
-/** Two-sided 95 % of Student's t with 15 degrees of freedom. */
-const STUDENT = 2.131;
 
 addEventListener("message", ({ data }: MessageEvent<ToDevices>) => {
   run(data).catch((error: unknown) => send({ type: "failed", message: (error as Error).message }));
@@ -63,56 +57,20 @@ async function run({ source, max, epsilon, devices, pace }: ToDevices): Promise<
   const reports = reporter({ epsilon, max, phase: "learn" }).reportMany(values);
   send({ type: "crowd", values: values.slice(0, CROWD), sent: sentValues(reports, epsilon, max) });
 
+  const sorted = values.slice().sort();
   const histogram = new TrueHistogram(values, max);
   const server = aggregator({ epsilon, max, holdout: count, tuning: { estimator: "ems" } });
   const start = performance.now();
   for (let i = 1; i <= SNAPSHOTS; i++) {
     const [from, to] = [Math.floor((count * (i - 1)) / SNAPSHOTS), Math.floor((count * i) / SNAPSHOTS)];
     server.learn(reports.subarray(REPORT_BYTES * from, REPORT_BYTES * to));
-    const { shares, binWidth } = await server.distribution();
-    send({
-      type: "snapshot",
-      reports: to,
-      ...histogram.beside(shares),
-      percentiles: percentilesOf(shares, binWidth, values),
-    });
+    const { shares } = await server.distribution();
+    const percentiles = await percentilesOf(server, sorted);
+    send({ type: "snapshot", reports: to, ...histogram.beside(shares), percentiles });
     const wait = start + (pace * i) / SNAPSHOTS - performance.now();
     if (wait > 0) await new Promise((resume) => setTimeout(resume, wait));
   }
-  await intervals(reports, count, epsilon, max);
   send({ type: "done", explanation: server.explain() });
-}
-
-/** The bootstrap: as many reports drawn from those that came, with repetition; how far does each percentile move? */
-async function intervals(reports: Uint8Array, count: number, epsilon: number, max: number): Promise<void> {
-  const found = PERCENTILES.map(() => [] as number[]);
-  for (let resamples = 1; resamples <= RESAMPLES; resamples++) {
-    const server = aggregator({ epsilon, max, holdout: count, tuning: { estimator: "ems" } });
-    server.learn(resampled(reports, count));
-    const { shares, binWidth } = await server.distribution();
-    PERCENTILES.forEach((p, i) => found[i]!.push(quantile(shares, binWidth, p)));
-    const ends =
-      resamples < 4
-        ? []
-        : found.map((list, i) => {
-            const mean = list.reduce((a, b) => a + b) / list.length;
-            const spread = Math.sqrt(list.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (list.length - 1));
-            return { p: PERCENTILES[i]!, low: mean - STUDENT * spread, high: mean + STUDENT * spread };
-          });
-    send({ type: "intervals", resamples, of: RESAMPLES, ends });
-  }
-}
-
-function resampled(reports: Uint8Array, count: number): Uint8Array {
-  const picks = new Uint32Array(count);
-  for (let at = 0; at < count; at += 2 ** 14)
-    crypto.getRandomValues(picks.subarray(at, Math.min(count, at + 2 ** 14)));
-  const out = new Uint8Array(REPORT_BYTES * count);
-  picks.forEach((pick, i) => {
-    const from = REPORT_BYTES * (pick % count);
-    out.set(reports.subarray(from, from + REPORT_BYTES), REPORT_BYTES * i);
-  });
-  return out;
 }
 
 /** What the first reports say, in units of the values: the wave reaches a little beyond both ends. */
@@ -126,22 +84,14 @@ function sentValues(reports: Uint8Array, epsilon: number, max: number): Float64A
   });
 }
 
-function percentilesOf(shares: Float64Array, binWidth: number, values: Float64Array): Percentile[] {
-  const sorted = values.slice().sort();
-  return PERCENTILES.map((p) => ({
-    p,
-    value: quantile(shares, binWidth, p),
-    truth: sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))]!,
-  }));
-}
-
-function quantile(shares: Float64Array, binWidth: number, p: number): number {
-  let below = 0;
-  for (let j = 0; j < shares.length; j++) {
-    if (below + shares[j]! >= p) return (j + (p - below) / shares[j]!) * binWidth;
-    below += shares[j]!;
+/** The library's percentiles with their intervals, and the truth beside them. */
+async function percentilesOf(server: Aggregator, sorted: Float64Array): Promise<Percentile[]> {
+  const found: Percentile[] = [];
+  for (const p of PERCENTILES) {
+    const { value, low, high } = await server.quantile(p);
+    found.push({ p, value, low, high, truth: sorted[Math.floor(p * sorted.length)]! });
   }
-  return shares.length * binWidth;
+  return found;
 }
 
 /** The true distribution in the plot's bins, cut off where hardly anything follows. */
