@@ -47,7 +47,7 @@ export function releasePicture(sum: number, standardError: number, width: number
     }),
     svg(
       "text",
-      { class: "bar-text", x: at(value), y: 138, "text-anchor": "middle" },
+      { class: "bar-text", x: at(value), y: 138, "text-anchor": value === a ? "end" : "start" },
       `${name}: ${amount(value)}`,
     ),
   ];

@@ -105,7 +105,6 @@ export function curvesChart(options: CurvesOptions): SVGElement {
           ),
         ]
       : []),
-    ...curves.map((curve) => drawCurve(curve, x, y, options.named === true)),
     ...marks.flatMap((mark) => [
       line({
         x1: x.at(mark.x),
@@ -126,6 +125,7 @@ export function curvesChart(options: CurvesOptions): SVGElement {
         mark.name,
       ),
     ]),
+    ...curves.map((curve) => drawCurve(curve, x, y, options.named === true)),
   );
 }
 

@@ -127,7 +127,9 @@ export class StreamChart {
             ...axis,
             space: 46,
             size: small ? 46 : 58,
-            ...(small ? {} : { label: words.unit, labelFont: FONT, labelSize: 20 }),
+            ...(small || this.#container.clientWidth < 480
+              ? {}
+              : { label: words.unit, labelFont: FONT, labelSize: 20 }),
             values: (_, splits) => splits.map((split) => (Math.abs(split) < 1e6 ? amount : powers)(split)),
           },
         ],
