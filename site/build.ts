@@ -11,6 +11,7 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 /** @param out emptied first */
 export async function buildSite(out: string): Promise<void> {
   rmSync(out, { recursive: true, force: true });
+  process.env["NODE_ENV"] = "production"; // a test runner has set another one, and Vite would build for it
   await build({
     configFile: at("vite.config.ts"),
     logLevel: "warn",

@@ -44,7 +44,7 @@ test("lists, CSV, decimal commas, tabs, gzip, JSON arrays and NDJSON: the right 
     }
     await page.click("#use-example");
     await textOf(page, "#data-name", /^Example/);
-    expect(new URL(page.url()).searchParams.get("file") ?? "").toBe("");
+    await page.waitForURL((address) => (address.searchParams.get("file") ?? "") === "");
   });
 });
 
