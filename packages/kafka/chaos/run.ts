@@ -21,6 +21,8 @@ export interface ChaosOptions {
   readonly replicas?: number;
   /** Milliseconds between rounds; each sends one value per key. */
   readonly pace: number;
+  /** Every round brings a new key and ends the oldest, so that every transaction has a birth. */
+  readonly manyBirths?: boolean;
   readonly sessionTimeout: number;
   /** What happens, one fault after the other; the run ends after the last one. */
   readonly faults: Iterable<Fault>;
@@ -100,7 +102,12 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   let count = 0;
   const limit = without === undefined ? 60_000 : 3_000; // a run without a rule may never recover
   const recoveries = new Recoveries(port, setting.out, partitions);
-  const producer = produce(port, setting.in, { partitions, keys, pace });
+  const producer = produce(port, setting.in, {
+    partitions,
+    keys,
+    pace,
+    manyBirths: options.manyBirths ?? false,
+  });
   try {
     await recoveries.measure(limit); // until everyone has begun
     for (const fault of faults) {
@@ -133,13 +140,18 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
 function produce(
   port: Port,
   topic: string,
-  { partitions, keys, pace }: Pick<ChaosOptions, "partitions" | "keys" | "pace">,
+  {
+    partitions,
+    keys,
+    pace,
+    manyBirths,
+  }: Required<Pick<ChaosOptions, "partitions" | "keys" | "pace" | "manyBirths">>,
 ) {
   let running = true;
   const done = (async () => {
     for (let round = 0; running; round++) {
-      const born = Math.min(keys, 4 + Math.floor(round / 4));
-      await sendRound(port, topic, partitions, born, round);
+      const born = manyBirths ? 4 + round : Math.min(keys, 4 + Math.floor(round / 4));
+      await sendRound(port, topic, partitions, born, round, Math.max(0, born - keys));
       await sleep(pace);
     }
   })();

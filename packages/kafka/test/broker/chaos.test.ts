@@ -39,8 +39,8 @@ test("kills, zombies and a rebalance storm: every position once, every number ri
 
 test("without birth first, positions are seen with different numbers", async () => {
   const faults = Array.from({ length: 6 }, () => dieBeforeCommit);
-  const keys = 1_000; // streams are born as long as the run takes
-  const result = await runChaos({ ...common("no-birth-first"), keys, faults, without: "birth-first" });
+  const births = { manyBirths: true, pace: 15 };
+  const result = await runChaos({ ...common("no-birth-first"), ...births, faults, without: "birth-first" });
   expect(result.verdict.differing).toBeGreaterThan(0);
 });
 

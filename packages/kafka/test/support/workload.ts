@@ -31,17 +31,18 @@ export function valueRecord(key: number, index: number): NewRecord {
   return { key: Buffer.from(`key-${key}`), value };
 }
 
-/** Sends value `index` of every key to the partition key mod partitions. */
+/** Sends value `index` of the keys [first, keys) to the partition key mod partitions. */
 export async function sendRound(
   port: Port,
   topic: string,
   partitions: number,
   keys: number,
   index: number,
+  first = 0,
 ): Promise<void> {
   const writes = Array.from({ length: partitions }, (_, partition) => {
     const mine = Array.from({ length: keys }, (_, key) => key).filter(
-      (key) => key % partitions === partition,
+      (key) => key >= first && key % partitions === partition,
     );
     return { topic, partition, records: mine.map((key) => valueRecord(key, index)) };
   });
