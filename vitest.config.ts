@@ -11,7 +11,13 @@ const built = ["test/package/**/*.test.ts", "test/browser/**/*.test.ts", "test/s
 /** These need a Kafka broker, which their set-up starts. */
 const onBroker = ["packages/kafka/test/broker/**/*.test.ts"];
 
-const sources = ["test/**/*.test.ts", "packages/*/test/**/*.test.ts"];
+/** These take seconds each: statistics, attacks, processes that are killed. `npm run test:quick` leaves them out. */
+const long = [
+  "test/{attacks,examples,fuzz,research}/**/*.test.ts",
+  "test/**/{privacyLoss,threshold,thresholdLaw,coverage,coverageBest,kill,hour,servers}.test.ts",
+  "test/**/{acceleratedEm,bucketForests,consistency,file,laplace,percentiles,privacy,reports,squareWave,text,workers}.test.ts",
+  "packages/*/test/**/*.test.ts",
+];
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -33,7 +39,11 @@ export default defineConfig({
     setupFiles: ["test/support/plainOutput.ts"],
     ...(report ? { reporters: ["default", "json"], outputFile: { json: report } } : {}),
     projects: [
-      { extends: true, test: { name: "source", include: sources, exclude: [...built, ...onBroker] } },
+      {
+        extends: true,
+        test: { name: "quick", include: ["test/**/*.test.ts"], exclude: [...built, ...long] },
+      },
+      { extends: true, test: { name: "long", include: long, exclude: onBroker } },
       {
         extends: true,
         test: { name: "built", include: built, globalSetup: ["test/package/setup.ts", "test/site/setup.ts"] },

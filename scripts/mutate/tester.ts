@@ -13,7 +13,7 @@ export interface Order {
 
 const vitest = await createVitest("test", {
   watch: false,
-  project: ["source"],
+  project: ["quick", "long"],
   bail: 1,
   maxWorkers: 1,
   reporters: [{}],
