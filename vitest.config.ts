@@ -15,7 +15,7 @@ const onBroker = ["packages/kafka/test/broker/**/*.test.ts"];
 const long = [
   "test/{attacks,examples,fuzz,research}/**/*.test.ts",
   "test/**/{privacyLoss,threshold,thresholdLaw,coverage,coverageBest,kill,hour,servers}.test.ts",
-  "test/**/{acceleratedEm,bucketForests,consistency,file,laplace,percentiles,privacy,reports,squareWave,text,workers}.test.ts",
+  "test/**/{acceleratedEm,aggregator,bucketForests,conformance,consistency,file,histogram,hubKeys,laplace,percentiles,privacy,reports,snapshot,squareWave,text,workers}.test.ts",
   "packages/*/test/**/*.test.ts",
 ];
 

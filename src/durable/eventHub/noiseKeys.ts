@@ -1,7 +1,7 @@
 /** Keys for the noise of every stream of a hub, from one secret: HMAC-SHA-256 of the purpose and the name. */
 
 export class NoiseKeys {
-  /** 8 words; whoever has them can remove all noise. */
+  /** 8 words. They can remove all noise. */
   readonly root: Uint32Array;
   readonly #key: Promise<CryptoKey>;
 

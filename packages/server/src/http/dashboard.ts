@@ -24,7 +24,7 @@ export async function dashboardRoutes(app: FastifyInstance): Promise<void> {
         frameAncestors: ["'none'"],
       },
     },
-    strictTransportSecurity: false, // whoever ends TLS decides
+    strictTransportSecurity: false, // the proxy that ends TLS decides
   });
   const root = PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url))).find(existsSync);
   if (root === undefined)
