@@ -1,0 +1,35 @@
+/** Event streams whose noise is 0, or next to nothing, so that tests see what they count. */
+import { type CounterOptions, privateCounter, privateStream } from "../../src/events/open.js";
+import type { EventStreamOptions } from "../../src/events/options.js";
+
+export const TEN = Date.UTC(2026, 2, 1, 10);
+export const KEY = new Uint8Array(32).fill(7);
+
+/** A clock that stands still until it is moved. */
+export function clockAt(start: number) {
+  let now = start;
+  return Object.assign(() => now, { move: (to: number) => void (now = to) });
+}
+
+/** ε = 64 on two levels: noise of scale 1/32 is 0 but for odds of 2·e⁻³² a node, so counts come out as they are. */
+export const exact: CounterOptions = {
+  epsilon: 64,
+  every: "1s",
+  origin: TEN,
+  maxRange: "16s",
+  tuning: { fanout: 4, skipLevels: 0 },
+  unsafeSeed: "exact",
+};
+export const counter = (change: Partial<CounterOptions> = {}) =>
+  privateCounter({ ...exact, clock: () => TEN, ...change });
+
+/** ε = 64·2: noise next to nothing beside sums of thousands of steps of the grid. */
+export const summed = (change: Partial<EventStreamOptions> = {}) =>
+  privateStream({
+    ...exact,
+    epsilon: 100,
+    max: 1000,
+    threshold: 100,
+    clock: () => TEN,
+    ...change,
+  });
