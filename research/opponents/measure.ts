@@ -10,28 +10,17 @@ import {
   type StreamName,
   streamsOf,
   valuesFrom,
-  type ZooFile,
+  type ZooSetting,
 } from "../zoo/measure.js";
-import type { ZooGroup } from "../zoo/zoo.js";
 import { hasRule, type OpponentName, OPPONENTS } from "./list.js";
 import { opponentRunner, type OpponentResult } from "./run.js";
 import type { OpponentJob } from "./trial.js";
 
-export interface OpponentsOptions extends Pick<
-  KeptOptions<OpponentJob, OpponentResult>,
-  "file" | "code" | "workers" | "progress"
-> {
-  readonly groups: readonly ZooGroup[];
-  readonly files?: readonly ZooFile[];
-  /** Only these streams. */
-  readonly streams?: readonly string[];
+export interface OpponentsOptions
+  extends
+    ZooSetting,
+    Pick<KeptOptions<OpponentJob, OpponentResult>, "file" | "code" | "workers" | "progress"> {
   readonly opponents: readonly OpponentName[];
-  readonly epsilons: readonly number[];
-  readonly runs: number;
-  readonly queries: number;
-  readonly holdout: number;
-  readonly maxRange: number;
-  readonly seed: string;
 }
 
 export type ThetaColumn = OpponentJob["theta"];

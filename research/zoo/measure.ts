@@ -14,22 +14,24 @@ export interface ZooFile {
   readonly values: Float64Array;
 }
 
-export interface ZooOptions extends Pick<
-  KeptOptions<ZooJob, ZooResult>,
-  "file" | "code" | "workers" | "progress"
-> {
+/** Which streams are run, how often and in which setting. */
+export interface ZooSetting {
   readonly groups: readonly ZooGroup[];
   readonly files?: readonly ZooFile[];
   /** Only these streams. */
   readonly streams?: readonly string[];
-  /** What is run. Without "paper", its recorded figures are compared with. */
-  readonly systems: readonly ZooSystem[];
   readonly epsilons: readonly number[];
   readonly runs: number;
   readonly queries: number;
   readonly holdout: number;
   readonly maxRange: number;
   readonly seed: string;
+}
+
+export interface ZooOptions
+  extends ZooSetting, Pick<KeptOptions<ZooJob, ZooResult>, "file" | "code" | "workers" | "progress"> {
+  /** What is run. Without "paper", its recorded figures are compared with. */
+  readonly systems: readonly ZooSystem[];
 }
 
 /** A mean over runs and its standard error. */

@@ -100,7 +100,7 @@ test("a dragged range is visible while the stream runs, when it is paused, at it
   await visit(browser(), "play/", isVisible, { reducedMotion: "reduce" });
 });
 
-test("no answer outlives its range or settings, and what has none is said", async () => {
+test("no answer outlives its range or settings, and the page says where there is none", async () => {
   await visit(browser(), PAUSED, async (page) => {
     await textOf(page, "#answer-sum", new RegExp(`^${sumInNode("")}$`));
     await page.fill("#from", "1000");

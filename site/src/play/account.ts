@@ -33,7 +33,7 @@ export function accountView(account: Statement, explanation: string, meaning: Me
           h(
             "p",
             { class: "notice prose" },
-            "Noise on this page comes from a seed, so that a link shows the same picture. In real use it is secret; here, whoever knows the seed can remove it.",
+            "Noise on this page comes from a seed, so that a link shows the same picture. In real use it is secret; here, anyone who knows the seed can remove it.",
           ),
         ]),
     h("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
