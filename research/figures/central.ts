@@ -32,12 +32,7 @@ const seedOf = ({ seed, run, method, epsilon }: CentralJob) => `${seed}, ${metho
 function optionsOf(job: CentralJob): SystemOptions {
   const { method, epsilon, max, holdout, maxRange, variant, skipLevels, smoother, threshold } = job;
   return {
-    method,
-    epsilon,
-    max,
-    holdout,
-    maxRange,
-    variant,
+    ...{ method, epsilon, max, holdout, maxRange, variant },
     unsafeSeed: seedOf(job),
     ...given({ smoother, threshold }),
     tuning: given({ skipLevels }),

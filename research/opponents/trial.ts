@@ -1,21 +1,12 @@
 /** One run of one opponent: how far its answers and its published numbers are off. */
 import { type Range, randomRanges } from "../metrics.js";
+import type { StreamJob } from "../zoo/run.js";
 import { makeOpponent, type OpponentName, type Theta } from "./list.js";
 
-export interface OpponentJob {
-  /** Version of the zoo, or for a file the digest of its values. */
-  readonly data: string | number;
-  readonly stream: string;
-  readonly max: number;
+export interface OpponentJob extends StreamJob {
   readonly opponent: OpponentName;
   /** "best": public, and best for this opponent on this stream. "rule": chosen from the hold-out. */
   readonly theta: "best" | "rule";
-  readonly epsilon: number;
-  readonly seed: string;
-  readonly runs: number;
-  readonly queries: number;
-  readonly holdout: number;
-  readonly maxRange: number;
   /** Whether kept bytes are measured as well, which takes a while. */
   readonly memory: boolean;
 }

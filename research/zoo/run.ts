@@ -7,18 +7,22 @@ import { quantise } from "../../src/core/quantise.js";
 /** "still" is the default with a θ that does not follow the stream. */
 export type ZooSystem = "default" | "paper" | "still";
 
-export interface ZooJob {
+/** What every measurement on one stream at one ε is given. */
+export interface StreamJob {
   /** Version of the zoo, or for a file the digest of its values. */
   readonly data: string | number;
   readonly stream: string;
   readonly max: number;
-  readonly system: ZooSystem;
   readonly epsilon: number;
   readonly seed: string;
   readonly runs: number;
   readonly queries: number;
   readonly holdout: number;
   readonly maxRange: number;
+}
+
+export interface ZooJob extends StreamJob {
+  readonly system: ZooSystem;
 }
 
 /** One entry per run. */

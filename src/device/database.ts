@@ -3,6 +3,7 @@
  * server. A charge, its report and its place in the outbox are one transaction: all of it is stored before a report leaves,
  * and two tabs never spend the same allowance. No value and no id is stored.
  */
+import { joinBytes } from "../core/bytes.js";
 import { charged, type Limits, NOTHING_SPENT, type Spent } from "./budget.js";
 
 /** Reports that are remembered by id. An id that comes back after this many later reports costs a new one. */
@@ -121,7 +122,7 @@ export class Database {
   batch(name: string): Promise<Uint8Array<ArrayBuffer>> {
     return this.#transact("readonly", ["outbox"], async ({ outbox }) => {
       const rows = (await result(outbox.index("batch").getAll(name))) as Waiting[];
-      return joined(rows.map(({ report }) => report));
+      return joinBytes(rows.map(({ report }) => report));
     });
   }
 
@@ -182,13 +183,3 @@ async function remember(remembered: IDBObjectStore, row: Remembered): Promise<vo
 
 export const hex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-
-export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const out = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
-  }
-  return out;
-}

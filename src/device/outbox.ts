@@ -7,8 +7,9 @@
  * killed or closed, the lock is free, and another page or the next visit sends the batch. A batch never changes after it
  * was sent once and keeps its ID, 128 random bits, so a server counts it once however often it comes.
  */
+import { joinBytes } from "../core/bytes.js";
 import { REPORT_BYTES } from "../local/report.js";
-import { type Database, hex, joined } from "./database.js";
+import { type Database, hex } from "./database.js";
 
 /** Reports in a batch: 4 KB, where browsers let a page leave 64 KB behind. */
 const MOST_IN_BATCH = 512;
@@ -161,7 +162,7 @@ export class Outbox {
     if (own.storing > 0 || own.reports.length === 0) return own.storing === 0;
     this.#own = undefined; // closed: from here on it never changes
     try {
-      return await this.#post(own.id, joined(own.reports));
+      return await this.#post(own.id, joinBytes(own.reports));
     } finally {
       own.release();
     }

@@ -5,13 +5,7 @@
 import { checkInteger, checkPositive, checkText, ownOptions, shown } from "../core/checks.js";
 import { given } from "../core/given.js";
 import { type SnapshotKey, snapshotKey, StreamCipher } from "../stream/sealing.js";
-import {
-  encodeParameters,
-  encodeState,
-  openSnapshot,
-  type Parameters,
-  sealSnapshot,
-} from "../stream/snapshot.js";
+import { encodeState, openSnapshot, type Parameters, sealSnapshot } from "../stream/snapshot.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { type Charge, costOf, exact, LEAST_EPSILON, MOST_EPSILON, rounded, spentOn } from "./ledger.js";
 import { Committer } from "./committer.js";
@@ -256,7 +250,7 @@ export class Odometer {
   }
 
   async #put(charges: ReadonlyMap<string, Charge>): Promise<void> {
-    const plain = encodeState(encodeParameters(this.#parameters), (writer) =>
+    const plain = encodeState(this.#parameters, (writer) =>
       writer.text(JSON.stringify([...charges.values()])),
     );
     const cipher = await StreamCipher.make(this.#key, this.#salt);

@@ -94,12 +94,7 @@ export class TickedHistogram implements Histogram, Snapshotted {
   add(value: number, event?: EventInfo): void {
     if (!Number.isFinite(value)) refuseValue();
     const tick = this.#intake.admit(event, this.#prepare);
-    if (tick >= 0) this.#takeInto(tick, value);
-  }
-
-  /** Takes an event whose value, time and person were checked before; drops it if its tick is closed. */
-  takeAt(tick: number, value: number): void {
-    if (tick >= this.closed) this.#takeInto(tick, value);
+    if (tick >= 0) this.takeInto(tick, value);
   }
 
   /** Makes room for an event: what comes after it cannot fail. */
@@ -107,7 +102,8 @@ export class TickedHistogram implements Histogram, Snapshotted {
     this.#open.row(tick);
   };
 
-  #takeInto(tick: number, value: number): void {
+  /** Takes an event that was checked before, into a tick that is not closed. */
+  takeInto(tick: number, value: number): void {
     const row = this.#open.row(tick);
     const bucket = bucketOf(this.#edges, value);
     const { group } = this.#settings;

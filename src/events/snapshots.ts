@@ -1,13 +1,8 @@
 /** The snapshots of one stream of events, one after the other: encrypted, numbered, bound to its parameters. */
 import type { Decoder, Encoder } from "../stream/codec.js";
-import { checkSnapshotKey, SALT_LENGTH, type SnapshotKey, StreamCipher } from "../stream/sealing.js";
-import {
-  encodeParameters,
-  encodeState,
-  openSnapshot,
-  type Parameters,
-  sealSnapshot,
-} from "../stream/snapshot.js";
+import type { SnapshotKey } from "../stream/sealing.js";
+import { encodeState, openSnapshot, type Parameters } from "../stream/snapshot.js";
+import { SnapshotSequence } from "../stream/snapshotSequence.js";
 import { parseTime } from "./duration.js";
 import type { EventOptions, TickSettings } from "./options.js";
 
@@ -18,64 +13,21 @@ export interface Snapshotted {
   load(state: Decoder): void;
 }
 
-export class Snapshots {
-  readonly #parameters: () => Parameters;
+export class Snapshots extends SnapshotSequence {
   readonly #save: (writer: Encoder) => void;
-  #sequence = 0;
-  /** The salt of the key that encrypts this stream's snapshots. */
-  #salt: Uint8Array<ArrayBuffer> | undefined;
 
   /**
    * @param parameters what they are bound to, asked for when there is one
    * @param save writes the state: key and origin first
    */
   constructor(parameters: () => Parameters, save: (writer: Encoder) => void) {
-    this.#parameters = parameters;
+    super(() => encodeState(parameters(), save));
     this.#save = save;
-  }
-
-  /** How many there are. */
-  get sequence(): number {
-    return this.#sequence;
-  }
-
-  async take(key: SnapshotKey): Promise<Uint8Array> {
-    checkSnapshotKey(key);
-    const plain = this.#encode(); // before anything is awaited: a snapshot of this moment
-    const sequence = ++this.#sequence;
-    try {
-      return await sealSnapshot(await this.cipher(key), sequence, plain);
-    } catch (error) {
-      if (this.#sequence === sequence) this.#sequence--; // no other snapshot has been taken since
-      throw error;
-    }
-  }
-
-  /** What encrypts them: made once by callers who take many. */
-  cipher(key: SnapshotKey): Promise<StreamCipher> {
-    this.#salt ??= crypto.getRandomValues(new Uint8Array(SALT_LENGTH));
-    return StreamCipher.make(key, this.#salt);
-  }
-
-  /** A snapshot, at once where the platform's cipher allows. */
-  seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
-    const sealed = sealSnapshot(cipher, this.#sequence + 1, this.#encode());
-    this.#sequence++;
-    return sealed;
   }
 
   /** The state alone, for a caller who encrypts it with other things. */
   write(writer: Encoder): void {
     this.#save(writer);
-  }
-
-  #encode(): Uint8Array<ArrayBuffer> {
-    return encodeState(encodeParameters(this.#parameters()), this.#save);
-  }
-
-  resume(sequence: number, salt: Uint8Array<ArrayBuffer>): void {
-    this.#sequence = sequence;
-    this.#salt = salt;
   }
 }
 

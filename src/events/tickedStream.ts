@@ -104,12 +104,7 @@ export class TickedStream implements TickStream, Snapshotted {
     if (this.#busy) refuseReentry();
     if (!Number.isFinite(value)) refuseValue();
     const tick = this.#intake.admit(event, this.#prepare);
-    if (tick >= 0) this.#takeInto(tick, value);
-  }
-
-  /** Takes an event whose value, time and person were checked before; drops it if its tick is closed. */
-  takeAt(tick: number, value: number): void {
-    if (tick >= this.closed) this.#takeInto(tick, value);
+    if (tick >= 0) this.takeInto(tick, value);
   }
 
   /** Makes room for an event: what comes after it cannot fail. */
@@ -118,8 +113,8 @@ export class TickedStream implements TickStream, Snapshotted {
     else if (tick >= this.#settings.choosing) this.#waiting!.prepare(tick);
   };
 
-  /** Before θ is known, a tick chooses it or waits for it. */
-  #takeInto(tick: number, value: number): void {
+  /** Takes an event that was checked before, into a tick that is not closed. Before θ is known, a tick chooses it or waits for it. */
+  takeInto(tick: number, value: number): void {
     if (!Number.isNaN(this.#theta))
       this.#addTo(this.#open.row(tick), quantise(value, this.#theta, this.#resolution), 1);
     else if (tick < this.#settings.choosing) this.#tally!.add(value, tick);

@@ -8,6 +8,7 @@
  */
 
 import type { KeyObject } from "node:crypto";
+import { joinBytes } from "../core/bytes.js";
 
 /** 32 secret bytes, or a WebCrypto key imported for "HKDF" with the usage "deriveBits". */
 export type SnapshotKey = Uint8Array | CryptoKey;
@@ -40,7 +41,7 @@ export class StreamCipher {
     salt: Bytes = crypto.getRandomValues(new Uint8Array(SALT_LENGTH)),
   ): Promise<StreamCipher> {
     const master = await snapshotKey(key);
-    const info = join(INFO, salt);
+    const info = joinBytes([INFO, salt]);
     const extractedKey = extracted(master);
     if (extractedKey !== undefined) {
       // One HMAC per stream: the first of the two steps of HKDF depends on the key alone.
@@ -62,12 +63,12 @@ export class StreamCipher {
     if (node === undefined || this.#key instanceof CryptoKey)
       return crypto.subtle
         .encrypt(parameters(iv, header), this.#key as CryptoKey, plain)
-        .then((sealed) => join(header, new Uint8Array(sealed)));
+        .then((sealed) => joinBytes([header, new Uint8Array(sealed)]));
     const cipher = node.createCipheriv("aes-256-gcm", this.#key, iv, { authTagLength: TAG_LENGTH });
     cipher.setAAD(header);
     const text = cipher.update(plain);
     cipher.final();
-    return join(header, text, cipher.getAuthTag());
+    return joinBytes([header, text, cipher.getAuthTag()]);
   }
 
   /** The text of a message. Rejects unless it was encrypted by this key, with this header. */
@@ -83,7 +84,7 @@ export class StreamCipher {
     decipher.setAuthTag(sealed.subarray(end));
     const text = decipher.update(sealed.subarray(0, end));
     decipher.final(); // throws unless the tag is right: the text is not looked at before
-    return join(text);
+    return joinBytes([text]);
   }
 }
 
@@ -125,14 +126,4 @@ export function checkSnapshotKey(key: SnapshotKey): void {
 /** Names the tag's length too: WebCrypto would read a shorter one from a polluted Object.prototype. */
 function parameters(iv: Bytes, additionalData: Bytes): AesGcmParams {
   return { name: "AES-GCM", iv, additionalData, tagLength: 8 * TAG_LENGTH };
-}
-
-function join(...parts: readonly Uint8Array[]): Bytes {
-  const out = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
-  }
-  return out;
 }

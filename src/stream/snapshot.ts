@@ -35,6 +35,14 @@ const BODY_AT = SALT_AT + SALT_LENGTH + IV_LENGTH;
 
 /** What a snapshot encrypts: the parameters, then what `save` writes. */
 export function encodeState(
+  parameters: Parameters,
+  save: (writer: Encoder) => void,
+): Uint8Array<ArrayBuffer> {
+  return encodeBehind(encodeParameters(parameters), save);
+}
+
+/** @param parameters made by `encodedParameters` */
+export function encodeBehind(
   parameters: Uint8Array,
   save: (writer: Encoder) => void,
 ): Uint8Array<ArrayBuffer> {
@@ -44,7 +52,7 @@ export function encodeState(
   return writer.bytes;
 }
 
-/** @param plain made by `encodeState` */
+/** @param plain made by `encodeState` or `encodeBehind` */
 export function sealSnapshot(
   cipher: StreamCipher,
   sequence: number,
@@ -136,7 +144,7 @@ export function encodedParameters(settings: Settings): Uint8Array {
   return bytes;
 }
 
-export function encodeParameters(parameters: Parameters): Uint8Array {
+function encodeParameters(parameters: Parameters): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(parameters));
 }
 

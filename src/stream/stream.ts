@@ -16,17 +16,17 @@ import { type Beginning, type Holdout, makeHoldout } from "./holdout.js";
 import { clampedShare, stagesOf, warningsOf } from "./holdoutStatement.js";
 import { resolveSettings, type Settings, type StreamOptions } from "./options.js";
 import { checkPublished } from "./publisher.js";
-import { checkSnapshotKey, SALT_LENGTH, type SnapshotKey, StreamCipher } from "./sealing.js";
+import type { SnapshotKey, StreamCipher } from "./sealing.js";
 import { withSkipped } from "./shape.js";
 import { smootherName } from "./smoothers/index.js";
 import {
+  encodeBehind,
   encodedParameters,
-  encodeState,
   type OpenedSnapshot,
   openSnapshot,
   parametersOf,
-  sealSnapshot,
 } from "./snapshot.js";
+import { SnapshotSequence } from "./snapshotSequence.js";
 import { type Stage, StagedSystem, type SystemParts } from "./stagedSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
 import type { PrivateStream } from "./system.js";
@@ -48,9 +48,7 @@ export function restore(bytes: Uint8Array, key: SnapshotKey, options: StreamOpti
 export class HoldoutStream extends StagedSystem<BlockPublisher> implements PrivateStream {
   readonly #settings: Settings;
   readonly #key: Uint32Array;
-  #sequence = 0;
-  /** The salt of the key that encrypts this stream's snapshots. */
-  #salt = crypto.getRandomValues(new Uint8Array(SALT_LENGTH));
+  readonly #snapshots = new SnapshotSequence(() => this.#encode());
 
   /**
    * @param key all randomness of the stream; a second stream must not use it again
@@ -62,10 +60,7 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
     this.stage.release?.publisher.prepare();
     this.#settings = settings;
     this.#key = key;
-    if (snapshot !== undefined) {
-      this.#sequence = snapshot.sequence;
-      this.#salt = snapshot.salt;
-    }
+    if (snapshot !== undefined) this.#snapshots.resume(snapshot.sequence, snapshot.salt);
   }
 
   static begin(options: StreamOptions): HoldoutStream {
@@ -82,7 +77,7 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
   }
 
   get sequence(): number {
-    return this.#sequence;
+    return this.#snapshots.sequence;
   }
 
   published(from: number, to: number): Float64Array {
@@ -92,33 +87,23 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
     return Float64Array.from({ length: to - from }, (_, i) => publisher!.publishedAt(from + i));
   }
 
-  async snapshot(key: SnapshotKey): Promise<Uint8Array> {
-    checkSnapshotKey(key);
-    const plain = this.#encode(); // before anything is awaited: the snapshot is of this moment
-    const sequence = ++this.#sequence;
-    try {
-      return await sealSnapshot(await this.cipher(key), sequence, plain);
-    } catch (error) {
-      if (this.#sequence === sequence) this.#sequence--; // no other snapshot has been taken since
-      throw error;
-    }
+  snapshot(key: SnapshotKey): Promise<Uint8Array> {
+    return this.#snapshots.take(key);
   }
 
   /** What encrypts this stream's snapshots: made once by callers who take many. */
   cipher(key: SnapshotKey): Promise<StreamCipher> {
-    return StreamCipher.make(key, this.#salt);
+    return this.#snapshots.cipher(key);
   }
 
   /** A snapshot, at once where the platform's cipher allows. */
   seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
-    const sealed = sealSnapshot(cipher, this.#sequence + 1, this.#encode());
-    this.#sequence++;
-    return sealed;
+    return this.#snapshots.seal(cipher);
   }
 
   #encode(): Uint8Array<ArrayBuffer> {
     this.checkIdle();
-    return encodeState(encodedParameters(this.#settings), (writer) => {
+    return encodeBehind(encodedParameters(this.#settings), (writer) => {
       writer.words(this.#key);
       saveStage(writer, this.stage);
     });

@@ -25,14 +25,8 @@ function clear(): void {
 
 const HOLDOUT = 4096;
 const selection = makeSelection({
-  candidates: 5000,
-  step: 1,
-  holdout: HOLDOUT,
-  epsilon: 1,
-  releaseEpsilon: 1,
-  maxRange: 2 ** 20,
-  fanout: 16,
-  noise: "exponential",
+  ...{ candidates: 5000, step: 1, holdout: HOLDOUT, maxRange: 2 ** 20, fanout: 16 },
+  ...{ epsilon: 1, releaseEpsilon: 1, noise: "exponential" },
 });
 const bins = Uint16Array.from({ length: HOLDOUT }, (_, i) => 1 + (i % 4999));
 const scale = makeScale(1000n, 1n);

@@ -38,7 +38,7 @@ function values(): Float64Array {
 
 function filled(): Uint8Array {
   const histogram = new TickedHistogram(settings, core, unsafeKey("hour"));
-  values().forEach((value, i) => histogram.takeAt(Math.floor((i * SECONDS) / EVENTS), value));
+  values().forEach((value, i) => histogram.takeInto(Math.floor((i * SECONDS) / EVENTS), value));
   const writer = new Encoder();
   histogram.snapshots.write(writer);
   return writer.bytes;

@@ -6,27 +6,51 @@ import { Fenced } from "./port.js";
 
 const [FIRST_PAUSE, LONGEST_PAUSE] = [20, 2_000];
 
+/** Grows while the work goes well. */
+type Progress = Readonly<{ transactions: number }>;
+
+/** A task that runs until it is stopped. */
+export class Reopening {
+  readonly #stop = new AbortController();
+  readonly #done: Promise<void>;
+
+  /** As `reopening`. */
+  constructor(open: () => Promise<void>, progress: Progress, onError: (error: Error) => void) {
+    this.#done = reopening(open, progress, onError, this.#stop.signal);
+  }
+
+  /** Fires when the task shall end. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Ends when the task has ended. */
+  stop(): Promise<void> {
+    this.#stop.abort();
+    return this.#done;
+  }
+}
+
 /**
  * Calls `open` until it returns, refuses, or is stopped. An error is never taken for an abort of a transaction: only
  * opening again finds out what was committed.
- * @param progress a number that grows while the work goes well
  */
 export async function reopening(
   open: () => Promise<void>,
-  progress: () => number,
+  progress: Progress,
   onError: (error: Error) => void,
   signal: AbortSignal,
 ): Promise<void> {
   let pause = FIRST_PAUSE;
   while (!signal.aborted) {
-    const before = progress();
+    const before = progress.transactions;
     try {
       await open();
       return;
     } catch (error) {
       onError(error as Error);
       if (error instanceof Refusal) return;
-      if (progress() > before) pause = FIRST_PAUSE;
+      if (progress.transactions > before) pause = FIRST_PAUSE;
       // A fenced task waits longer: the group will soon say that the partition is another worker's.
       await sleep(error instanceof Fenced ? LONGEST_PAUSE : pause, undefined, { signal }).catch(() => {});
       pause = Math.min(2 * pause, LONGEST_PAUSE);

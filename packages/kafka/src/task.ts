@@ -17,7 +17,7 @@ import { Batch, type BatchSettings } from "./batch.js";
 import type { Keyed } from "./keyed.js";
 import { Refusal } from "./keys.js";
 import type { Port, TransactionalWriter } from "./port.js";
-import { reopening } from "./reopening.js";
+import { Reopening } from "./reopening.js";
 import { loadState, type PartitionState, type TopicFacts } from "./state.js";
 import { counterHeader } from "./values.js";
 
@@ -58,25 +58,18 @@ export class PartitionTask {
   };
   readonly #port: Port;
   readonly #settings: TaskSettings;
-  readonly #stop = new AbortController();
-  readonly #done: Promise<void>;
+  readonly #life: Reopening;
 
   /** @param onError hears of every failure; a Refusal ends the task */
   constructor(port: Port, settings: TaskSettings, onError: (error: Error) => void) {
     this.#port = port;
     this.#settings = settings;
-    this.#done = reopening(
-      () => this.#open(),
-      () => this.stats.transactions,
-      onError,
-      this.#stop.signal,
-    );
+    this.#life = new Reopening(() => this.#open(), this.stats, onError);
   }
 
   /** Finishes what was fetched, seals all streams, commits, and ends. */
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#done;
+  stop(): Promise<void> {
+    return this.#life.stop();
   }
 
   async #open(): Promise<void> {
@@ -105,10 +98,10 @@ export class PartitionTask {
       batch = new Batch(this.#settings, state);
       committed = performance.now();
     };
-    while (!this.#stop.signal.aborted) {
+    while (!this.#life.signal.aborted) {
       const left = Math.max(0, commitInterval - (performance.now() - committed));
       const fetched = await (batch.isEmpty ? fetching : Promise.race([fetching, sleep(left)]));
-      if (fetched !== undefined && !this.#stop.signal.aborted) {
+      if (fetched !== undefined && !this.#life.signal.aborted) {
         this.#checkStart(fetched, state.next);
         fetching = this.#fetch(fetched.next);
         this.stats.lag = fetched.end - fetched.next;

@@ -5,7 +5,6 @@ import type { Decoder, Encoder } from "../../stream/codec.js";
 import { StreamCipher } from "../../stream/sealing.js";
 import {
   checkParameters,
-  encodeParameters,
   encodeState,
   openSnapshot,
   type Parameters,
@@ -85,7 +84,7 @@ export class HubRecord {
   /** The next snapshot of it. */
   async seal(covered: number): Promise<NamedSnapshot> {
     const sequence = this.#sequence + 1;
-    const plain = encodeState(encodeParameters(identity(this.#name)), (writer) => {
+    const plain = encodeState(identity(this.#name), (writer) => {
       writer.words(this.root);
       writer.double(covered);
       writeMetrics(writer, this.#metrics);

@@ -7,7 +7,7 @@
  */
 import type { Decoder, Encoder } from "../../stream/codec.js";
 import { StreamCipher } from "../../stream/sealing.js";
-import { encodeParameters, encodeState, openSnapshot, sealSnapshot } from "../../stream/snapshot.js";
+import { encodeState, openSnapshot, sealSnapshot } from "../../stream/snapshot.js";
 import { type CheckedStore, checkSequence } from "../checkedStore.js";
 import { conflict, type NamedSnapshot } from "../stores/store.js";
 
@@ -59,7 +59,7 @@ export class EventLog {
     const slot = position % SLOTS;
     const name = this.#nameOf(slot);
     const sequence = this.#sequences.get(slot)! + 1;
-    const plain = encodeState(encodeParameters({ name }), (writer) => {
+    const plain = encodeState({ name }, (writer) => {
       writer.double(position);
       write(writer);
     });

@@ -113,7 +113,8 @@ export class MetricState {
   /** Gives an event to the stream of its key, which is there. */
   deliver(key: string, tick: number, value: number): void {
     const stream = this.#streams.get(key)!;
-    stream.takeAt(tick - this.held, value);
+    const own = tick - this.held;
+    if (own >= stream.closed) stream.takeInto(own, value);
     this.#touched.add(stream);
   }
 

@@ -5,13 +5,7 @@
  */
 import type { Decoder, Encoder } from "../../stream/codec.js";
 import { StreamCipher } from "../../stream/sealing.js";
-import {
-  encodeParameters,
-  encodeState,
-  openSnapshot,
-  type Parameters,
-  sealSnapshot,
-} from "../../stream/snapshot.js";
+import { encodeState, openSnapshot, type Parameters, sealSnapshot } from "../../stream/snapshot.js";
 import { type CheckedStore, checkSequence } from "../checkedStore.js";
 import type { NamedSnapshot } from "../stores/store.js";
 import { SLOTS } from "./log.js";
@@ -104,7 +98,7 @@ export class States {
 
   async #seal(of: Tracked, position: number): Promise<NamedSnapshot> {
     const { item } = of;
-    const plain = encodeState(encodeParameters(item.parameters), (writer) => {
+    const plain = encodeState(item.parameters, (writer) => {
       writer.double(position);
       item.save(writer);
     });

@@ -9,7 +9,7 @@ import type { ConnectOptions } from "../kafka/connections.js";
 import { kafkaPort } from "../kafka/port.js";
 import { Refusal } from "../keys.js";
 import type { Port, TransactionalWriter } from "../port.js";
-import { reopening } from "../reopening.js";
+import { Reopening } from "../reopening.js";
 import { bucketLength, checkLocalTopics, type LocalOptions } from "./options.js";
 import { PartitionTallies } from "./tallies.js";
 import { decideThreshold, readThreshold } from "./threshold.js";
@@ -80,24 +80,17 @@ class LocalTask {
   readonly #port: Port;
   readonly #options: LocalWorkerOptions;
   readonly #partition: number;
-  readonly #stop = new AbortController();
-  readonly #done: Promise<void>;
+  readonly #life: Reopening;
 
   constructor(port: Port, options: LocalWorkerOptions, partition: number, onError: (error: Error) => void) {
     this.#port = port;
     this.#options = options;
     this.#partition = partition;
-    this.#done = reopening(
-      () => this.#open(),
-      () => this.stats.transactions,
-      onError,
-      this.#stop.signal,
-    );
+    this.#life = new Reopening(() => this.#open(), this.stats, onError);
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#done;
+  stop(): Promise<void> {
+    return this.#life.stop();
   }
 
   async #open(): Promise<void> {
@@ -124,7 +117,7 @@ class LocalTask {
       tallies.theta = found.theta;
       isKnown = true;
     };
-    while (!this.#stop.signal.aborted) {
+    while (!this.#life.signal.aborted) {
       const { records, next, start, end } = await fetchCommitted(this.#port, {
         ...{ topic, partition, from: tallies.next, wait: commitInterval },
       });
@@ -152,7 +145,7 @@ class LocalTask {
         decided = performance.now();
       }
       if (records.length > 0)
-        await sleep(commitInterval, undefined, { signal: this.#stop.signal }).catch(() => {});
+        await sleep(commitInterval, undefined, { signal: this.#life.signal }).catch(() => {});
     }
   }
 }

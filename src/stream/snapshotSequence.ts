@@ -1,0 +1,51 @@
+/** The snapshots of one stream, one after the other: numbered from 1 on, and encrypted under one salt. */
+import { checkSnapshotKey, SALT_LENGTH, type SnapshotKey, StreamCipher } from "./sealing.js";
+import { sealSnapshot } from "./snapshot.js";
+
+export class SnapshotSequence {
+  readonly #encode: () => Uint8Array<ArrayBuffer>;
+  #sequence = 0;
+  /** The salt of the key that encrypts this stream's snapshots. */
+  #salt: Uint8Array<ArrayBuffer> | undefined;
+
+  /** @param encode what a snapshot of this moment encrypts */
+  constructor(encode: () => Uint8Array<ArrayBuffer>) {
+    this.#encode = encode;
+  }
+
+  /** How many there are. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  async take(key: SnapshotKey): Promise<Uint8Array> {
+    checkSnapshotKey(key);
+    const plain = this.#encode(); // before anything is awaited: a snapshot of this moment
+    const sequence = ++this.#sequence;
+    try {
+      return await sealSnapshot(await this.cipher(key), sequence, plain);
+    } catch (error) {
+      if (this.#sequence === sequence) this.#sequence--; // no other snapshot has been taken since
+      throw error;
+    }
+  }
+
+  /** What encrypts them: made once by callers who take many. */
+  cipher(key: SnapshotKey): Promise<StreamCipher> {
+    this.#salt ??= crypto.getRandomValues(new Uint8Array(SALT_LENGTH));
+    return StreamCipher.make(key, this.#salt);
+  }
+
+  /** A snapshot, at once where the platform's cipher allows. */
+  seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
+    const sealed = sealSnapshot(cipher, this.#sequence + 1, this.#encode());
+    this.#sequence++;
+    return sealed;
+  }
+
+  /** Continues after the snapshot that had this number and salt. */
+  resume(sequence: number, salt: Uint8Array<ArrayBuffer>): void {
+    this.#sequence = sequence;
+    this.#salt = salt;
+  }
+}
