@@ -1,17 +1,13 @@
 /** Throughput, latency and restore time of worker processes on a real broker. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { percentile } from "../chaos/recoveries.js";
-import { fetchCommitted } from "../src/committed.js";
+import { fetchCommitted, readDecided } from "../src/committed.js";
 import type { NewRecord, Port } from "../src/port.js";
 import { topicPlan } from "../src/topics.js";
 import { readPublishedRecord } from "../src/values.js";
-import type { WorkerStats } from "../src/worker.js";
+import { BenchProcess, processorPerValue } from "./processes.js";
 import { benchOptions } from "./setting.js";
-import type { ProcessSetting } from "./worker.js";
 
 export interface Bench {
   readonly port: Port;
@@ -22,6 +18,8 @@ export interface Bench {
 
 export interface Case {
   readonly name: string;
+  /** Topic that holds the values. */
+  readonly input: string;
   readonly workers: number;
   readonly keys: number;
   readonly commitInterval: number;
@@ -31,17 +29,26 @@ export interface Case {
 const PARTITIONS = 4;
 /** Records per send of the producer. */
 const BATCH = 10_000;
+/** Share of the numbers after which the clock starts: workers have joined and the loops are compiled. */
+const WARM_UP = 0.2;
 
-/** Values per second, from the first transaction to the last, with all values in the log before a worker starts. */
-export async function throughput(bench: Bench, of: Case, values: number): Promise<number> {
+export interface Throughput {
+  readonly perSecond: number;
+  /** Microseconds of processor time of the workers, per value. */
+  readonly processor: number;
+}
+
+/** All values are in the log before a worker starts. The clock runs from the first fifth of the numbers to the last one. */
+export async function throughput(bench: Bench, of: Case, values: number): Promise<Throughput> {
   await makeTopics(bench.port, of);
-  await fill(bench.port, of, values);
   const workers = start(bench, of);
-  const times = await outputTimes(bench.port, of, values);
-  await Promise.all(workers.map(end));
-  const [first, last] = [times[0]!, times.at(-1)!];
-  const later = times.filter((time) => time > first).length; // the first transaction began before it was seen
-  return (1000 * later) / (last - first);
+  const received = () => workers.reduce((sum, { last }) => sum + (last?.received ?? 0), 0);
+  while (received() < values) await sleep(50);
+  const processor = processorPerValue(workers);
+  await Promise.all(workers.map((worker) => worker.end("SIGTERM")));
+  const times = await outputTimes(bench.port, of, values); // read later: a reader would take its share of the processor
+  const [from, to] = [times[Math.floor(WARM_UP * times.length)]!, times.at(-1)!];
+  return { perSecond: (1000 * times.filter((time) => time > from).length) / (to - from), processor };
 }
 
 export interface Latency {
@@ -51,6 +58,7 @@ export interface Latency {
 
 /** Milliseconds from sending a value until a committed reader has its number, at a steady pace. */
 export async function latency(bench: Bench, of: Case, perSecond: number, seconds: number): Promise<Latency> {
+  await makeInput(bench.port, of);
   await makeTopics(bench.port, of);
   const workers = start(bench, of);
   const [sent, delays]: [number[][], number[]] = [Array.from({ length: of.keys }, () => []), []];
@@ -58,60 +66,84 @@ export async function latency(bench: Bench, of: Case, perSecond: number, seconds
   const watching = eachOutput(bench.port, of, reading.signal, (name, position) =>
     delays.push(performance.now() - sent[Number(name)]![position]!),
   );
-  const rounds = Math.max(1, Math.round((perSecond * seconds) / of.keys));
-  const began = performance.now();
+  const perRound = (1000 * of.keys) / perSecond;
+  const warm = Math.ceil(2000 / perRound); // two seconds, in which streams are born and loops are compiled
+  const rounds = warm + Math.max(1, Math.round((1000 * seconds) / perRound));
+  let began = 0;
   for (let round = 0; round < rounds; round++) {
     for (const times of sent) times.push(performance.now());
     await bench.port.send(writes(of, [round]));
-    while (round === 0 && delays.length < of.keys) await sleep(20); // streams are born before the clock starts
-    await sleep(Math.max(0, began + (1000 * round * seconds) / rounds - performance.now()));
+    while (round === 0 && delays.length < of.keys) await sleep(20);
+    if (round === 0) began = performance.now();
+    await sleep(Math.max(0, began + perRound * (round + 1) - performance.now()));
   }
   const all = rounds * of.keys;
   for (let wait = 0; delays.length < all && wait < 600; wait++) await sleep(50);
   reading.abort();
   await watching;
-  await Promise.all(workers.map(end));
+  await Promise.all(workers.map((worker) => worker.end("SIGTERM")));
   if (delays.length < all)
     throw new Error(`${of.name}: expected ${all} numbers within 30 s, got ${delays.length}`);
-  const steady = delays.slice(of.keys);
+  const steady = delays.slice(warm * of.keys);
   return { p50: percentile(steady, 0.5), p99: percentile(steady, 0.99) };
 }
 
-/** Milliseconds until a new worker has opened all partitions of a case whose streams are in the state topic. */
-export async function restoreTime(bench: Bench, of: Case): Promise<number> {
-  const [worker] = start(bench, { ...of, workers: 1 });
-  const lines = createInterface({ input: worker!.stdout! });
-  for await (const line of lines) {
-    const { opened, opening } = JSON.parse(line) as WorkerStats;
-    if (opened < PARTITIONS) continue;
-    await end(worker!);
-    return Math.max(...opening);
-  }
-  throw new Error(`${of.name}: expected the worker to open its partitions, got its end`);
+export interface Restore {
+  /** Milliseconds until a new worker has opened all partitions, after one that stopped and after one that was killed. */
+  readonly stopped: number;
+  readonly killed: number;
+  /** Bytes of state per stream: key, headers' names left out, and sealed snapshot. */
+  readonly bytes: number;
 }
 
-function makeTopics(port: Port, of: Case): Promise<void> {
-  return port.create(topicPlan(benchOptions(of), PARTITIONS, { development: true }));
+/** What a restart costs, by the number of streams, with `perKey` values of each in the log. */
+export async function restoreTime(bench: Bench, of: Case, perKey: number): Promise<Restore> {
+  await makeInput(bench.port, of);
+  await makeTopics(bench.port, of);
+  await fill(bench.port, of, perKey * of.keys);
+  const opening = async (worker: BenchProcess) =>
+    Math.max(...(await worker.when(({ opened }) => opened === PARTITIONS)).opening);
+  const [first] = start(bench, of);
+  await first!.when(({ received }) => received >= perKey * of.keys);
+  await first!.end("SIGKILL");
+  const [second] = start(bench, of);
+  const killed = await opening(second!);
+  await second!.end("SIGTERM");
+  const [third] = start(bench, of);
+  const stopped = await opening(third!);
+  await third!.end("SIGTERM");
+  return { stopped, killed, bytes: (await stateBytes(bench.port, of)) / of.keys };
 }
 
-function start({ brokers, program }: Bench, of: Case): ChildProcess[] {
-  const setting: ProcessSetting = { ...of, brokers };
-  return Array.from({ length: of.workers }, () =>
-    spawn(process.execPath, [program, JSON.stringify(setting)], { stdio: ["ignore", "pipe", "inherit"] }),
-  );
+/** Bytes of the newest record of every key in the state topic. */
+async function stateBytes(port: Port, of: Case): Promise<number> {
+  const topic = benchOptions(of).state;
+  const sizes = new Map<string, number>();
+  for (let partition = 0; partition < PARTITIONS; partition++)
+    for await (const records of readDecided(port, topic, partition))
+      for (const { key, value } of records)
+        sizes.set(`${partition} ${key!.toString("latin1")}`, key!.length + value!.length);
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
-async function end(worker: ChildProcess): Promise<void> {
-  const exited = once(worker, "exit");
-  worker.kill("SIGTERM");
-  const timer = setTimeout(() => worker.kill("SIGKILL"), 20_000);
-  await exited;
-  clearTimeout(timer);
+async function makeTopics(port: Port, of: Case): Promise<void> {
+  const options = benchOptions(of);
+  const plan = topicPlan(options, PARTITIONS, { development: true });
+  await port.create(plan.filter(({ name }) => name !== options.in));
+}
+
+export async function makeInput(port: Port, of: Pick<Case, "input">): Promise<void> {
+  const options = benchOptions({ ...of, name: "any", commitInterval: 1 });
+  const plan = topicPlan(options, PARTITIONS, { development: true });
+  await port.create(plan.filter(({ name }) => name === of.input));
+}
+
+function start({ brokers, program }: Bench, of: Case): BenchProcess[] {
+  return Array.from({ length: of.workers }, () => new BenchProcess(program, { ...of, brokers }));
 }
 
 /** Value `round` of every key, each in the partition of its key. */
-function writes({ name, keys }: Case, rounds: readonly number[]) {
-  const { in: topic } = benchOptions({ name, commitInterval: 1 });
+function writes({ input, keys }: Pick<Case, "input" | "keys">, rounds: readonly number[]) {
   return Array.from({ length: PARTITIONS }, (_, partition) => {
     const records: NewRecord[] = [];
     for (const round of rounds)
@@ -120,11 +152,11 @@ function writes({ name, keys }: Case, rounds: readonly number[]) {
         value.writeDoubleBE((key * 31 + round * 7) % 1000);
         records.push({ key: Buffer.from(String(key)), value });
       }
-    return { topic, partition, records };
+    return { topic: input, partition, records };
   }).filter(({ records }) => records.length > 0);
 }
 
-async function fill(port: Port, of: Case, values: number): Promise<void> {
+export async function fill(port: Port, of: Pick<Case, "input" | "keys">, values: number): Promise<void> {
   const perSend = Math.max(1, Math.floor(BATCH / of.keys));
   const rounds = Math.ceil(values / of.keys);
   for (let round = 0; round < rounds; round += perSend)

@@ -14,6 +14,7 @@ export function passThrough(port: Port, options: WorkerOptions) {
   const running = new Map<number, Promise<void>>();
   let stopped = false;
   let membership: Membership | undefined;
+  const counts = { received: 0 };
   return {
     async start(): Promise<void> {
       const { group, in: topic } = options;
@@ -24,7 +25,7 @@ export function passThrough(port: Port, options: WorkerOptions) {
             if (!running.has(partition))
               running.set(
                 partition,
-                work(port, options, partition, () => stopped),
+                work(port, options, partition, counts, () => stopped),
               );
         },
       });
@@ -34,11 +35,17 @@ export function passThrough(port: Port, options: WorkerOptions) {
       await Promise.allSettled(running.values());
       await membership?.leave();
     },
-    stats: () => ({ partitions: [...running.keys()] }),
+    stats: () => ({ ...counts, opened: 0, opening: [] }),
   };
 }
 
-async function work(port: Port, options: WorkerOptions, partition: number, isStopped: () => boolean) {
+async function work(
+  port: Port,
+  options: WorkerOptions,
+  partition: number,
+  counts: { received: number },
+  isStopped: () => boolean,
+) {
   const { in: topic, out, state, group, commitInterval = 100 } = options;
   const writer = await port.writer(`${group}/${topic}/${partition}`);
   const positions = new Map<string, number>();
@@ -70,6 +77,7 @@ async function work(port: Port, options: WorkerOptions, partition: number, isSto
     ]);
     await writer.commit();
     committed = performance.now();
+    counts.received += outputs.length;
     outputs = [];
   }
   await writer.close();
