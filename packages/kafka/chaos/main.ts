@@ -20,19 +20,20 @@ const { values: given } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
     brokers: { type: "string", default: "1" },
+    pace: { type: "string", default: "100" },
     independent: { type: "boolean", default: false },
   },
 });
-const [minutes, count] = [Number(given.minutes), Number(given.brokers)];
-if (!(minutes > 0) || (count !== 1 && count !== 3))
-  throw new RangeError("chaos: expected --minutes above 0 and --brokers 1 or 3");
+const [minutes, count, pace] = [Number(given.minutes), Number(given.brokers), Number(given.pace)];
+if (!(minutes > 0) || (count !== 1 && count !== 3) || !(pace > 0))
+  throw new RangeError("chaos: expected --minutes above 0, --brokers 1 or 3, and --pace (ms) above 0");
 
 /** The third broker of three has a disk of its own that can be filled, if this process may mount one. */
-const disk = count === 3 ? smallDisk(768) : undefined;
+const disk = count === 3 ? smallDisk(2048) : undefined;
 const dataFolder = (index: number) => (index === 2 ? disk?.folder : undefined);
 const [cluster, program] = await Promise.all([
   startCluster({ brokers: count, dataFolder }),
-  buildWorkerProgram(),
+  buildWorkerProgram("kafkaChaosWorker"),
 ]);
 const counts = new Map<string, number>();
 
@@ -66,6 +67,7 @@ function* randomFaults(): Generator<Fault> {
   while (Date.now() < end) {
     const name = names[randomInt(names.length)]!;
     counts.set(name, (counts.get(name) ?? 0) + 1);
+    process.stderr.write(`${new Date().toISOString()} ${name}\n`);
     yield kinds[name]!;
   }
 }
@@ -104,7 +106,7 @@ try {
       name: "chaos",
       partitions,
       keys: 100,
-      pace: 50,
+      pace,
       sessionTimeout: 3_000,
     },
     ...{ replicas: count, faults: randomFaults() },
