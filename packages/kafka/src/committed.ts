@@ -59,6 +59,15 @@ export async function* readCommitted(
   }
 }
 
+/**
+ * All committed records of a partition, to the end that the broker vouches for: a leader that was just elected may know
+ * less for a moment, and says so. Only for the holder of the writer, since it waits for transactions that are open.
+ */
+export async function* readAll(port: Port, topic: string, partition: number): AsyncGenerator<LogRecord[]> {
+  const { start, end } = await port.bounds(topic, partition);
+  yield* readCommitted(port, topic, partition, start, end);
+}
+
 /** All records that are committed by now. Does not wait for a transaction that is open: its worker may be dead. */
 export async function* readDecided(
   port: Port,

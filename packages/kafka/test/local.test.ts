@@ -1,43 +1,24 @@
 /** The local model on a cluster: many workers tally what one aggregator would. */
-import { aggregator, reporter } from "brume";
 import { expect, test } from "vitest";
 
 import { collect } from "../src/local/collect.js";
 import { type LocalOptions, localTopicPlan } from "../src/local/options.js";
 import { readLocalFrom } from "../src/local/read.js";
-import { readThreshold } from "../src/local/threshold.js";
-import { makeLocalWorker, type LocalWorkerOptions } from "../src/local/worker.js";
+import { makeLocalWorker } from "../src/local/worker.js";
 import { MemoryCluster, type MemoryOptions } from "../src/memory/port.js";
 import type { Port } from "../src/port.js";
 import { allUncommitted } from "./support/judge.js";
+import {
+  allReleased,
+  learnAndRelease,
+  local,
+  localTopics,
+  localValues,
+  MINUTE,
+  oneAggregator,
+  reportBatches,
+} from "./support/localWorkload.js";
 import { until } from "./support/workload.js";
-
-const local = { epsilon: 4, max: 100, holdout: 1000 };
-const values = Float64Array.from({ length: 1500 }, (_, i) => 10 + ((i * 7919) % 20));
-const MINUTE = 60_000;
-
-function topics(name: string): LocalWorkerOptions {
-  return {
-    ...{
-      group: name,
-      reports: `${name}-reports`,
-      tallies: `${name}-tallies`,
-      threshold: `${name}-threshold`,
-    },
-    ...{ local, every: MINUTE, commitInterval: 5, development: true },
-  };
-}
-
-/** Batches of 50 packed reports, as collectors get them. */
-function batches(phase: "learn" | "release", threshold?: number): Uint8Array[] {
-  const { epsilon, max } = local;
-  const device =
-    phase === "learn"
-      ? reporter({ epsilon, max, phase })
-      : reporter({ epsilon, max, phase, threshold: threshold! });
-  const bytes = device.reportMany(values);
-  return Array.from({ length: values.length / 50 }, (_, i) => bytes.subarray(400 * i, 400 * i + 400));
-}
 
 async function cluster(options: LocalOptions, faults: MemoryOptions = {}): Promise<Port> {
   const port = new MemoryCluster(faults).port();
@@ -45,42 +26,18 @@ async function cluster(options: LocalOptions, faults: MemoryOptions = {}): Promi
   return port;
 }
 
-/** Learns θ and releases, with every fifth batch sent twice; gives all reports and θ. */
-async function run(port: Port, options: LocalOptions) {
-  const learning = batches("learn");
-  await send(port, options, learning, "learn");
-  let theta: number | undefined;
-  await until(async () => (theta = (await readThreshold(port, options))?.theta) !== undefined, 60_000);
-  const releasing = batches("release", theta);
-  await send(port, options, releasing, "release");
-  return { learning, releasing, theta: theta! };
-}
-
-async function send(port: Port, { reports }: LocalOptions, list: readonly Uint8Array[], name: string) {
-  for (const [i, batch] of list.entries())
-    for (let times = i % 5 === 0 ? 2 : 1; times > 0; times--)
-      await collect(port, reports, [{ reports: batch, nonce: `${name} ${i}` }]);
-}
-
-const released = async (port: Port, options: LocalOptions) =>
-  (await readLocalFrom(port, options)).all.released;
-
 test("two workers count every report once, as one aggregator does, and publish one θ", async () => {
-  const options = topics("local");
+  const options = localTopics("local");
   const port = await cluster(options);
   const workers = [makeLocalWorker(port, options), makeLocalWorker(port, options)];
   for (const worker of workers) await worker.start();
-  const { learning, releasing, theta } = await run(port, options);
-  await until(async () => (await released(port, options)) === values.length, 60_000);
+  const single = oneAggregator(await learnAndRelease(port, options));
+  await allReleased(port, options);
   for (const worker of workers) await worker.stop();
-
-  const single = aggregator({ ...local, threshold: theta });
-  for (const batch of learning) single.learn(batch);
-  for (const batch of releasing) single.release(batch);
   const reading = await readLocalFrom(port, options);
   const { all } = reading;
   expect(all.total()).toMatchObject({ sum: single.total().sum, standardError: single.total().standardError });
-  expect(all.learned).toBe(values.length); // each partition takes up to the hold-out; θ is from 1000 and more
+  expect(all.learned).toBe(localValues.length); // each partition takes up to the hold-out; θ is from 1000 and more
   const now = Math.floor(Date.now() / MINUTE) * MINUTE;
   expect(reading.between(now - 60 * MINUTE, now + MINUTE).sum).toBe(single.total().sum);
   expect(reading.between(0, MINUTE).sum).toBe(0);
@@ -92,7 +49,7 @@ test("two workers count every report once, as one aggregator does, and publish o
 });
 
 test("workers that die at any step of a transaction count nothing twice and lose nothing", async () => {
-  const options = topics("local-faults");
+  const options = localTopics("local-faults");
   const faults = new Map<string, number>();
   const port = await cluster(options, {
     fault: (step, writer) => {
@@ -105,22 +62,20 @@ test("workers that die at any step of a transaction count nothing twice and lose
   });
   const worker = makeLocalWorker(port, options);
   await worker.start();
-  const { releasing, theta } = await run(port, options);
-  await until(async () => (await released(port, options)) >= values.length, 60_000);
+  const single = oneAggregator(await learnAndRelease(port, options));
+  await allReleased(port, options);
   await worker.stop();
-  const single = aggregator({ ...local, threshold: theta });
-  for (const batch of releasing) single.release(batch);
   const { all } = await readLocalFrom(port, options);
   expect(all.total().sum).toBe(single.total().sum);
-  expect([all.released, all.learned]).toEqual([values.length, values.length]);
+  expect([all.released, all.learned]).toEqual([localValues.length, localValues.length]);
   // Three partitions and θ, each with three steps, and each step failed once.
   expect([...faults.values()]).toEqual(Array(12).fill(1));
 });
 
 test("a batch that is sent again counts once by its nonce, and twice without one", async () => {
-  const options = topics("local-nonce");
+  const options = localTopics("local-nonce");
   const port = await cluster(options);
-  const [batch] = batches("learn");
+  const [batch] = reportBatches("learn");
   const worker = makeLocalWorker(port, options);
   await worker.start();
   for (const nonce of ["a", "a", "b"]) await collect(port, options.reports, [{ reports: batch!, nonce }]);
@@ -131,7 +86,7 @@ test("a batch that is sent again counts once by its nonce, and twice without one
 });
 
 test("wrong options and batches are refused with what was expected", async () => {
-  const options = topics("local-wrong");
+  const options = localTopics("local-wrong");
   const port = await cluster(options);
   expect(() => makeLocalWorker(port, { ...options, every: 0 })).toThrow("every: expected whole milliseconds");
   expect(() => makeLocalWorker(port, { ...options, local: { ...local, epsilon: -1 } })).toThrow(/^epsilon/);

@@ -4,7 +4,7 @@
  */
 import { aggregator, type Aggregator } from "brume";
 
-import { readDecided } from "../committed.js";
+import { readAll, readDecided } from "../committed.js";
 import { Refusal } from "../keys.js";
 import type { LogRecord, NewRecord, Port } from "../port.js";
 import { bucketLength, type LocalOptions } from "./options.js";
@@ -97,7 +97,7 @@ export class PartitionTallies {
     return aggregator({ ...this.#options.local, threshold, history: 1 });
   }
 
-  /** What was committed. */
+  /** What was committed. The caller holds the writer of the partition, so nothing of it is open. */
   static async load(
     port: Port,
     options: LocalOptions,
@@ -105,7 +105,7 @@ export class PartitionTallies {
     theta: number | undefined,
   ): Promise<PartitionTallies> {
     const tallies = new PartitionTallies(options);
-    const { manifest, stored } = await readTallies(port, options, partition);
+    const { manifest, stored } = await readTallies(port, options, partition, readAll);
     if (manifest === undefined) tallies.next = (await port.bounds(options.reports, partition)).start;
     else {
       tallies.next = manifest.next;
@@ -132,9 +132,10 @@ export async function readTallies(
   port: Port,
   { tallies: topic }: LocalOptions,
   partition: number,
+  read = readDecided,
 ): Promise<{ manifest: Manifest | undefined; stored: StoredTally[] }> {
   const newest = new Map<string, Buffer>();
-  for await (const records of readDecided(port, topic, partition))
+  for await (const records of read(port, topic, partition))
     for (const { key, value } of records) if (key && value) newest.set(key.toString(), value);
   const manifest = newest.get(MANIFEST);
   newest.delete(MANIFEST);

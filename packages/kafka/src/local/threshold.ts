@@ -4,7 +4,7 @@
  */
 import { aggregator } from "brume";
 
-import { readDecided } from "../committed.js";
+import { readAll, readDecided } from "../committed.js";
 import type { Port } from "../port.js";
 import type { LocalOptions } from "./options.js";
 import { readTallies } from "./tallies.js";
@@ -22,9 +22,10 @@ export interface PublishedThreshold {
 export async function readThreshold(
   port: Port,
   { threshold: topic }: LocalOptions,
+  read = readDecided,
 ): Promise<PublishedThreshold | undefined> {
   let last: PublishedThreshold | undefined;
-  for await (const records of readDecided(port, topic, 0))
+  for await (const records of read(port, topic, 0))
     for (const { value } of records) if (value) last = JSON.parse(value.toString()) as PublishedThreshold;
   return last;
 }
@@ -44,7 +45,7 @@ export async function decideThreshold(
   const decided = { theta: await merged.threshold(), learned: merged.learned };
   const writer = await port.writer(`${group}/${options.threshold}/decide`);
   try {
-    const earlier = await readThreshold(port, options); // others are fenced now, so this stays true
+    const earlier = await readThreshold(port, options, readAll); // others are fenced now, so this stays true
     if (earlier !== undefined) return earlier;
     const record = { key: KEY, value: Buffer.from(JSON.stringify(decided)) };
     await writer.write([{ topic: options.threshold, partition: 0, records: [record] }]);

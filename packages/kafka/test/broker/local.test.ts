@@ -1,0 +1,50 @@
+/** The local model on a real broker: workers come, go and lose the cluster; any process answers from the tallies. */
+import { expect, inject, test } from "vitest";
+
+import { kafkaPort } from "../../src/kafka/port.js";
+import { localTopicPlan } from "../../src/local/options.js";
+import { readLocal } from "../../src/local/read.js";
+import { makeLocalWorker } from "../../src/local/worker.js";
+import { allUncommitted } from "../support/judge.js";
+import {
+  allReleased,
+  learnAndRelease,
+  localTopics,
+  localValues,
+  MINUTE,
+  oneAggregator,
+} from "../support/localWorkload.js";
+import { mortalPort } from "../support/broken.js";
+import { until } from "../support/workload.js";
+
+test("two workers, one of which is cut off: every report counts once, one θ, the answers of one aggregator", async () => {
+  const brokers = inject("brokers");
+  const options = { ...localTopics("local-broker"), sessionTimeout: 2_000 };
+  const port = kafkaPort({ brokers });
+  await port.create(localTopicPlan(options, 3, options));
+  const [one, two] = [kafkaPort({ brokers }), kafkaPort({ brokers })];
+  const { port: mortal, die } = mortalPort(one);
+  const [dying, lasting] = [makeLocalWorker(mortal, options), makeLocalWorker(two, options)];
+  await dying.start();
+  await until(() => dying.stats().partitions.length === 3); // it owns partition 0, where θ is decided
+  await lasting.start();
+  const run = learnAndRelease(port, options);
+  await until(() => dying.stats().transactions > 0, 30_000);
+  die();
+  await dying.stop(); // what it had not committed is lost; the group moves its partitions
+  const single = oneAggregator(await run);
+  await allReleased(port, options);
+  await lasting.stop();
+
+  const reading = await readLocal({ ...options, brokers });
+  const { all } = reading;
+  expect(reading.theta).toBe(single.statement().threshold);
+  expect(all.total()).toMatchObject({ sum: single.total().sum, standardError: single.total().standardError });
+  expect([all.learned, all.released]).toEqual([localValues.length, localValues.length]);
+  const now = Math.floor(Date.now() / MINUTE) * MINUTE;
+  expect(reading.between(now - 10 * MINUTE, now + MINUTE).sum).toBe(single.total().sum);
+  const [ours, theirs] = [await all.quantile(0.5), await single.quantile(0.5)];
+  expect(ours).toMatchObject({ value: theirs.value, low: theirs.low, high: theirs.high });
+  expect((await allUncommitted(port, options.threshold, 0)).length).toBe(1);
+  for (const each of [one, two, port]) await each.close();
+});
