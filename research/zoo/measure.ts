@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { meanAndSd, median, tile } from "../metrics.js";
 import { type KeptOptions, runKept } from "../kept.js";
 import { share } from "../pool.js";
+import { toStill } from "./paired.js";
 import { recordedCell, type RecordedCell } from "./recorded.js";
 import { type ValuesOf, type ZooJob, type ZooResult, zooRunner, type ZooSystem } from "./run.js";
 import { ZOO, type ZooGroup, zooMax, zooStream, ZOO_VERSION } from "./zoo.js";
@@ -183,8 +184,8 @@ function cellOf(
     "published to paper": ratio(published, paper),
     "answers to first": ratio(answers, recorded?.answers),
     "published to first": ratio(published, recorded?.published),
-    "answers to still": ratio(answers, still && measured(still.answers)),
-    "published to still": ratio(published, still && measured(still.published)),
+    "answers to still": still && toStill(run, still, "answers"),
+    "published to still": still && toStill(run, still, "published"),
   };
   return {
     ...at,

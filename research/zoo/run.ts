@@ -31,6 +31,8 @@ export interface ZooResult {
   readonly answers: readonly number[];
   readonly published: readonly number[];
   readonly theta: readonly number[];
+  /** How often θ changed. */
+  readonly changes: readonly number[];
   readonly skipLevels: readonly number[];
   /** Share of 95 % intervals that hold the sum of the values clamped to θ, and the true sum. */
   readonly clampedCoverage: readonly number[];
@@ -73,9 +75,10 @@ export function zooRunner(valuesOf: ValuesOf): (job: ZooJob) => ZooResult {
       answers: column(0),
       published: column(1),
       theta: column(2),
-      skipLevels: column(3),
-      clampedCoverage: column(4),
-      trueCoverage: column(5),
+      changes: column(3),
+      skipLevels: column(4),
+      clampedCoverage: column(5),
+      trueCoverage: column(6),
     };
   };
 }
@@ -87,14 +90,15 @@ function oneRun(
   truth: Float64Array,
   clampedSums: ClampedSums,
 ): number[] {
-  const unsafeSeed = `${seed}, ${system}, ${epsilon}, run ${run}`;
+  // Following or not, the same seed: both have the same hold-out, and their ratio shows what following does.
+  const unsafeSeed = `${seed}, ${system === "still" ? "default" : system}, ${epsilon}, run ${run}`;
   const stream = privateStream({
     ...{ epsilon, max, holdout, maxRange, unsafeSeed },
     ...(system === "still" ? { tuning: { follow: false } } : { variant: system }),
   });
   stream.pushMany(values);
   const statement = stream.statement();
-  const { threshold, skipLevels } = statement;
+  const { threshold, thresholds, skipLevels } = statement;
   const clamped = clampedSums(statement);
   let [answers, published, inClamped, inTrue] = [0, 0, 0, 0];
   // The same ranges for every system: their ratio is less noisy than either error.
@@ -107,5 +111,5 @@ function oneRun(
     inClamped += Number(low <= cut && cut <= high) / queries;
     inTrue += Number(low <= exact && exact <= high) / queries;
   }
-  return [answers, published, threshold!, skipLevels, inClamped, inTrue];
+  return [answers, published, threshold!, thresholds.length - 1, skipLevels, inClamped, inTrue];
 }

@@ -3,7 +3,7 @@
  * of scale 32/ε, and its nodes have the other 31/32 of ε. When a tree ends, the counts since θ last changed decide on θ
  * for the next one:
  *
- *     raise   if the last w counts, w = 1, 2 or 4, add up to more than 8√w·32/ε: to the first candidate ≥ 2θ, or ≥ 3θ
+ *     raise   if the last w counts, w = 1, 2 or 4, add up to more than 10√w·32/ε: to the first candidate ≥ 2θ, or ≥ 3θ
  *             where more than a tenth of the values were above;
  *     return  to the θ of the hold-out, if the tree's released mean is below half of the largest since the last return.
  *
@@ -21,8 +21,8 @@ import { ALL_PARTS } from "./stretches.js";
 
 /** How many 32nds of ε the count has. */
 export const COUNT_PARTS = 1;
-/** A count is believed when it is this many scales of its noise above 0: chance does that once in 6000 trees. */
-const SURE = 8;
+/** A count is believed when it is this many scales of its noise above 0: chance does that once in 40 000 trees. */
+const SURE = 10;
 const WINDOWS = [1, 2, 4] as const;
 /** Above this share of a tree's values θ is raised by more. */
 const MANY = 0.1;

@@ -57,7 +57,7 @@ export interface Tuning {
   readonly warmStart?: boolean;
   /**
    * Whether θ follows the stream from tree to tree, by a private count that takes 1/32 of ε (follow.ts). Default: true
-   * where θ is chosen privately and a tree has enough values for it, 256/ε. Never with a public θ, or variant "paper".
+   * where θ is chosen privately and a tree has enough values for it, 320/ε. Never with a public θ, or variant "paper".
    */
   readonly follow?: boolean;
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { measureZoo } from "../../research/zoo/measure.js";
+import { pairedRatio, toStill } from "../../research/zoo/paired.js";
 import { recordedCell } from "../../research/zoo/recorded.js";
 import { ZOO, zooMax, zooStream } from "../../research/zoo/zoo.js";
 
@@ -59,4 +60,16 @@ test("measures files and streams, keeps what is done, and compares with the pape
   expect(told).toHaveLength(4); // nothing was done twice
   expect(readFileSync(file, "utf8").trim().split("\n")).toHaveLength(4);
   rmSync(folder, { recursive: true });
+});
+
+test("following is compared run by run, worked by hand", () => {
+  // (3 + 5)/(2 + 2) = 2, and both are off by 1: √(2·2/1)/4 = 1/2.
+  expect(pairedRatio([3, 5], [2, 2])).toEqual({ mean: 2, se: 0.5 });
+  const run = (answers: number[], changes: number[]) => ({
+    ...{ answers, changes, published: answers, theta: [1, 1], skipLevels: [0, 0] },
+    ...{ clampedCoverage: [1, 1], trueCoverage: [1, 1] },
+  });
+  const still = run([2, 2], [0, 0]);
+  expect(toStill(run([90, 70], [0, 0]), still, "answers").mean).toBeCloseTo((32 / 31) ** 2, 12);
+  expect(toStill(run([90, 70], [0, 3]), still, "answers").mean).toBeCloseTo((2 * (32 / 31) ** 2 + 70) / 4, 12);
 });

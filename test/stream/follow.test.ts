@@ -17,7 +17,7 @@ import type { Scale } from "../../src/core/tables/scale.js";
 import { bits } from "../support/numbers.js";
 
 const candidates = geometricCandidates(100_000);
-/** 32/ε = 64: a count is believed above 512, two above 724, four above 1024. */
+/** 32/ε = 64: a count is believed above 640, two above 905, four above 1280. */
 const rule = makeFollowRule(0.5, candidates);
 const tree = (count: number, mean = 10) => ({ count, values: 10_000, mean });
 
@@ -25,23 +25,23 @@ describe("θ of the next tree, worked by hand", () => {
   const start = followFrom(64);
 
   test("stays where no count is sure", () => {
-    const next = followTree(rule, start, tree(512));
-    expect(next).toEqual({ theta: 64, first: 64, largest: 10, counts: [512] });
+    const next = followTree(rule, start, tree(640));
+    expect(next).toEqual({ theta: 64, first: 64, largest: 10, counts: [640] });
   });
 
-  test("is twice as large after one count above 512, three times where more than a tenth was above", () => {
-    expect(followTree(rule, start, tree(513))).toEqual({ theta: 128, first: 64, largest: 10, counts: [] });
+  test("is twice as large after one count above 640, three times where more than a tenth was above", () => {
+    expect(followTree(rule, start, tree(641))).toEqual({ theta: 128, first: 64, largest: 10, counts: [] });
     expect(followTree(rule, start, tree(1000)).theta).toBe(128);
     expect(followTree(rule, start, tree(1001)).theta).toBe(215); // the first candidate from 192 on
   });
 
-  test("rises after two counts above 724 together, or four above 1024", () => {
-    expect(followTree(rule, { ...start, counts: [300] }, tree(424)).theta).toBe(64);
-    expect(followTree(rule, { ...start, counts: [300] }, tree(425)).theta).toBe(128);
-    expect(followTree(rule, { ...start, counts: [256, 256, 256] }, tree(256)).theta).toBe(64);
-    expect(followTree(rule, { ...start, counts: [256, 256, 256] }, tree(257)).theta).toBe(128);
+  test("rises after two counts above 905 together, or four above 1280", () => {
+    expect(followTree(rule, { ...start, counts: [400] }, tree(505)).theta).toBe(64);
+    expect(followTree(rule, { ...start, counts: [400] }, tree(506)).theta).toBe(128);
+    expect(followTree(rule, { ...start, counts: [320, 320, 320] }, tree(320)).theta).toBe(64);
+    expect(followTree(rule, { ...start, counts: [320, 320, 320] }, tree(321)).theta).toBe(128);
     // Three counts are no window, and of more than four the oldest are forgotten.
-    expect(followTree(rule, { ...start, counts: [340, 340] }, tree(340)).theta).toBe(64);
+    expect(followTree(rule, { ...start, counts: [420, 420] }, tree(420)).theta).toBe(64);
     expect(followTree(rule, { ...start, counts: [250, 250, 250, 250] }, tree(250)).counts).toHaveLength(4);
   });
 
@@ -112,9 +112,9 @@ describe("ε", () => {
     expect(worstLoss(32)).toBeGreaterThan(0.75 * 1.03);
   });
 
-  test("a tree follows from 256/ε values on", () => {
-    expect(canFollow(0.01, 25_600)).toBe(true);
-    expect(canFollow(0.01, 25_599)).toBe(false);
+  test("a tree follows from 320/ε values on", () => {
+    expect(canFollow(0.01, 32_000)).toBe(true);
+    expect(canFollow(0.01, 31_999)).toBe(false);
     expect(() => privateStream({ epsilon: 1, max: 10, threshold: 5, tuning: { follow: true } })).toThrow(
       /tuning\.follow: expected false/,
     );
