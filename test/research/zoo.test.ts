@@ -71,5 +71,8 @@ test("following is compared run by run, worked by hand", () => {
   });
   const still = run([2, 2], [0, 0]);
   expect(toStill(run([90, 70], [0, 0]), still, "answers").mean).toBeCloseTo((32 / 31) ** 2, 12);
-  expect(toStill(run([90, 70], [0, 3]), still, "answers").mean).toBeCloseTo((2 * (32 / 31) ** 2 + 70) / 4, 12);
+  expect(toStill(run([90, 70], [0, 3]), still, "answers").mean).toBeCloseTo(
+    (2 * (32 / 31) ** 2 + 70) / 4,
+    12,
+  );
 });
