@@ -74,6 +74,7 @@ export { reporter } from "./local/anyCoreReporter.js";
 export type { Reporter, ReporterOptions } from "./local/reporter.js";
 export type { LocalStage, LocalStatement } from "./local/statement.js";
 export type { RangeAnswer } from "./stream/answer.js";
+export type { Hidden } from "./stream/hidden.js";
 export type { StreamOptions, Tuning } from "./stream/options.js";
 export type { Plan } from "./stream/plan.js";
 export { type EventPlan, plan } from "./events/plan.js";

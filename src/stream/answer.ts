@@ -1,5 +1,6 @@
 /** What `range` gives back. */
 import { normalQuantile } from "../core/normal.js";
+import type { Hidden } from "./hidden.js";
 import type { Spread } from "./variance.js";
 
 /** Which of the sums that released numbers allow: `RangeOptions` says what each one is. */
@@ -23,6 +24,8 @@ export interface RangeAnswer {
   readonly high: number;
   /** The probability that was asked for: 0.95 by default. */
   readonly confidence: number;
+  /** What clamping to θ took from the true sum, beside `sum`: where the hold-out counted values above θ. */
+  readonly hidden?: Hidden;
 }
 
 /** @param unit the resolution: grid units → units of the stream */

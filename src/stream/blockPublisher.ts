@@ -14,6 +14,8 @@ import { fractionBits, largestSum } from "./noise.js";
 import type { AnswerKind } from "./answer.js";
 import { type Batch, lastValue, makeBatch, publishBatch } from "./batch.js";
 import { PublishedBlocks } from "./blocks.js";
+import type { AboveCount } from "./classes.js";
+import { type Hidden, hiddenIn } from "./hidden.js";
 import { RangeIndex, type RawAnswer } from "./ranges.js";
 import type { Publisher } from "./publisher.js";
 import type { Settings } from "./options.js";
@@ -41,6 +43,8 @@ export class BlockPublisher implements Publisher {
   readonly #fraction: number = NaN;
   /** The most that ticks let a block sum to, in grid units. */
   readonly #cap: number = Infinity;
+  /** max in grid units. */
+  readonly #largest: number;
   /** Finished blocks. */
   #block = 0;
   /** The running block: how many values it still takes, the integer sum of those it has, and what is predicted. */
@@ -81,6 +85,7 @@ export class BlockPublisher implements Publisher {
     this.#left = this.#blockLength;
     this.#sum = 0;
     this.#cap = cap;
+    this.#largest = Math.floor(settings.max / settings.resolution);
     const largest = largestSum(settings, largestTheta(settings, theta), cap);
     const bits = fractionBits(largest);
     this.#fraction = 2 ** bits;
@@ -123,6 +128,11 @@ export class BlockPublisher implements Publisher {
   answer(from: number, to: number, kind: AnswerKind): RawAnswer {
     if (this.#busy) refuseReentry();
     return this.#ranges.answer(from, to, kind);
+  }
+
+  /** What clamping hides in positions [from, to), in grid units. @param heldOut how many held-out values were above θ */
+  hidden(from: number, to: number, heldOut: AboveCount, confidence: number): Hidden {
+    return hiddenIn(this.#trees.countedParts(from, to, heldOut), this.#largest, confidence);
   }
 
   /** Θ over time, for the history that is kept. */

@@ -7,6 +7,7 @@
 import { batchOf, checkValues, type ValueBatch } from "../core/batches.js";
 import { refuseReentry, refuseValue } from "../core/checks.js";
 import type { AnswerKind, RangeAnswer } from "./answer.js";
+import type { Hidden } from "./hidden.js";
 import { type Beginning, copyHoldout, type Holdout } from "./holdout.js";
 import { heldOut, type Settings } from "./options.js";
 import { answerRange, type Publisher } from "./publisher.js";
@@ -22,6 +23,8 @@ export interface SystemParts<P extends Publisher> {
   holdout(): Holdout;
   publisher(beginning: Beginning): P;
   statement(stage: Stage<P>): Statement;
+  /** What clamping hides in positions that are published, in units of the stream, where that is known. */
+  hidden?(stage: Stage<P>, from: number, to: number, confidence: number): Hidden | undefined;
 }
 
 /** Where a system is: in its hold-out, or behind it. */
@@ -79,7 +82,9 @@ export class StagedSystem<P extends Publisher> implements System {
 
   range(from: number, to: number, options: RangeOptions = {}): RangeAnswer {
     this.checkIdle();
-    return answerRange(this.#publisher, from, to, options, this.#parts.answer);
+    const answer = answerRange(this.#publisher, from, to, options, this.#parts.answer);
+    const hidden = this.#parts.hidden?.(this.#stage, from, to, answer.confidence);
+    return hidden === undefined ? answer : { ...answer, hidden };
   }
 
   statement(): Statement {

@@ -12,6 +12,7 @@ import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import { BlockPublisher } from "./blockPublisher.js";
 import type { Decoder, Encoder } from "./codec.js";
+import type { Hidden } from "./hidden.js";
 import { type Beginning, type Holdout, makeHoldout } from "./holdout.js";
 import { clampedShare, stagesOf, warningsOf } from "./holdoutStatement.js";
 import { resolveSettings, type Settings, type StreamOptions } from "./options.js";
@@ -137,6 +138,19 @@ class Tops implements SystemParts<BlockPublisher> {
 
   publisher({ theta, skipped, mean }: Beginning): BlockPublisher {
     return new BlockPublisher(this.#core, this.#key, withSkipped(this.settings, skipped), theta, mean);
+  }
+
+  hidden(
+    { release }: Stage<BlockPublisher>,
+    from: number,
+    to: number,
+    confidence: number,
+  ): Hidden | undefined {
+    const { above } = release?.beginning ?? {};
+    if (above === undefined || above.values === 0) return undefined;
+    const { sum, low, high } = release!.publisher.hidden(from, to, above, confidence);
+    const unit = this.settings.resolution;
+    return { sum: sum * unit, low: low * unit, high: high * unit };
   }
 
   /** What `saveStage` wrote. */

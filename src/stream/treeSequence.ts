@@ -17,7 +17,10 @@ import {
 } from "./follow.js";
 import { Perturber } from "./noise.js";
 import type { Settings } from "./options.js";
+import type { AboveCount } from "./classes.js";
+import type { CountedPart } from "./hidden.js";
 import { ALL_PARTS, makeStretch, type Stretch, Stretches } from "./stretches.js";
+import { type CountedTree, TreeCounts } from "./treeCounts.js";
 
 /** A tree that runs. Never changed: the next tree has the next one. */
 export interface RunningTree {
@@ -26,6 +29,8 @@ export interface RunningTree {
   readonly following: Following | undefined;
   /** Values above it are counted, in units of the stream. */
   readonly limit: number;
+  /** What was counted in the tree before it. */
+  readonly counted?: CountedTree;
 }
 
 /** Where the next value goes: its block, what that holds already, and what the running tree holds. */
@@ -43,8 +48,9 @@ export interface Place {
 export interface Reached {
   readonly tree: RunningTree;
   readonly above: number;
-  /** All stretches up to it. */
+  /** All stretches up to it, and the counts of all trees before it. */
   readonly list: readonly Stretch[];
+  readonly counts: readonly CountedTree[];
 }
 
 /** How many 32nds of ε the nodes of a tree have. */
@@ -57,6 +63,7 @@ export const nodeEpsilon = (settings: Pick<Settings, "follow" | "epsilon">): num
 
 export class TreeSequence {
   readonly stretches: Stretches;
+  readonly #counts = new TreeCounts();
   readonly #core: Core;
   readonly #key: Uint32Array;
   readonly #settings: Settings;
@@ -117,6 +124,7 @@ export class TreeSequence {
     let { block, filled, sum, above, total } = from;
     let tree = this.#running;
     const begun: Stretch[] = [];
+    const counted: CountedTree[] = [];
     for (let at = 0; at < values.length;) {
       const end = this.endOf(block);
       const part = values.subarray(at, at + (end - block) * n - filled);
@@ -133,15 +141,17 @@ export class TreeSequence {
       if (block < end) continue;
       const next = this.#after(tree, end, above, total);
       if (next.stretch !== tree.stretch) begun.push(next.stretch);
+      counted.push(next.counted!);
       [tree, above, total] = [next, 0, 0];
     }
-    return { sum, above, tree, list: this.stretches.followedBy(begun) };
+    const [list, counts] = [this.stretches.followedBy(begun), this.#counts.followedBy(counted)];
+    return { sum, above, tree, list, counts };
   }
 
   /** The same for blocks whose sums are known, where θ never changes. */
   estimateSums(block: number, sums: Float64Array): Reached {
     this.#perturber.estimateMany(block, sums, this.#running.stretch.scale);
-    return { tree: this.#running, above: 0, list: this.stretches.all };
+    return { tree: this.#running, above: 0, list: this.stretches.all, counts: [] };
   }
 
   /** The same for the end of the running tree alone. */
@@ -152,6 +162,7 @@ export class TreeSequence {
       tree,
       above: 0,
       list: this.stretches.followedBy(tree.stretch === stretch ? [] : [tree.stretch]),
+      counts: this.#counts.followedBy([tree.counted!]),
     };
   }
 
@@ -159,9 +170,19 @@ export class TreeSequence {
    * Makes what was reached the state; cannot fail.
    * @param oldest the first block that is kept
    */
-  begin({ tree, list }: Reached, oldest: number): void {
+  begin({ tree, list, counts }: Reached, oldest: number): void {
     this.#running = tree;
     this.stretches.replace(list, oldest);
+    this.#counts.replace(counts, oldest);
+  }
+
+  /** The parts of positions [from, to), each with the count that speaks for it (hidden.ts). */
+  countedParts(from: number, to: number, heldOut: AboveCount): CountedPart[] {
+    const { max, resolution, blockLength, epsilon } = this.#settings;
+    const scale = ALL_PARTS / (COUNT_PARTS * epsilon);
+    const largest = Math.floor(max / resolution);
+    const { theta } = this.#running.stretch;
+    return this.#counts.partsOf(from, to, theta, heldOut, { blockLength, scale, epsilon, largest });
   }
 
   /**
@@ -176,15 +197,16 @@ export class TreeSequence {
     const forest = Math.floor(first / blocksPerForest);
     const tree = (first % blocksPerForest) / this.#leaves;
     const values = (end - first) * blockLength;
-    const next = followTree(this.#rule!, following!, {
-      count: noisyCount(this.#core, this.#key, this.#rule!, forest, tree, above),
-      values,
-      mean: total / values,
-    });
-    return this.#tree(
-      next.theta === stretch.theta ? stretch : makeStretch(this.#settings, end, next.theta, stretch.parts),
-      next,
-    );
+    const count = noisyCount(this.#core, this.#key, this.#rule!, forest, tree, above);
+    const next = followTree(this.#rule!, following!, { count, values, mean: total / values });
+    const { theta, parts } = stretch;
+    return {
+      ...this.#tree(
+        next.theta === theta ? stretch : makeStretch(this.#settings, end, next.theta, parts),
+        next,
+      ),
+      counted: { first, end, theta, count },
+    };
   }
 
   #tree(stretch: Stretch, following: Following): RunningTree {
@@ -195,7 +217,9 @@ export class TreeSequence {
 
   save(writer: Encoder): void {
     this.stretches.save(writer);
-    if (this.#running.following !== undefined) saveFollowing(writer, this.#running.following);
+    if (this.#running.following === undefined) return;
+    saveFollowing(writer, this.#running.following);
+    this.#counts.save(writer);
   }
 
   load(reader: Decoder): void {
@@ -205,6 +229,7 @@ export class TreeSequence {
       last,
       this.#rule === undefined ? followFrom(last.theta) : loadFollowing(reader),
     );
+    if (this.#rule !== undefined) this.#counts.load(reader);
   }
 }
 
