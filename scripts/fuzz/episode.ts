@@ -5,6 +5,7 @@
  * An operation is one call on both cores whose results are compared in every bit: a batch is one, however long.
  */
 import { Dice } from "./dice.js";
+import { driveEvents } from "./events.js";
 import { driveKernel } from "./kernels.js";
 import { driveLocal } from "./local.js";
 import { driveStreams } from "./streams.js";
@@ -15,6 +16,9 @@ const STREAMS = 4000;
 const KERNEL = 48;
 const LOCAL = 48;
 export const EPISODE = STREAMS + KERNEL + LOCAL;
+/** Streams of events take a part of that in one episode of so many: enough calls at a time to see hold-outs and forests end. */
+const EVENTS = 320;
+const EVENTS_ONE_IN = 4;
 
 /** @throws at the first difference, with the command that makes it again */
 export async function runEpisodes(seed: number, first: number, count: number): Promise<Tally["counts"]> {
@@ -24,7 +28,9 @@ export async function runEpisodes(seed: number, first: number, count: number): P
   for (let episode = first; episode < first + count; episode++) {
     try {
       const dice = new Dice(seed, episode);
-      await driveStreams(dice, STREAMS, tally);
+      const events = episode % EVENTS_ONE_IN === 0 ? EVENTS : 0;
+      await driveStreams(dice, STREAMS - events, tally);
+      await driveEvents(dice, events, tally);
       driveKernel(dice, KERNEL, tally);
       await driveLocal(dice, LOCAL, tally);
     } catch (reason) {

@@ -22,7 +22,7 @@ export function randomTops(dice: Dice): StreamOptions & Given {
     maxRange,
     holdout: fixed ? dice.below(30) : 1 + dice.below(300),
     smoother: dice.chance(0.05)
-      ? own
+      ? ownSmoother
       : dice.pick([
           ...(["recent", "mean", "median", "shrunk"] as const),
           ...[{ moving: 1 + dice.below(9) }, { exponential: 0.3 }, { period: 2 + dice.below(300) }],
@@ -54,16 +54,16 @@ export function randomMethod(dice: Dice, methods: readonly MethodName[]): Compar
 }
 
 /** Usual ones, and both ends of what a double can hold. */
-const randomMax = (dice: Dice): number =>
+export const randomMax = (dice: Dice): number =>
   dice.chance(0.1)
     ? dice.pick([dice.scaled(1e-300, 1e-3), dice.scaled(1e6, 1e300), 5e-324, Number.MAX_VALUE])
     : dice.pick([1, 100, 256, 1000, dice.scaled(0.01, 1e6)]);
 
-const randomEpsilon = (dice: Dice): number =>
+export const randomEpsilon = (dice: Dice): number =>
   dice.pick([0.1, 1, 3, dice.scaled(0.001, 50), dice.scaled(1e-9, 1e9)]);
 
 /** A caller's own smoother, which fails now and then. */
-function own(means: readonly number[]): number {
+export function ownSmoother(means: readonly number[]): number {
   if (means.length % 7 === 6) throw new Error("no prediction today");
   return means.length % 5 === 4 ? NaN : 0.7 * means.at(-1)!;
 }

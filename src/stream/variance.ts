@@ -72,7 +72,11 @@ export function forestSpread(
   };
   const coefficient = (l: number, leaf: number): number => {
     let sum = 0;
-    for (let k = l; k < levels; k++) sum += (mean(k, leaf) - mean(k + 1, leaf)) / lambda[k]!;
+    for (let k = l, own = mean(l, leaf); k < levels; k++) {
+      const above = mean(k + 1, leaf);
+      sum += (own - above) / lambda[k]!;
+      own = above;
+    }
     return (sum * size[l]!) / nodeVariance;
   };
 

@@ -3,7 +3,10 @@ import { privateStream } from "../../src/index.js";
 import { jsCore } from "../../src/core/js/index.js";
 import type { Core } from "../../src/core/core.js";
 import { outcome, same } from "../../scripts/fuzz/compare.js";
+import { Dice } from "../../scripts/fuzz/dice.js";
 import { EPISODE, runEpisodes } from "../../scripts/fuzz/episode.js";
+import { driveEvents } from "../../scripts/fuzz/events.js";
+import { Tally } from "../../scripts/fuzz/tally.js";
 
 describe("the comparison sees", () => {
   test("one bit of a double, and the sign of a zero", () => {
@@ -50,20 +53,38 @@ describe("a core that is wrong by one bit, once in twenty calls, is caught", () 
     scanJson: ([, , out], result) => (spoil(out), result),
   };
 
-  test.each(Object.keys(SPOILERS) as (keyof typeof SPOILERS)[])("%s", async (method) => {
+  /** Makes a method of the TypeScript core wrong once in so many calls. */
+  function spoilMethod(method: keyof typeof SPOILERS, oneIn: number): void {
     const honest: (...args: never[]) => unknown = jsCore[method].bind(jsCore);
     const spoiler = SPOILERS[method] as (...both: never[]) => unknown;
     let calls = 0;
     const wrong = (...args: never[]) => {
       const result = honest(...args);
-      return ++calls % 20 === 0 ? spoiler(args as never, result as never) : result;
+      return ++calls % oneIn === 0 ? spoiler(args as never, result as never) : result;
     };
     vi.spyOn(jsCore, method).mockImplementation(wrong as never);
+  }
+
+  test.each(Object.keys(SPOILERS) as (keyof typeof SPOILERS)[])("%s", async (method) => {
+    spoilMethod(method, 20);
     const found = await runEpisodes(1, 0, 300).catch((reason: Error) => reason.message);
     expect(found).toMatch(
       new RegExp(`differ.*; again: npm run fuzz -- --seed 1 --episode \\d+ --operations ${EPISODE}$`, "s"),
     );
   });
+
+  // All that event streams call. The first word of the keystream alone decides who meets a limit, hence the last word.
+  test.each(["keystream", "geometric", "laplace", "growTree", "estimateLeaves", "noisyMax"] as const)(
+    "%s, in streams of events",
+    async (method) => {
+      spoilMethod(method, 5);
+      const drive = async () => {
+        for (let episode = 0; episode < 60; episode++)
+          await driveEvents(new Dice(1, episode), 320, new Tally());
+      };
+      await expect(drive()).rejects.toThrow(/differ/);
+    },
+  );
 });
 
 function spoil<T extends Float64Array | Uint32Array | Uint8Array>(out: T): T {

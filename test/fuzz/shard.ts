@@ -23,6 +23,9 @@ const DRIVEN = [
   ...["recent", "mean", "median", "moving", "exponential", "own"].map((name) => `smoother ${name}`),
   ...[0, 1, 2, 3].map((levels) => `skipLevels ${levels}`),
   ...["report", "reportMany", "take reports", "distribution", "threshold", "local range"],
+  ...["event", "advance", "between", "histogram between", "event snapshot and restore", "bad event"],
+  ...["sum", "mean", "count", "histogram", "θ chosen"].map((name) => `events: ${name}`),
+  ...["event options refused", "limit of a person met"],
   ...["keystream", "samples", "trees", "noisyMax", "reports", "emSteps", "ingest"].map(
     (name) => `kernel ${name}`,
   ),
