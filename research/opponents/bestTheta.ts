@@ -74,7 +74,7 @@ function unitVariance({ opponent, epsilon, maxRange, holdout, seed }: OpponentJo
   return variance;
 }
 
-/** Quantiles of the values that are tried, one run each. */
+/** Quantiles of the values that are tried first, one run each. */
 const QUANTILES = [0.5, 0.9, 0.99, 0.999, 1];
 /** No number of a run that measures. */
 const TRIAL = 1_000_000;
@@ -85,10 +85,14 @@ function byTrial(job: OpponentJob, stream: Stream): number {
   const least = resolutionOf(stream.max);
   const at = (share: number) => sorted[Math.ceil(share * (sorted.length - 1))]!;
   const candidates = new Set([least, ...QUANTILES.map(at).filter((theta) => theta > least)]);
-  let best = { theta: least, mse: Infinity };
-  for (const theta of candidates) {
-    const { mse } = trial(job, stream, theta, TRIAL);
-    if (mse < best.mse) best = { theta, mse };
-  }
+  const tried = (theta: number) => ({ theta, mse: trial(job, stream, theta, TRIAL).mse });
+  let best = [...candidates].map(tried).reduce((best, one) => (one.mse < best.mse ? one : best));
+  // From there in steps of √2, up and down, as long as the error falls.
+  for (const factor of [Math.SQRT2, Math.SQRT1_2])
+    for (let theta = best.theta * factor; theta >= least && theta <= stream.max; theta *= factor) {
+      const one = tried(theta);
+      if (one.mse >= best.mse) break;
+      best = one;
+    }
   return best.theta;
 }

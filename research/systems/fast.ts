@@ -2,12 +2,12 @@
  * FAST (Fan and Xiong, TKDE 2014): ε for all values of a horizon T together, that is for a person who owns them all.
  *
  * At most M of the T values are sampled; a sample gets noise of scale ΘM/ε. A Kalman filter for a signal that wanders,
- * x_k = x_(k−1) + N(0, Q), observed with variance R, corrects its prediction at samples (Eq. 13–19):
+ * x_k = x_(k−1) + N(0, Q), observed with variance R, corrects its prediction at samples:
  *
  *     P⁻ = P + Q,   K = P⁻/(P⁻ + R),   x̂ = x̂⁻ + K(z − x̂⁻),   P = (1 − K)P⁻,
  *
  * and publishes the prediction elsewhere. How long it waits for the next sample is up to a PID controller of the feedback
- * error E = |x̂ − x̂⁻|/max(x̂, Θ) (Eq. 28–31): Δ = C_p·E + C_i·(mean of the last T_i errors) + C_d·(rise of E per value),
+ * error E = |x̂ − x̂⁻|/max(x̂, Θ): Δ = C_p·E + C_i·(mean of the last T_i errors) + C_d·(rise of E per value),
  * I ← max(1, I + 10·(1 − e^((Δ − ξ)/ξ))).
  *
  * Parameters of the paper: M = 15 % of T, C_p = 0.9, C_i = 0.1, C_d = 0, T_i = 5, ξ = 0.1; R is the variance of the noise.
