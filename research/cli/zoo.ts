@@ -86,11 +86,11 @@ function textOf({ cells, summary, coverage }: ZooReport): string {
     ],
     ...[ratio(cell.ratios["answers to paper"]), ratio(cell.ratios["answers to first"])],
     ...[ratio(cell.ratios["published to paper"]), ratio(cell.ratios["published to first"])],
-    ...[percent(cell.clampedCoverage), percent(cell.trueCoverage)],
+    ...[percent(cell.clampedCoverage), percent(cell.trueCoverage), percent(cell.hiddenCoverage)],
   ]);
   const head = [
     ...["stream", "ε", "θ", "s", "MSE", "to paper", "to first"],
-    ...["published: to paper", "to first", "covers clamped", "true"],
+    ...["published: to paper", "to first", "covers clamped", "true", "hidden"],
   ];
   const lines = summary.map(
     ({ comparison, mean, cells: count, worst, above, clearlyAbove }) =>

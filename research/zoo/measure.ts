@@ -50,6 +50,7 @@ export interface ZooCell {
   readonly skipLevels: number;
   readonly clampedCoverage: Measured;
   readonly trueCoverage: Measured;
+  readonly hiddenCoverage: Measured;
   /** Our mean squared error over theirs: of answers, and of published sums. */
   readonly ratios: Partial<Record<Comparison, Measured>>;
 }
@@ -195,6 +196,7 @@ function cellOf(
     skipLevels: median(run.skipLevels),
     clampedCoverage: measured(run.clampedCoverage),
     trueCoverage: measured(run.trueCoverage),
+    hiddenCoverage: measured(run.hiddenCoverage),
     ratios: Object.fromEntries(Object.entries(ratios).filter(([, value]) => value !== undefined)),
   };
 }

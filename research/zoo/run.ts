@@ -37,16 +37,22 @@ export interface ZooResult {
   /** Share of 95 % intervals that hold the sum of the values clamped to θ, and the true sum. */
   readonly clampedCoverage: readonly number[];
   readonly trueCoverage: readonly number[];
+  /** Share of ranges in which what clamping hides lies in its interval; 0 where a system gives none. */
+  readonly hiddenCoverage: readonly number[];
 }
 
 export type ValuesOf = (stream: string, length: number) => Float64Array;
 
-/** Sums of the values before each position, clamped to the θ of their time and on the grid. */
-type ClampedSums = (statement: Pick<Statement, "thresholds" | "resolution">) => Float64Array;
+/** Sums before each position: of values clamped to the θ of their time and on the grid, and of what they had above it. */
+interface Clamped {
+  readonly cut: Float64Array;
+  readonly hidden: Float64Array;
+}
+type ClampedSums = (statement: Pick<Statement, "thresholds" | "resolution">) => Clamped;
 
 /** Runs a job; the last stream and the sums over it are kept for the jobs that follow. */
 export function zooRunner(valuesOf: ValuesOf): (job: ZooJob) => ZooResult {
-  let last: { key: string; values: Float64Array; truth: Float64Array; clamped: Map<string, Float64Array> };
+  let last: { key: string; values: Float64Array; truth: Float64Array; clamped: Map<string, Clamped> };
   return (job) => {
     const { stream, holdout, maxRange, runs } = job;
     const key = `${stream}, ${holdout}, ${maxRange}`;
@@ -59,13 +65,15 @@ export function zooRunner(valuesOf: ValuesOf): (job: ZooJob) => ZooResult {
       const name = JSON.stringify(thresholds);
       let sums = clamped.get(name);
       if (sums === undefined) {
-        if (clamped.size > 20) clamped.clear(); // 8 MiB each
+        if (clamped.size > 20) clamped.clear(); // 16 MiB each
         let next = 0;
-        const cut = values.subarray(holdout).map((v, i) => {
+        const thetas = values.subarray(holdout).map((_, i) => {
           if (thresholds[next + 1] !== undefined && thresholds[next + 1]!.from <= i) next++;
-          return quantise(v, thresholds[next]!.threshold, resolution) * resolution;
+          return thresholds[next]!.threshold;
         });
-        clamped.set(name, (sums = prefixSums(cut)));
+        const cut = thetas.map((theta, i) => quantise(values[holdout + i]!, theta, resolution) * resolution);
+        const hidden = thetas.map((theta, i) => Math.max(0, values[holdout + i]! - theta));
+        clamped.set(name, (sums = { cut: prefixSums(cut), hidden: prefixSums(hidden) }));
       }
       return sums;
     };
@@ -79,6 +87,7 @@ export function zooRunner(valuesOf: ValuesOf): (job: ZooJob) => ZooResult {
       skipLevels: column(4),
       clampedCoverage: column(5),
       trueCoverage: column(6),
+      hiddenCoverage: column(7),
     };
   };
 }
@@ -100,16 +109,18 @@ function oneRun(
   const statement = stream.statement();
   const { threshold, thresholds, skipLevels } = statement;
   const clamped = clampedSums(statement);
-  let [answers, published, inClamped, inTrue] = [0, 0, 0, 0];
+  let [answers, published, inClamped, inTrue, inHidden] = [0, 0, 0, 0, 0];
   // The same ranges for every system: their ratio is less noisy than either error.
   for (const { from, to } of randomRanges(`${seed}, ranges of run ${run}`, maxRange, queries)) {
     const exact = truth[to]! - truth[from]!;
-    const { sum, low, high } = stream.range(from, to);
+    const { sum, low, high, hidden } = stream.range(from, to);
     answers += (sum - exact) ** 2 / queries;
     published += (stream.range(from, to, { answer: "published" }).sum - exact) ** 2 / queries;
-    const cut = clamped[to]! - clamped[from]!;
+    const cut = clamped.cut[to]! - clamped.cut[from]!;
+    const took = clamped.hidden[to]! - clamped.hidden[from]!;
     inClamped += Number(low <= cut && cut <= high) / queries;
     inTrue += Number(low <= exact && exact <= high) / queries;
+    if (hidden !== undefined) inHidden += Number(hidden.low <= took && took <= hidden.high) / queries;
   }
-  return [answers, published, threshold!, thresholds.length - 1, skipLevels, inClamped, inTrue];
+  return [answers, published, threshold!, thresholds.length - 1, skipLevels, inClamped, inTrue, inHidden];
 }

@@ -67,7 +67,7 @@ test("following is compared run by run, worked by hand", () => {
   expect(pairedRatio([3, 5], [2, 2])).toEqual({ mean: 2, se: 0.5 });
   const run = (answers: number[], changes: number[]) => ({
     ...{ answers, changes, published: answers, theta: [1, 1], skipLevels: [0, 0] },
-    ...{ clampedCoverage: [1, 1], trueCoverage: [1, 1] },
+    ...{ clampedCoverage: [1, 1], trueCoverage: [1, 1], hiddenCoverage: [1, 1] },
   });
   const still = run([2, 2], [0, 0]);
   expect(toStill(run([90, 70], [0, 0]), still, "answers").mean).toBeCloseTo((32 / 31) ** 2, 12);
