@@ -30,6 +30,8 @@ export interface Reading {
 }
 
 const NEWLINE = 10;
+/** Lines of NDJSON that a kernel reads at a time: room for numbers that no line will give would be wiped all the same. */
+const LINES = 1024;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** For records that no kernel knows: every one is read with care. */
@@ -81,7 +83,7 @@ export function jsonLines(field: string): RecordReader {
   const certain = names.every((name, i) => !name.includes("\uFFFD") && decoder.decode(path[i]) === name);
   return lineReader(
     (line) => fieldOf(line, names, field),
-    (core, bytes, out) => (certain ? core.scanJson(bytes, path, out) : scanNothing()),
+    (core, bytes, out) => (certain ? core.scanJson(bytes, path, out.subarray(0, LINES)) : scanNothing()),
   );
 }
 

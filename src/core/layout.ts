@@ -62,3 +62,5 @@ export const TEXT_PADDING = 16;
 export const TEXT_NEXT = 0;
 export const TEXT_LINES = 4;
 export const TEXT_DEPTH = 32;
+/** Bytes of a pattern of NDJSON: 16, and 12 per value of a line. */
+export const TEXT_PATTERN = 784;

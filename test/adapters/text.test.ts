@@ -182,6 +182,22 @@ function hostileText(random: seedrandom.PRNG, { format, column }: TextOptions): 
     }
     return format === "fimi" && random() < 0.05 ? " " : number();
   });
+  if (format === "ndjson" && random() < 0.5) {
+    // Lines that are like the first one but for their values, as most files have them.
+    const scalar = () =>
+      random() < 0.1 ? number() : pick(["0", "31", "-1.5e3", "0.25", `"${string()}"`, "true", "null"]);
+    const alike = () =>
+      rows[0]!.replace(/-?\d[\d.e]*|"(?:[^"\\]|\\.)*"(?!\s*:)|true|false|null/g, (old) =>
+        random() < 0.6
+          ? old
+          : /^"\d*"$/.test(old)
+            ? `"${number()}"`
+            : /^-?\d/.test(old)
+              ? String(Math.floor(random() * 1e4) / 10)
+              : scalar(),
+      );
+    for (let i = 1; i < rows.length; i++) if (random() < 0.9) rows[i] = alike();
+  }
   let text = rows.join(end) + pick(["", end]);
   for (let faults = random() < 0.5 ? 0 : Math.floor(random() * 3); faults > 0; faults--) {
     const at = Math.floor(random() * text.length);

@@ -85,6 +85,7 @@ export interface Kernels {
     end: number,
     path: number,
     names: number,
+    pattern: number,
     out: number,
     room: number,
     result: number,

@@ -1,9 +1,10 @@
 /** Stages assembly/text*.ts: the text with its padding goes in, numbers come out, both are wiped. */
 import type { Scan, Texts } from "../core.js";
-import { TEXT_LINES, TEXT_NEXT, TEXT_PADDING } from "../layout.js";
+import { TEXT_LINES, TEXT_NEXT, TEXT_PADDING, TEXT_PATTERN } from "../layout.js";
 import { type Arena, type Kernels, useArena } from "./instance.js";
 
 const PADDING = new Uint8Array(TEXT_PADDING);
+const NO_PATTERN = new Uint8Array(TEXT_PATTERN);
 
 /** A kernel's call: on the text from `from` to `to`, with room for numbers, and for where it stopped. */
 type Run = (arena: Arena, from: number, to: number, numbers: number, answer: number) => number;
@@ -31,9 +32,11 @@ export function text(kernels: Kernels): Texts {
         kernels.scanCsv(from, to, delimiter, column, fields, numbers, out.length, answer),
       ),
     scanJson: (bytes, path, out) =>
-      scan(bytes, out, (arena, from, to, numbers, answer) =>
-        kernels.scanJson(from, to, arena.put(pathTable(path)), path.length, numbers, out.length, answer),
-      ),
+      scan(bytes, out, (arena, from, to, numbers, answer) => {
+        const names = arena.put(pathTable(path));
+        const pattern = arena.put(NO_PATTERN);
+        return kernels.scanJson(from, to, names, path.length, pattern, numbers, out.length, answer);
+      }),
   };
 }
 
