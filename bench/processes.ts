@@ -1,5 +1,5 @@
 /** Times whole programs by the processor time of all their threads: what others do on the machine counts little. */
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,7 +12,7 @@ export interface Usage {
   readonly memory: number;
 }
 
-/** Compiles the command line as `npm run build` does, file by file, into `folder`. Returns its first file. */
+/** Compiles the library as `npm run build` does into `folder`, file by file and bundled. Returns where `brume` begins. */
 export async function buildCli(folder: string): Promise<string> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -21,7 +21,10 @@ export async function buildCli(folder: string): Promise<string> {
     ...{ entryPoints: ["src/**/*.ts"], outdir: join(folder, "dist/src"), format: "esm", target: "node20" },
     logLevel: "warning",
   });
-  return resolve(folder, "dist/src/cli/main.js");
+  execFileSync("npm", ["run", "--silent", "build:node", "--", `--outdir=${resolve(folder, "dist/node")}`], {
+    stdio: "inherit",
+  });
+  return resolve(folder, "dist/node/cli/main.js");
 }
 
 const REPORT = `import { writeFileSync } from "node:fs";

@@ -66,15 +66,15 @@ export async function* rows(): AsyncGenerator<Row> {
   const folder = mkdtempSync(join(tmpdir(), "brume-bench-"));
   try {
     const main = await buildCli(resolve("build/bench"));
-    const bundled = resolve("build/bench/dist/node");
-    execFileSync("npm", ["run", "--silent", "build:node", "--", `--outdir=${bundled}`], { stdio: "inherit" });
     const used = leastOf(ROUNDS, {
       bare: () => shellMs(process.execPath, ["-e", "0"]),
       version: () => shellMs(process.execPath, [main, "--version"]),
-      modules: () => importMs(resolve(main, "../../index.js")),
-      bundle: () => importMs(join(bundled, "index.js")),
+      help: () => shellMs(process.execPath, [main, "--help"]),
+      modules: () => importMs(resolve(main, "../../../src/index.js")),
+      bundle: () => importMs(resolve(main, "../../index.js")),
     });
     yield row("start", "brume --version; limit: bare node", used.version.ms, null, null, used.bare.ms);
+    yield row("start", "brume --help; limit: bare node", used.help.ms, null, null, used.bare.ms);
     yield row(
       "start",
       'import "brume" in Node; naive: every module in a file of its own',

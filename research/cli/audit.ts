@@ -4,11 +4,12 @@ import { parseBreak } from "../audit/breaks.js";
 import { given } from "../../src/core/given.js";
 import { type Arguments, type Command, UsageError } from "../../src/cli/command.js";
 import { Progress } from "../../src/cli/progress.js";
+import { SUMMARIES } from "../../src/cli/summaries.js";
 
 export const audit: Command = {
   name: "audit",
   operands: "",
-  summary: `Attacks a mechanism by running it on neighbouring inputs, and bounds its ε from below.\nMechanisms: ${MECHANISM_NAMES.join(", ")}.`,
+  summary: `${SUMMARIES.audit}\nMechanisms: ${MECHANISM_NAMES.join(", ")}.`,
   options: {
     mechanism: { value: "M", help: "what to attack (required)" },
     epsilon: { value: "E", help: "the ε it claims (required)" },

@@ -11,11 +11,12 @@ import { table } from "../../src/cli/table.js";
 import { evaluateOpponents } from "./opponents.js";
 import { evaluateZoo } from "./zoo.js";
 import { skipLevelsOf, smootherOf } from "../../src/cli/streamOptions.js";
+import { SUMMARIES } from "../../src/cli/summaries.js";
 
 export const evaluate: Command = {
   name: "evaluate",
   operands: "",
-  summary: `Measures the error of random range queries on data you know, for ToPS and the systems it is compared with.\nSystems: ${SYSTEM_NAMES.join(", ")}.`,
+  summary: `${SUMMARIES.evaluate}\nSystems: ${SYSTEM_NAMES.join(", ")}.`,
   options: {
     data: {
       value: "FILE",

@@ -6,12 +6,12 @@ import { readNumbers } from "../../src/cli/input.js";
 import { INPUT_FLAGS, inputOf } from "../../src/cli/inputOptions.js";
 import { Progress } from "../../src/cli/progress.js";
 import { table } from "../../src/cli/table.js";
+import { SUMMARIES } from "../../src/cli/summaries.js";
 
 export const ldp: Command = {
   name: "ldp",
   operands: "simulate",
-  summary:
-    "Simulates ToPL: every value belongs to a device that perturbs it before it leaves.\nThe server learns θ from the first reports and answers ranges from the rest. Without --data it runs on a built-in\nexample.",
+  summary: `${SUMMARIES.ldp}\nThe server learns θ from the first reports and answers ranges from the rest. Without --data it runs on a built-in\nexample.`,
   options: {
     epsilon: { value: "E", help: "privacy budget of every report (1)" },
     max: { value: "B", help: "public upper bound of a value (500; required with --data)" },

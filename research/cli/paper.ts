@@ -10,13 +10,14 @@ import { makeFigures } from "../figures/make.js";
 import { type Command, DataError, UsageError } from "../../src/cli/command.js";
 import { formatOf, readNumbers } from "../../src/cli/input.js";
 import { Progress } from "../../src/cli/progress.js";
+import { SUMMARIES } from "../../src/cli/summaries.js";
 
 const FARE_COLUMN = "fare_amount";
 
 export const paper: Command = {
   name: "paper",
   operands: "",
-  summary: `Measures the figures of the paper and writes them as JSON, CSV and SVG, with one report.\nFigures: ${FIGURES.map(({ id }) => id).join(", ")}. Finished runs with the same parameters are cached.`,
+  summary: `${SUMMARIES.paper}\nFigures: ${FIGURES.map(({ id }) => id).join(", ")}. Finished runs with the same parameters are cached.`,
   options: {
     figure: { value: "F,F,…", help: "which of them (all)" },
     full: { help: "as in the paper: 10 budgets, 100 runs a point; some 80 times the work" },

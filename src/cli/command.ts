@@ -2,9 +2,13 @@
 import { parseArgs } from "node:util";
 
 /** Exit code 2: the command was called wrongly. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  readonly exitCode = 2;
+}
 /** Exit code 1: the data could not be read, or the result not written. */
-export class DataError extends Error {}
+export class DataError extends Error {
+  readonly exitCode = 1;
+}
 
 export interface Option {
   /** What stands behind the option in the help; absent for a switch. */

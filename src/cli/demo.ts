@@ -5,6 +5,7 @@ import type { Command } from "./command.js";
 import { EXAMPLE, exampleStream } from "./example.js";
 import { chart } from "./chart.js";
 import { table } from "./table.js";
+import { SUMMARIES } from "./summaries.js";
 
 const HOLDOUT = 65_536;
 const LENGTH = EXAMPLE.length - HOLDOUT;
@@ -13,8 +14,7 @@ const DAY = 86_400;
 export const demo: Command = {
   name: "demo",
   operands: "",
-  summary:
-    "Publishes a built-in example (queries per second at a name server, twelve days) and shows truth and release.",
+  summary: SUMMARIES.demo,
   options: { epsilon: { value: "E", help: "privacy budget ε (0.1)" } },
   example: "brume demo --epsilon 0.05",
   run(args) {

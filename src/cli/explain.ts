@@ -4,11 +4,12 @@ import { type EventStatement, explainEvents } from "../events/statement.js";
 import { type Statement, explainStatement } from "../stream/statement.js";
 import { type Command, DataError, UsageError } from "./command.js";
 import { inWords } from "./systemErrors.js";
+import { SUMMARIES } from "./summaries.js";
 
 export const explain: Command = {
   name: "explain",
   operands: "FILE.json",
-  summary: "Says in words what the statement of a release promises (written by brume release --statement).",
+  summary: SUMMARIES.explain,
   options: {},
   example: "brume explain statement.json",
   async run(args) {

@@ -1,5 +1,6 @@
 /** Streams on a Kafka cluster: the work is done by the package brume-kafka, which is installed beside this one. */
 import { type Command, DataError, UsageError } from "./command.js";
+import { SUMMARIES } from "./summaries.js";
 
 /** What the package gives the command line. Errors that a person can act on come as texts without private data. */
 interface KafkaCommands {
@@ -13,7 +14,7 @@ const PACKAGE = "brume-kafka/cli"; // a name, not an import: it may be missing
 export const kafka: Command = {
   name: "kafka",
   operands: "ACTION FILE",
-  summary: `Runs streams on a Kafka cluster (needs the package brume-kafka).
+  summary: `${SUMMARIES.kafka}
 ACTION is one of: topics (makes the topics), check (says what is unsafe), run (a worker), clock (heartbeats for
 ticks), read (prints what is published), rekey (seals all state under the current key).
 FILE is JSON with the worker's options; docs/cluster.md has an example. Keys are read from the files it names.`,

@@ -7,11 +7,12 @@ import { EVENT_FLAGS } from "./eventOptions.js";
 import { planOfEvents, targetOf } from "./planEvents.js";
 import { table } from "./table.js";
 import { STREAM_FLAGS, streamOptions } from "./streamOptions.js";
+import { SUMMARIES } from "./summaries.js";
 
 export const plan: Command = {
   name: "plan",
   operands: "",
-  summary: "Tells error and memory of a release from its parameters alone.",
+  summary: SUMMARIES.plan,
   options: {
     ...STREAM_FLAGS,
     ...EVENT_FLAGS,

@@ -5,11 +5,12 @@ import { answerRows } from "./eventAnswers.js";
 import { EventState } from "./eventState.js";
 import { METRIC, openRelease } from "./releaseEvents.js";
 import { table } from "./table.js";
+import { SUMMARIES } from "./summaries.js";
 
 export const query: Command = {
   name: "query",
   operands: "",
-  summary: "Asks a release of events that brume release --every --state has made; costs no privacy.",
+  summary: SUMMARIES.query,
   options: {
     state: { value: "DIR", help: "the folder of the release (required)" },
     key: { value: "FILE", help: "its key (DIR.key)" },

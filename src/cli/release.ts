@@ -12,12 +12,12 @@ import { onInterrupt } from "./interrupt.js";
 import { gzipped, nowhere, openSink, type Sink, standardOutput } from "./output.js";
 import { Progress } from "./progress.js";
 import { STREAM_FLAGS, streamOptions } from "./streamOptions.js";
+import { SUMMARIES } from "./summaries.js";
 
 export const release: Command = {
   name: "release",
   operands: "[FILE|-]",
-  summary:
-    "Publishes a stream under event-level ε-differential privacy: one number per value after the hold-out.\nReads one number per line, or a column of CSV or NDJSON, gzip or not, from a file or standard input.",
+  summary: `${SUMMARIES.release}\nReads one number per line, or a column of CSV or NDJSON, gzip or not, from a file or standard input.`,
   options: {
     ...STREAM_FLAGS,
     ...INPUT_FLAGS,

@@ -1,11 +1,10 @@
 /** The command line. Exit codes: 0 done, 1 the data could not be used, 2 called wrongly. */
-import { TextError } from "../adapters/textError.js";
-import { Arguments, type Command, DataError, helpOf, UsageError } from "./command.js";
-import { Interrupted } from "./interrupt.js";
+import { Arguments, type Command, helpOf } from "./command.js";
+import { SUMMARIES } from "./summaries.js";
 import { inWords, isSystemError } from "./systemErrors.js";
 
-/** Commands by name, each loaded when it is called for. Adding one is a file of its own and a line here. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+/** Commands by name, each loaded when it is called for. Adding one is a file of its own, its summary, and a line here. */
+const COMMANDS: Readonly<Record<keyof typeof SUMMARIES, () => Promise<Command>>> = {
   release: async () => (await import("./release.js")).release,
   query: async () => (await import("./query.js")).query,
   plan: async () => (await import("./plan.js")).plan,
@@ -19,27 +18,28 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   paper: async () => (await import("../../research/cli/paper.js")).paper,
 };
 
-async function help(): Promise<string> {
-  const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
-  return `brume: differentially private data streams
+const HELP = `brume: differentially private data streams
 
-${commands.map(({ name, summary }) => `  brume ${name.padEnd(10)}${summary.split("\n")[0]!}`).join("\n")}
+${Object.entries(SUMMARIES)
+  .map(([name, summary]) => `  brume ${name.padEnd(10)}${summary}`)
+  .join("\n")}
 
 brume COMMAND --help tells more; brume --version prints the version.`;
-}
+
+const isCommand = (name: string): name is keyof typeof SUMMARIES => Object.hasOwn(COMMANDS, name);
 
 /** Runs a command. Returns the exit code. */
 export async function runCommand([name, ...argv]: string[]): Promise<number> {
   if (name === undefined || name === "--help" || name === "help") {
-    console.log(await help());
+    console.log(HELP);
     return 0;
   }
-  if (!Object.hasOwn(COMMANDS, name)) {
+  if (!isCommand(name)) {
     const names = Object.keys(COMMANDS).join(", ");
     console.error(`brume: unknown command "${name}"; expected ${names}\nbrume --help says what they do.`);
     return 2;
   }
-  const command = await COMMANDS[name]!();
+  const command = await COMMANDS[name]();
   try {
     if (argv.includes("--help")) console.log(helpOf(command));
     else await command.run(new Arguments(command, argv));
@@ -49,22 +49,30 @@ export async function runCommand([name, ...argv]: string[]): Promise<number> {
   }
 }
 
-/** Parameters out of range are the caller's: RangeError and TypeError of the library name them. */
 function report(reason: unknown, { name, options }: Command): number {
-  if (reason instanceof Interrupted) return reason.exitCode;
-  if (reason instanceof DataError || reason instanceof TextError) {
-    console.error(`brume ${name}: ${reason.message}`);
-    return 1;
-  }
-  const usage = reason instanceof UsageError || reason instanceof RangeError || reason instanceof TypeError;
-  if (usage) {
-    console.error(`brume ${name}: ${asOption(reason.message, options)}`);
-    console.error(`brume ${name} --help shows how to call it.`);
-    return 2;
+  const code = exitCodeOf(reason);
+  if (code !== undefined) {
+    const { message } = reason as Error;
+    if (code === 1) console.error(`brume ${name}: ${message}`);
+    if (code === 2) console.error(`brume ${name}: ${asOption(message, options)}`);
+    if (code === 2) console.error(`brume ${name} --help shows how to call it.`);
+    return code;
   }
   if (isSystemError(reason)) console.error(`brume ${name}: ${reason.path ?? name}: ${inWords(reason)}`);
   else console.error(`brume ${name}: ${bugReport(reason)}`);
   return 1;
+}
+
+/**
+ * The exit code of an error that a person can act on. Errors are known by their fields: the commands of research/ have
+ * classes of their own when this file is bundled. Parameters out of range are the caller's: RangeError and TypeError of
+ * the library name them.
+ */
+function exitCodeOf(reason: unknown): number | undefined {
+  if (!(reason instanceof Error)) return undefined;
+  if (reason.name === "TextError") return 1;
+  if ("exitCode" in reason && typeof reason.exitCode === "number") return reason.exitCode;
+  return reason instanceof RangeError || reason instanceof TypeError ? 2 : undefined;
 }
 
 /** An error nobody expected is a bug. Its message may repeat private data, so only its class and its place are printed. */

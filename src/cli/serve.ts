@@ -1,5 +1,6 @@
 /** The service: the work is done by the package brume-server, which is installed beside this one. */
 import { type Command, DataError, UsageError } from "./command.js";
+import { SUMMARIES } from "./summaries.js";
 
 /** What the package gives the command line. Errors that a person can act on come as texts without private data. */
 interface ServerCommands {
@@ -13,7 +14,7 @@ const PACKAGE = "brume-server/cli"; // a name, not an import: it may be missing
 export const serve: Command = {
   name: "serve",
   operands: "",
-  summary: `Runs the service: events in over HTTP, private numbers and a dashboard out (needs the package brume-server).
+  summary: `${SUMMARIES.serve}
 docs/service.md has a guide. SIGTERM stops it after everything is stored.`,
   options: {
     config: { value: "FILE", help: "JSON or TypeScript; default brume.json" },

@@ -29,7 +29,7 @@ test("worker threads give what one thread gives", async () => {
 
 test("a wrong figure or data set is named", () => {
   const failing = (...args: string[]) =>
-    spawnSync(process.execPath, [join(DIST, "src/cli/main.js"), "paper", ...args], { encoding: "utf8" });
+    spawnSync(process.execPath, [join(DIST, "node/cli/main.js"), "paper", ...args], { encoding: "utf8" });
   expect(failing("--figure", "12")).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('got "12"') as string,
@@ -67,7 +67,7 @@ test("real files: one number a line, transactions, taxi records", () => {
     return ["--data", `${name}=${join(folder, file)}`];
   });
   const args = ["paper", "--figure", "table1", "--out", join(folder, "real"), ...given];
-  execFileSync(process.execPath, [join(DIST, "src/cli/main.js"), ...args]);
+  execFileSync(process.execPath, [join(DIST, "node/cli/main.js"), ...args]);
   const { data } = JSON.parse(readFileSync(join(folder, "real/table1.json"), "utf8")) as {
     data: { origin: string; n: number; p100: number; mean: number }[];
   };
@@ -80,7 +80,7 @@ test("real files: one number a line, transactions, taxi records", () => {
 });
 
 test("--help says how to give data sets", () => {
-  const help = execFileSync(process.execPath, [join(DIST, "src/cli/main.js"), "paper", "--help"], {
+  const help = execFileSync(process.execPath, [join(DIST, "node/cli/main.js"), "paper", "--help"], {
     encoding: "utf8",
   });
   expect(help).toContain("--data NAME=FILE");
