@@ -33,13 +33,18 @@ export class Countdown {
 
 /**
  * Runs `scenario` with the first call failing, then with the second, and so on, until no call is left to fail.
+ * @param width how many run at the same time: for scenarios that mostly wait, and have nothing in common
  * @returns how many calls failed in turn
  */
-export async function everyFault(scenario: (fault: Countdown) => void | Promise<void>): Promise<number> {
-  for (let n = 1; ; n++) {
-    const fault = new Countdown(n);
-    await scenario(fault);
-    if (!fault.over) return n - 1;
+export async function everyFault(
+  scenario: (fault: Countdown) => void | Promise<void>,
+  width = 1,
+): Promise<number> {
+  for (let n = 1; ; n += width) {
+    const faults = Array.from({ length: width }, (_, i) => new Countdown(n + i));
+    await Promise.all(faults.map(async (fault) => scenario(fault)));
+    const left = faults.findIndex((fault) => !fault.over);
+    if (left >= 0) return n + left - 1;
   }
 }
 

@@ -31,6 +31,7 @@ export class GroupTasks<Stats> {
   #membership: Membership | undefined;
   #wanted: ReadonlySet<number> = new Set();
   #fenced = 0;
+  #isLeaving = false;
 
   constructor(
     options: MemberOptions,
@@ -49,8 +50,10 @@ export class GroupTasks<Stats> {
     });
   }
 
+  /** The group may still give partitions until it knows: they are not begun. */
   async leave(): Promise<void> {
     this.#assign(new Set());
+    this.#isLeaving = true;
     await Promise.all(this.#ending.values());
     await this.#membership?.leave();
   }
@@ -79,6 +82,7 @@ export class GroupTasks<Stats> {
   }
 
   #assign(partitions: ReadonlySet<number>): void {
+    if (this.#isLeaving) return;
     this.#wanted = partitions;
     for (const [partition, task] of this.#tasks) if (!partitions.has(partition)) this.#end(partition, task);
     for (const partition of partitions) if (!this.#tasks.has(partition)) this.#begin(partition);

@@ -24,6 +24,17 @@ export class Reopening {
     return this.#stop.signal;
   }
 
+  /** What a promise gives, or undefined as soon as the task shall end. */
+  async unlessStopped<T>(promise: Promise<T>): Promise<T | undefined> {
+    const { signal } = this.#stop;
+    if (signal.aborted) return undefined;
+    const watch = new AbortController();
+    const aborted = new Promise<undefined>((resolve) =>
+      signal.addEventListener("abort", () => resolve(undefined), { once: true, signal: watch.signal }),
+    );
+    return Promise.race([promise, aborted]).finally(() => watch.abort()); // or the listeners would add up
+  }
+
   /** Ends when the task has ended. */
   stop(): Promise<void> {
     this.#stop.abort();

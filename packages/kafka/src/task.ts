@@ -100,7 +100,9 @@ export class PartitionTask {
     };
     while (!this.#life.signal.aborted) {
       const left = Math.max(0, commitInterval - (performance.now() - committed));
-      const fetched = await (batch.isEmpty ? fetching : Promise.race([fetching, sleep(left)]));
+      const fetched = await (batch.isEmpty
+        ? this.#life.unlessStopped(fetching)
+        : Promise.race([fetching, sleep(left)]));
       if (fetched !== undefined && !this.#life.signal.aborted) {
         this.#checkStart(fetched, state.next);
         fetching = this.#fetch(fetched.next);
