@@ -67,20 +67,20 @@ export class Gauges {
   #published(service: Service): void {
     const labels = ["metric", "key", "bound"];
     const registers = [this.#registry];
-    const values = new Gauge({
+    const quantiles = new Gauge({
+      name: "brume_quantile",
+      help: "Of a histogram: percentiles of the newest published range.",
+      labelNames: [...labels, "quantile"],
+      registers: [],
+    });
+    new Gauge({
       name: "brume_value",
       help: "The newest published number: of a histogram its total. bound: estimate, low or high.",
       labelNames: labels,
       registers,
-    });
-    new Gauge({
-      name: "brume_quantile",
-      help: "Of a histogram: percentiles of the newest published range.",
-      labelNames: [...labels, "quantile"],
-      registers,
       collect() {
         this.reset();
-        values.reset();
+        quantiles.reset();
         let series = 0;
         for (const { metric } of service.engine.metrics)
           for (const key of metric.options === undefined ? [] : metric.keys) {
@@ -89,15 +89,16 @@ export class Gauges {
             if (newest === undefined) continue;
             const number = "total" in newest ? newest.total : newest;
             const own = { metric: metric.name, key };
-            values.set({ ...own, bound: "estimate" }, number.value);
-            values.set({ ...own, bound: "low" }, number.low);
-            values.set({ ...own, bound: "high" }, number.high);
+            this.set({ ...own, bound: "estimate" }, number.value);
+            this.set({ ...own, bound: "low" }, number.low);
+            this.set({ ...own, bound: "high" }, number.high);
             if (!("quantiles" in newest)) continue;
             for (const { p, value, low, high } of newest.quantiles)
               for (const [bound, x] of Object.entries({ estimate: value, low, high }))
-                if (x !== null) this.set({ ...own, quantile: p, bound }, x); // null: too few events to tell
+                if (x !== null) quantiles.set({ ...own, quantile: p, bound }, x); // null: too few events to tell
           }
       },
     });
+    this.#registry.registerMetric(quantiles); // behind the one that fills it
   }
 }

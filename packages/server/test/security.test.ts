@@ -81,6 +81,18 @@ test.each([
   expect(response.body).not.toMatch(/root:|"name"|at .*\.[jt]s:/);
 });
 
+test("another method on a path that is there is told which ones there are", async () => {
+  const { app } = await startService(testConfig(temporaryFolder()));
+  for (const [method, url, allow] of [
+    ["DELETE", "/v1/events", "POST"],
+    ["PUT", "/v1/local/anything", "GET, HEAD"],
+  ] as const) {
+    const { statusCode, headers } = await app.inject({ method, url });
+    expect([statusCode, headers["allow"]]).toEqual([405, allow]);
+  }
+  expect((await app.inject({ method: "POST", url: "/v1/events" })).statusCode).toBe(400); // no body at all
+});
+
 test("a bomb of zeros, a cut one, and one that is no gzip", async () => {
   const { app } = await startService(testConfig(temporaryFolder()));
   const post = (payload: Buffer) =>

@@ -85,6 +85,19 @@ export const ask = async (question: Question): Promise<Answer> =>
 export const askSteps = async (question: Question, step: number): Promise<readonly Answer[]> =>
   ((await (await get(textOf(question, `${step}ms`))).json()) as { answers: readonly Answer[] }).answers;
 
+/** Of a local metric: over all reports there are, since they carry no time. */
+export interface LocalAnswer extends Estimate {
+  /** Reports that make the mean, and those that came before, to choose θ. */
+  readonly reports: number;
+  readonly learned: number;
+  readonly quantiles: readonly (Estimate & { readonly p: number })[];
+}
+
+export const askLocal = async (metric: string, quantiles: readonly number[]): Promise<LocalAnswer> => {
+  const question = new URLSearchParams({ metric, quantiles: quantiles.join(",") });
+  return (await get(`v1/query?${question}`)).json() as Promise<LocalAnswer>;
+};
+
 /** Calls back whenever something is published, until the signal says stop. Comes back by itself after a break. */
 export async function follow(
   onNews: () => void,

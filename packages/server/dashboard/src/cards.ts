@@ -14,7 +14,7 @@ const head = (...names: readonly string[]): HTMLElement =>
 const estimate = ({ value, low, high }: Estimate, metric: MetricInfo): string =>
   value === null || (low === null && high === null) ? "–" : withUnit(value, metric);
 
-export function percentileRows({ quantiles = [] }: Answer, metric: MetricInfo): Node[] {
+export function percentileRows({ quantiles = [] }: Pick<Answer, "quantiles">, metric: MetricInfo): Node[] {
   return [
     head("", "estimate", "with 95 %"),
     h(

@@ -58,6 +58,7 @@ async function refresh(): Promise<void> {
 }
 
 async function show(current: api.MetricInfo): Promise<void> {
+  if (current.type === "local") return showLocal(current);
   const { now } = await api.metrics();
   const key = current.keys.length === 0 ? undefined : byId<HTMLSelectElement>("key").value;
   const histogram = current.type === "histogram";
@@ -74,9 +75,21 @@ async function show(current: api.MetricInfo): Promise<void> {
   ]);
   headline(whole, current);
   draw(steps, question, current);
-  byId("percentiles-card").hidden = !histogram;
   if (histogram) byId("percentiles").replaceChildren(...percentileRows(whole, current));
   await showKeys(question, current);
+}
+
+/** Reports of devices carry no time: one mean and percentiles over all of them, and no line. */
+async function showLocal(current: api.MetricInfo): Promise<void> {
+  const answer = await api.askLocal(current.name, QUANTILES);
+  const { value, reports, learned } = answer;
+  byId("about").textContent = `${current.name}, mean of all reports, noise added on the devices`;
+  byId("headline").textContent = value === null ? "No mean yet" : withUnit(value, current);
+  byId("margin").textContent =
+    value === null
+      ? `${amount(learned)} reports came. They choose how large values are; the next ones make the mean.`
+      : `With 95 % probability ${between(answer, current)}. From ${amount(reports)} reports.`;
+  byId("percentiles").replaceChildren(...percentileRows(answer, current));
 }
 
 function headline(answer: api.Answer, current: api.MetricInfo): void {
@@ -127,7 +140,6 @@ function draw(steps: readonly api.Answer[], { from, to }: api.Question, current:
 }
 
 async function showKeys(question: api.Question, current: api.MetricInfo): Promise<void> {
-  byId("keys-card").hidden = current.keys.length === 0;
   const keys = current.keys.slice(0, MOST_KEYS);
   const answers = await Promise.all(
     keys.map(async (key) => [key, shown(await api.ask({ ...question, key }), current)] as const),
@@ -166,7 +178,10 @@ function pickMetric(): void {
   const current = metric();
   byId("key-field").hidden = current.keys.length === 0;
   byId("key").replaceChildren(...current.keys.map((key) => h("option", { value: key }, key)));
+  byId("keys-card").hidden = current.keys.length === 0;
   byId("quantiles").hidden = current.type !== "histogram";
+  byId("percentiles-card").hidden = current.type !== "histogram" && current.type !== "local";
+  for (const id of ["ranges", "chart", "legend"]) byId(id).hidden = current.type === "local";
   void refresh();
 }
 
@@ -185,7 +200,6 @@ async function start(): Promise<void> {
     setTimeout(() => void start(), 2000);
     return;
   }
-  metrics = metrics.filter(({ type }) => type !== "local");
   byId("token").hidden = true;
   byId("page").hidden = false;
   byId("metric").replaceChildren(...metrics.map(({ name }) => h("option", { value: name }, name)));

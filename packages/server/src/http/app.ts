@@ -12,11 +12,14 @@ import type { Service } from "../service.js";
 import { aboutRoutes } from "./about.js";
 import { accessHook, type Tokens } from "./access.js";
 import { dashboardRoutes } from "./dashboard.js";
-import { answerError, frameworkError } from "./errors.js";
+import { documentOf } from "./document.js";
+import { answerError } from "./errors.js";
 import { eventRoutes } from "./events.js";
 import { liveRoutes } from "./live.js";
 import { localRoutes } from "./local.js";
+import { answerUnknown } from "./methods.js";
 import { operationRoutes } from "./operation.js";
+import { otlpRoutes } from "./otlp.js";
 import { queryRoutes } from "./query.js";
 
 export interface PluginOptions {
@@ -34,7 +37,7 @@ export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { serv
   // Of its own, so that an app around it does not turn "12" into 12, or drop fields that it does not know.
   const ajv = new Ajv({ strict: false });
   app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
-  app.setNotFoundHandler((_, reply) => reply.code(404).send(frameworkError(404)));
+  answerUnknown(app);
   await app.register(compress, { global: false, globalDecompression: true, requestEncodings: ["gzip"] });
   await app.register(cors, { origin: originsOf(config), methods: ["GET", "POST"], maxAge: 86_400 });
   if (limits.perMinute > 0)
@@ -47,6 +50,7 @@ export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { serv
       errorResponseBuilder: tooMany,
     });
   await app.register(swagger, {
+    transform: documentOf(service),
     openapi: {
       openapi: "3.1.0",
       info: {
@@ -67,6 +71,7 @@ export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { serv
   // After the plugins above, which look at routes as they are added.
   await app.register(async (routes: FastifyInstance) => {
     eventRoutes(routes, service);
+    otlpRoutes(routes, service);
     queryRoutes(routes, service);
     liveRoutes(routes, service);
     aboutRoutes(routes, service);

@@ -15,7 +15,7 @@ export interface RawEvent {
   readonly person?: string;
 }
 
-const EVENT = {
+export const EVENT = {
   type: "object",
   required: ["metric"],
   additionalProperties: false,
@@ -42,7 +42,7 @@ const EVENT = {
   },
 } as const;
 
-const BATCH = {
+export const BATCH = {
   type: "object",
   required: ["events"],
   additionalProperties: false,
@@ -61,14 +61,18 @@ const ERRORS = [400, 401, 413, 415, 429, 503] as const;
 export const errorAnswers = (...codes: readonly number[]) =>
   Object.fromEntries(codes.map((code) => [code, { description: "Refused.", ...ERROR_SCHEMA }]));
 
-const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;
-const FARTHEST = 8.64e15;
+/** A date, a time and a zone. */
+export const ISO =
+  "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]+)?)?(Z|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])$";
+const ISO_TEXT = new RegExp(ISO);
+/** The last millisecond that a date has, and minus the first. */
+export const FARTHEST = 8.64e15;
 
 export function eventRoutes(app: FastifyInstance, { engine, limits }: Service): void {
   app.addContentTypeParser("application/x-ndjson", { parseAs: "string" }, (_, body, done) =>
     done(null, body),
   );
-  app.post<{ Body: { events: RawEvent[] } | string; Headers: { "idempotency-key"?: string } }>(
+  app.post<{ Body: { events: RawEvent[] } | string | undefined; Headers: { "idempotency-key"?: string } }>(
     "/v1/events",
     {
       bodyLimit: limits.body,
@@ -99,6 +103,9 @@ export function eventRoutes(app: FastifyInstance, { engine, limits }: Service): 
       },
     },
     async (request, reply) => {
+      // Without a content type there is no body, and no schema is asked.
+      if (typeof request.body !== "string" && request.body?.events === undefined)
+        throw new BadRequest("body: expected events as application/json or application/x-ndjson");
       const raw = typeof request.body === "string" ? parseLines(request, request.body) : request.body.events;
       if (raw.length > limits.batch)
         throw new BadRequest(
@@ -168,7 +175,7 @@ export function checkEvents(
 
 function timeOf(at: string | number | undefined, i: number): number | undefined {
   if (at === undefined) return undefined;
-  const time = typeof at === "number" ? at : ISO.test(at) ? Date.parse(at) : NaN;
+  const time = typeof at === "number" ? at : ISO_TEXT.test(at) ? Date.parse(at) : NaN;
   if (!(Math.abs(time) <= FARTHEST))
     throw new BadRequest(
       `events.${i}.at: expected ISO text with a time zone, or milliseconds since 1970; nothing of the request was taken`,
@@ -177,7 +184,7 @@ function timeOf(at: string | number | undefined, i: number): number | undefined 
 }
 
 /** Gives up waiting; the events may still be stored, and the same Idempotency-Key counts them once. */
-async function withTimeout(done: Promise<void>, timeout: number): Promise<void> {
+export async function withTimeout(done: Promise<void>, timeout: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(

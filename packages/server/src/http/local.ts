@@ -39,7 +39,7 @@ export function localRoutes(app: FastifyInstance, { engine }: Service): void {
         params: NAMED,
         response: {
           200: { description: "Phase, and θ when releasing.", type: "object", additionalProperties: true },
-          ...errorAnswers(404, 429),
+          ...errorAnswers(400, 404, 429),
         },
       },
     },
@@ -99,7 +99,13 @@ export function localRoutes(app: FastifyInstance, { engine }: Service): void {
       schema: {
         summary: "A script tag that reports the load time of a page",
         params: NAMED,
-        response: errorAnswers(404, 429),
+        response: {
+          200: {
+            description: "The script.",
+            content: { "text/javascript": { schema: { type: "string" } } },
+          },
+          ...errorAnswers(400, 404, 429),
+        },
       },
     },
     (request, reply) => {

@@ -34,7 +34,8 @@ export async function makeServer(service: Service, logger: Logger): Promise<Fast
     http: { headersTimeout: 10_000, maxHeaderSize: 16_384 },
     routerOptions: { maxParamLength: 128, ignoreTrailingSlash: false },
     frameworkErrors: (error, _, reply: FastifyReply) => {
-      const status = error.statusCode ?? 400;
+      const given = error.statusCode ?? 400;
+      const status = given === 414 ? 404 : given; // a name too long for a metric is no metric
       void reply.code(status).send(frameworkError(status));
     },
     return503OnClosing: true,

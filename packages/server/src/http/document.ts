@@ -1,0 +1,81 @@
+/**
+ * The OpenAPI document says what this service takes: its own metrics, and which fields each needs. The routes check
+ * the same by code, which is faster than a choice between schemas for every event.
+ */
+import type { SwaggerTransform } from "@fastify/swagger";
+import type { Service } from "../service.js";
+import type { LiveMetric } from "../engine/state.js";
+import { BATCH, EVENT, FARTHEST, ISO } from "./events.js";
+import { QUERY } from "./query.js";
+
+const DURATION = "[0-9]{1,9}(ms|s|m|h|d)";
+const TIME = `^(now|-${DURATION}|[0-9]{1,15})$`;
+const SHARE = "0\\.[0-9]{0,6}[1-9]";
+
+/** The routes' own schemas, with the metrics of the config in place of "a text". */
+export function documentOf({ engine }: Service): SwaggerTransform {
+  const metrics = [...engine.metrics];
+  const own = new Map<string, object>([
+    ["/v1/events", { body: eventsBody(metrics) }],
+    ["/v1/query", { querystring: queryFields(metrics) }],
+  ]);
+  return ({ schema, url, ...rest }) => {
+    const changed = [...own].find(([path]) => url.endsWith(path))?.[1];
+    return { ...rest, schema: { ...schema, ...changed }, url };
+  };
+}
+
+function eventsBody(metrics: readonly LiveMetric[]): object {
+  const forms = metrics.filter(({ local }) => local === undefined).map(eventForm);
+  const batch = forms.length === 0 ? EVENT : { oneOf: forms };
+  const { properties } = BATCH;
+  return {
+    required: true,
+    content: {
+      "application/json": {
+        schema: { ...BATCH, properties: { events: { ...properties.events, items: batch } } },
+      },
+      "application/x-ndjson": { schema: { type: "string", description: "One event per line." } },
+    },
+  };
+}
+
+/** Events of one metric. */
+function eventForm({ metric, people }: LiveMetric): object {
+  const { metric: name, key, value, at, person } = EVENT.properties;
+  const { description } = at;
+  const times = [
+    { type: "string", maxLength: at.maxLength, pattern: ISO },
+    { type: "number", minimum: -FARTHEST, maximum: FARTHEST },
+  ];
+  const fields = {
+    metric: { ...name, const: metric.name },
+    ...(metric.hasKeys ? { key } : {}),
+    ...(metric.type === "count" ? {} : { value }),
+    ...(people === undefined ? {} : { person }),
+  };
+  return {
+    type: "object",
+    required: Object.keys(fields),
+    additionalProperties: false,
+    properties: { ...fields, at: { description, anyOf: times } },
+  };
+}
+
+function queryFields(metrics: readonly LiveMetric[]): object {
+  const { properties } = QUERY;
+  const withPattern = (pattern: string, field: object): object => ({ ...field, pattern });
+  const list = `^${SHARE}(,${SHARE}){0,5}$`;
+  return {
+    ...QUERY,
+    properties: {
+      ...properties,
+      metric: { ...properties.metric, enum: metrics.map(({ metric }) => metric.name) },
+      from: withPattern(TIME, properties.from),
+      to: withPattern(TIME, properties.to),
+      every: withPattern(`^${DURATION}$`, properties.every),
+      quantiles: withPattern(list, properties.quantiles),
+      confidence: withPattern(`^${SHARE}$`, properties.confidence),
+    },
+  };
+}

@@ -1,0 +1,180 @@
+/**
+ * `POST /v1/metrics`: OpenTelemetry's OTLP/HTTP with JSON bodies. A delta sum of n counts n events of a count; a point of
+ * a gauge is one event with its value. The attributes `key` and `person` are what they are in /v1/events. Aggregates of
+ * many people (histograms, cumulative sums, summaries) have no person, so no ε could be kept: their points are rejected.
+ */
+import type { FastifyInstance } from "fastify";
+import type { CheckedEvent } from "../engine/batch.js";
+import type { Service } from "../service.js";
+import { BadRequest } from "./errors.js";
+import { checkEvents, errorAnswers, type RawEvent, withTimeout } from "./events.js";
+
+interface Point {
+  readonly attributes?: readonly {
+    readonly key: string;
+    readonly value?: { readonly stringValue?: string };
+  }[];
+  /** 64-bit numbers are text in JSON. */
+  readonly timeUnixNano?: string | number;
+  readonly asInt?: string | number;
+  readonly asDouble?: number;
+}
+
+interface OtlpMetric {
+  readonly name: string;
+  readonly gauge?: { readonly dataPoints?: readonly Point[] };
+  readonly sum?: {
+    readonly dataPoints?: readonly Point[];
+    readonly aggregationTemporality?: number | string;
+    readonly isMonotonic?: boolean;
+  };
+}
+
+export interface OtlpBody {
+  readonly resourceMetrics?: readonly {
+    readonly scopeMetrics?: readonly { readonly metrics?: readonly OtlpMetric[] }[];
+  }[];
+}
+
+const list = (items: object) => ({ type: "array", items }) as const;
+/** Fields that are not read may be anything, as the protocol asks of servers. */
+const fields = (properties: object, required: readonly string[] = []) =>
+  ({ type: "object", required, properties }) as const;
+const WHOLE = { type: ["string", "integer"], pattern: "^-?[0-9]{1,20}$" } as const;
+const TEXT = { type: "string", maxLength: 4096 } as const;
+
+const POINTS = list(
+  fields({
+    attributes: list(fields({ key: TEXT, value: fields({ stringValue: TEXT }) }, ["key"])),
+    timeUnixNano: WHOLE,
+    asInt: WHOLE,
+    asDouble: { type: "number" },
+  }),
+);
+const METRIC = fields(
+  {
+    name: { type: "string", maxLength: 256 },
+    gauge: fields({ dataPoints: POINTS }),
+    sum: fields({
+      dataPoints: POINTS,
+      aggregationTemporality: { type: ["string", "integer"] },
+      isMonotonic: { type: "boolean" },
+    }),
+    ...Object.fromEntries(
+      ["histogram", "exponentialHistogram", "summary"].map((kind) => [
+        kind,
+        fields({ dataPoints: list({}) }),
+      ]),
+    ),
+  },
+  ["name"],
+);
+const BODY = fields({
+  resourceMetrics: list(fields({ scopeMetrics: list(fields({ metrics: list(METRIC) })) })),
+});
+const ANSWER = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    partialSuccess: fields({ rejectedDataPoints: { type: "integer" }, errorMessage: { type: "string" } }),
+  },
+} as const;
+
+/** A sum of more than this in one point is a mistake. */
+const MOST_AT_ONCE = 10_000;
+const REJECTED =
+  "expected delta sums of counts and gauges of other metrics, with the attributes key and person that the metric needs; see /v1/metrics";
+
+export function otlpRoutes(app: FastifyInstance, { engine, limits }: Service): void {
+  app.post<{ Body: OtlpBody | undefined }>(
+    "/v1/metrics",
+    {
+      bodyLimit: limits.body,
+      config: { access: "write" },
+      schema: {
+        summary: "Send events as OpenTelemetry metrics (OTLP/HTTP, JSON)",
+        description:
+          "Delta sums and gauges with the attributes key and person. The answer comes after they are stored. The protocol has no idempotency key: a retry after a lost answer counts twice.",
+        security: [{ bearer: [] }],
+        body: { content: { "application/json": { schema: BODY } } },
+        response: {
+          200: { description: "Points that made sense are stored.", ...ANSWER },
+          ...errorAnswers(400, 401, 413, 415, 429, 503),
+        },
+      },
+    },
+    async (request) => {
+      if (request.body === undefined) throw new BadRequest("body: expected OTLP metrics as application/json");
+      const { events, rejected } = eventsOf(request.body, (raw) =>
+        checkEvents((name) => engine.metric(name), [raw]),
+      );
+      if (events.length > limits.batch)
+        throw new BadRequest(`body: expected at most ${limits.batch} events; export more often`);
+      if (events.length > 0) await withTimeout(engine.submit(events), limits.timeout);
+      return rejected === 0
+        ? {}
+        : { partialSuccess: { rejectedDataPoints: rejected, errorMessage: REJECTED } };
+    },
+  );
+}
+
+function eventsOf(
+  { resourceMetrics = [] }: OtlpBody,
+  check: (event: RawEvent) => CheckedEvent[],
+): { readonly events: readonly CheckedEvent[]; readonly rejected: number } {
+  const events: CheckedEvent[] = [];
+  let rejected = 0;
+  const metrics = resourceMetrics.flatMap(({ scopeMetrics = [] }) =>
+    scopeMetrics.flatMap(({ metrics = [] }) => metrics),
+  );
+  for (const metric of metrics)
+    for (const { event, times } of pointsOf(metric)) {
+      const [checked] = event === undefined ? [] : attempt(() => check(event));
+      if (checked === undefined) rejected++;
+      else for (let i = 0; i < times; i++) events.push(checked);
+    }
+  return { events, rejected };
+}
+
+function attempt(check: () => CheckedEvent[]): CheckedEvent[] {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof BadRequest) return []; // the sender reads how many there were
+    throw error;
+  }
+}
+
+/** One entry per point; without an event where it makes no sense. */
+function pointsOf(metric: OtlpMetric): { readonly event?: RawEvent; readonly times: number }[] {
+  const { name, gauge, sum } = metric;
+  if (gauge !== undefined)
+    return (gauge.dataPoints ?? []).map((point) => ({
+      event: { ...eventOf(name, point), value: Number(point.asDouble ?? point.asInt ?? NaN) },
+      times: 1,
+    }));
+  if (sum === undefined) {
+    const points = Object.values(metric).flatMap((kind: unknown) =>
+      typeof kind === "object" ? ((kind as { dataPoints?: unknown[] } | null)?.dataPoints ?? []) : [],
+    );
+    return points.map(() => ({ times: 0 }));
+  }
+  const delta = [1, "AGGREGATION_TEMPORALITY_DELTA"].includes(sum.aggregationTemporality ?? 0);
+  return (sum.dataPoints ?? []).map((point) => {
+    const times = Number(point.asInt ?? point.asDouble ?? NaN);
+    const right = delta && sum.isMonotonic === true && Number.isInteger(times) && times >= 0;
+    return right && times <= MOST_AT_ONCE ? { event: eventOf(name, point), times } : { times: 0 };
+  });
+}
+
+function eventOf(metric: string, { attributes = [], timeUnixNano }: Point): RawEvent {
+  const text = (name: string): string | undefined =>
+    attributes.find(({ key }) => key === name)?.value?.stringValue;
+  const [key, person] = [text("key"), text("person")];
+  return {
+    metric,
+    ...(key === undefined ? {} : { key }),
+    ...(person === undefined || person === "" ? {} : { person }),
+    ...(timeUnixNano === undefined ? {} : { at: Math.floor(Number(timeUnixNano) / 1e6) }),
+  };
+}

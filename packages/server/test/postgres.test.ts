@@ -1,0 +1,51 @@
+/** The service on a PostgreSQL server that is started for the test. */
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { eventually, type Service as Server, startPostgres } from "../../../test/support/services.js";
+import { Service } from "../src/service.js";
+import { KEY, pass, type Running, send, START, startService, testConfig } from "./support.js";
+
+const VARIABLE = "BRUME_TEST_DATABASE";
+const config = testConfig("unused", { store: { postgres: { env: VARIABLE } } });
+let server: Server;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  process.env[VARIABLE] = `postgres://brume@127.0.0.1:${server.port}/postgres`;
+  await eventually(async () => (await Service.open(config, { key: KEY, clock: STOPPED })).stop());
+});
+afterAll(() => server.stop());
+afterEach(() => {
+  process.env[VARIABLE] = `postgres://brume@127.0.0.1:${server.port}/postgres`;
+});
+
+/** Before the clock of the tests: the state is there when they begin. */
+const STOPPED = { wall: () => START - 60_000, steady: () => 0 };
+
+const event = (person: string) => ({ metric: "requests", key: "a", person });
+const answer = async ({ app }: Running) =>
+  (await app.inject(`/v1/query?metric=requests&key=a&from=${START}&to=${START + 3000}`)).body;
+
+test("a kill, and a second service that takes over: the same numbers, a batch counts once, the first one stops", async () => {
+  const first = await startService(config);
+  const batch = [event("one"), event("two")];
+  expect((await send(first.app, batch, { "idempotency-key": "k" })).statusCode).toBe(202);
+  await pass(first, 3000);
+  const before = await answer(first);
+  const ended = new Promise<Error>((resolve) => first.service.engine.onEnd(resolve));
+  // The first one is not stopped: what the second one finds is what a kill leaves.
+  const second = await startService(config, first.clock);
+  expect(await answer(second)).toBe(before);
+  expect((await send(second.app, batch, { "idempotency-key": "k" })).statusCode).toBe(202);
+  await pass(second, 1000);
+  expect(await answer(second)).toBe(before);
+  await first.service.engine.flush().catch(() => undefined);
+  expect((await ended).message).toContain("another service writes to the same state");
+  expect((await send(first.app, batch)).statusCode).toBe(503);
+});
+
+test("a database that is not there is refused with what to do, and without the connection string", async () => {
+  process.env[VARIABLE] = "postgres://brume:secret-word@127.0.0.1:1/postgres";
+  const opened = Service.open(config, { key: KEY });
+  await expect(opened).rejects.toThrow(/^store\.postgres: cannot use the database \(ECONNREFUSED\); check/);
+  await expect(opened).rejects.not.toThrow("secret-word");
+});
