@@ -6,7 +6,11 @@ import { defineConfig } from "vitest/config";
 const report = process.env["BRUME_TEST_REPORT"];
 
 /** These look at the build and need it packed, installed and a browser; all others run on the sources alone. */
-const built = ["test/package/**/*.test.ts", "test/browser/**/*.test.ts", "test/site/**/*.test.ts"];
+const built = [
+  "test/package/**/*.test.ts",
+  "{test,packages/*/test}/browser/**/*.test.ts",
+  "test/site/**/*.test.ts",
+];
 
 /** These need a Kafka broker, which their set-up starts. */
 const onBroker = ["packages/kafka/test/broker/**/*.test.ts"];
@@ -43,7 +47,7 @@ export default defineConfig({
         extends: true,
         test: { name: "quick", include: ["test/**/*.test.ts"], exclude: [...built, ...long] },
       },
-      { extends: true, test: { name: "long", include: long, exclude: onBroker } },
+      { extends: true, test: { name: "long", include: long, exclude: [...onBroker, ...built] } },
       {
         extends: true,
         test: { name: "built", include: built, globalSetup: ["test/package/setup.ts", "test/site/setup.ts"] },

@@ -1,10 +1,9 @@
 /** The site as a whole: offline, in a folder, back and forward, on a phone, for everybody, small. */
 import { readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Page } from "playwright-core";
 import { expect, inject, test } from "vitest";
+import { faults } from "../support/axe.js";
 import { open } from "../support/chromium.js";
 import { downloaded, serveSite, sharedBrowser, textOf, visit } from "./visit.js";
 
@@ -18,22 +17,6 @@ const PAGES: [path: string, title: RegExp, ready: string, text: RegExp][] = [
   ["compare/?methods=tops&epsilons=1&repeat=2", /compared/, "#compare-status", /runs done/],
   ["docs/documents/limits.html", /Limits/, "h1", /Limits/],
 ];
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** What axe finds, in words; its script comes from outside the page. */
-async function faults(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    interface Found {
-      violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[];
-    }
-    const { violations } = await (globalThis as unknown as { axe: { run(): Promise<Found> } }).axe.run();
-    return violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`,
-    );
-  });
-}
 
 test.each(PAGES)(
   "/%s: a title of its own, axe finds nothing, light and dark; 320 px are enough; no target under 44 px",

@@ -135,8 +135,8 @@ class Reader {
     for (const before = this.size; this.size === before;) await sleep(10);
   }
 
-  async read(url: string, query: string): Promise<void> {
-    const response = await fetch(`${url}/v1/query?${query}&from=-1m&every=200ms`);
+  async read(url: string, query: string, from = "-10s"): Promise<void> {
+    const response = await fetch(`${url}/v1/query?${query}&from=${from}&every=200ms`);
     const { answers } = (await response.json()) as { answers: Answer[] };
     for (const answer of answers.slice(1, -1).filter(({ complete }) => complete)) {
       const [name, text] = [`${query} ${answer.from}`, JSON.stringify(answer)];
@@ -180,7 +180,7 @@ async function killed(times: number, mistake?: Mistake) {
   const batches = await client.finish(url);
   await sleep(1000); // every tick is closed
   reader.running = false;
-  for (const query of ["metric=exact&key=a", "metric=noisy&quantiles=0.5"]) await reader.read(url, query);
+  for (const query of ["metric=exact&key=a", "metric=noisy&quantiles=0.5"]) await reader.read(url, query, "-5m");
   const found = await totals(url);
   await kill();
   return { expected: COUNTED * batches, found, batches, seen: reader.size, differing: reader.differing.size };

@@ -6,6 +6,7 @@ import type { SwaggerTransform } from "@fastify/swagger";
 import type { Service } from "../service.js";
 import type { LiveMetric } from "../engine/state.js";
 import { BATCH, EVENT, FARTHEST, ISO } from "./events.js";
+import { NAMED, REPORTS } from "./local.js";
 import { QUERY } from "./query.js";
 
 const DURATION = "[0-9]{1,9}(ms|s|m|h|d)";
@@ -18,6 +19,9 @@ export function documentOf({ engine }: Service): SwaggerTransform {
   const own = new Map<string, object>([
     ["/v1/events", { body: eventsBody(metrics) }],
     ["/v1/query", { querystring: queryFields(metrics) }],
+    ["/v1/local/:metric", { params: localFields(NAMED, metrics) }],
+    ["/v1/local/:metric/script.js", { params: localFields(NAMED, metrics) }],
+    ["/v1/reports", { querystring: localFields(REPORTS, metrics) }],
   ]);
   return ({ schema, url, ...rest }) => {
     const changed = [...own].find(([path]) => url.endsWith(path))?.[1];
@@ -78,4 +82,14 @@ function queryFields(metrics: readonly LiveMetric[]): object {
       confidence: withPattern(`^${SHARE}$`, properties.confidence),
     },
   };
+}
+
+/** A schema with a field `metric`, which is one of the local ones; any text if there is none. */
+function localFields(
+  schema: { readonly properties: { readonly metric: object } },
+  metrics: readonly LiveMetric[],
+): object {
+  const names = metrics.flatMap(({ metric, local }) => (local === undefined ? [] : metric.name));
+  const metric = { ...schema.properties.metric, ...(names.length === 0 ? {} : { enum: names }) };
+  return { ...schema, properties: { ...schema.properties, metric } };
 }

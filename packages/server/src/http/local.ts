@@ -13,10 +13,25 @@ const MOST_BYTES = 1 << 16;
 /** Seconds that a device may keep what it was told. */
 const KEPT = 60;
 
-const NAMED = {
+export const NAMED = {
   type: "object",
   required: ["metric"],
   properties: { metric: { type: "string", maxLength: 64 } },
+} as const;
+
+export const REPORTS = {
+  type: "object",
+  required: ["metric", "batch"],
+  additionalProperties: false,
+  properties: {
+    metric: { type: "string", maxLength: 64 },
+    batch: {
+      type: "string",
+      minLength: 1,
+      maxLength: 64,
+      description: "Random, the same when sent again.",
+    },
+  },
 } as const;
 
 export function localRoutes(app: FastifyInstance, { engine }: Service): void {
@@ -57,20 +72,7 @@ export function localRoutes(app: FastifyInstance, { engine }: Service): void {
         summary: "Send reports of devices",
         description:
           "Packed reports, 8 bytes each, as brume/device sends them. A batch that comes again counts once.",
-        querystring: {
-          type: "object",
-          required: ["metric", "batch"],
-          additionalProperties: false,
-          properties: {
-            metric: { type: "string", maxLength: 64 },
-            batch: {
-              type: "string",
-              minLength: 1,
-              maxLength: 64,
-              description: "Random, the same when sent again.",
-            },
-          },
-        },
+        querystring: REPORTS,
         response: {
           204: { description: "They are stored.", type: "null" },
           ...errorAnswers(400, 404, 413, 429, 503),

@@ -1,0 +1,150 @@
+/** The dashboard in Chromium: it shows what the service published, at three widths, light and dark. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { reporter } from "brume";
+import type { Browser, Page } from "playwright-core";
+import { build } from "vite";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { packReport } from "../../../../src/reporter.js";
+import { amount } from "../../../../site/src/look/format.js";
+import { faults } from "../../../../test/support/axe.js";
+import { launch, open } from "../../../../test/support/chromium.js";
+import type { Config } from "../../src/config/types.js";
+import { pass, type Running, send, START, startService, temporaryFolder, testConfig } from "../support.js";
+
+const MINUTE = 60_000;
+const MINUTES = 60;
+const WAIT = 60_000;
+/** Where people can look at them. */
+const PICTURES = "build/dashboard";
+
+const ticks = { every: "1m", lateness: "0s", finest: "1m", perTick: 50, perPerson: 5 } as const;
+const keys = ["home", "search", "checkout"];
+const metrics: Config["metrics"] = {
+  requests: { type: "count", epsilon: 4, keys, ...ticks },
+  latency: { type: "histogram", epsilon: 4, keys, min: 5, max: 5000, buckets: 32, unit: "ms", ...ticks },
+  basket: { type: "mean", epsilon: 4, max: 200, unit: "EUR", ...ticks },
+  pageload: { type: "local", epsilon: 4, max: 10_000, holdout: 500, unit: "ms" },
+};
+
+let browser: Browser;
+let running: Running;
+let url: string;
+beforeAll(async () => {
+  mkdirSync(PICTURES, { recursive: true });
+  browser = await launch(inject("chromium"));
+  await build({ configFile: "packages/server/dashboard/vite.config.ts", logLevel: "warn" });
+});
+afterAll(() => browser.close());
+
+/** An hour of a shop. */
+async function fill(): Promise<void> {
+  for (let minute = 0; minute < MINUTES; minute++) {
+    const many = Math.round(60 + 40 * Math.sin(minute / 8));
+    const events = Array.from({ length: many }, (_, i) => {
+      const person = `p${(37 * minute + i) % 900}`;
+      const key = keys[i % 7 < 4 ? 0 : i % 7 < 6 ? 1 : 2]!;
+      const value = 40 * (1 + keys.indexOf(key)) + ((i * 53) % 120);
+      return [
+        { metric: "requests", key, person },
+        { metric: "latency", key, person, value },
+        ...(key === "checkout" ? [{ metric: "basket", person, value: 20 + (i % 60) }] : []),
+      ];
+    });
+    expect((await send(running.app, events.flat())).statusCode).toBe(202);
+    await pass(running, MINUTE);
+  }
+  const device = reporter({ epsilon: 4, max: 10_000, phase: "learn" });
+  const payload = Buffer.concat(
+    Array.from({ length: 400 }, (_, i) => packReport(device.report(800 + (i % 900)))),
+  );
+  await running.app.inject({ method: "POST", url: "/v1/reports?metric=pageload&batch=1", payload });
+}
+
+beforeEach(async () => {
+  running = await startService(testConfig(temporaryFolder(), { metrics, epsilon: 16 }));
+  url = await running.app.listen({ host: "127.0.0.1", port: 0 });
+  await fill();
+});
+afterEach(() => running.stop());
+
+const text = (page: Page, selector: string, wanted: RegExp) =>
+  page.waitForFunction(
+    ([at, pattern]) => new RegExp(pattern!).test(document.querySelector(at!)?.textContent ?? ""),
+    [selector, wanted.source],
+    { timeout: WAIT },
+  );
+const pick = (page: Page, id: string, value: string) => page.locator(id).selectOption(value);
+const literal = (words: string): string => words.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+/** Pixels of the chart that are not background: a chart with a line has many. */
+const inked = (page: Page): Promise<number> =>
+  page.evaluate(() => {
+    const canvas = document.querySelector<HTMLCanvasElement>("#chart canvas")!;
+    const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+    return data.filter((value, i) => i % 4 === 3 && value > 0).length;
+  });
+
+test("what it says is what the service answers; each control acts; nothing is wider than the page", async () => {
+  const query = `from=${START}&to=${START + MINUTES * MINUTE}`;
+  const asked = async (question: string) =>
+    (await running.app.inject(`/v1/query?${question}&${query}`)).json<{
+      value: number;
+      quantiles: { value: number }[];
+    }>();
+  const requests = await asked("metric=requests&key=home");
+  const latency = await asked("metric=latency&key=search&quantiles=0.5,0.9,0.95,0.99");
+  for (const [width, height] of [
+    [360, 800],
+    [768, 1024],
+    [1280, 900],
+  ] as const)
+    for (const colorScheme of ["light", "dark"] as const) {
+      const name = (what: string) => join(PICTURES, `${what}-${width}-${colorScheme}.png`);
+      const { page, errors, strayRequests } = await open(browser, url, {
+        viewport: { width, height },
+        colorScheme,
+        reducedMotion: "reduce",
+      });
+      page.setDefaultTimeout(WAIT);
+      await text(page, "#headline", new RegExp(`^${literal(amount(requests.value))}\\srequests$`));
+      await text(page, "#state", /Live/);
+      expect(await inked(page)).toBeGreaterThan(1000);
+      await page.screenshot({ path: name("requests"), fullPage: true });
+      await pick(page, "#metric", "latency");
+      await pick(page, "#key", "search");
+      await text(page, "#headline", new RegExp(`^${literal(amount(latency.quantiles[2]!.value))}\\sms$`));
+      expect(await page.locator("#percentiles tbody tr").count()).toBe(4);
+      expect(await page.locator("#keys tbody tr").count()).toBe(3);
+      await page.screenshot({ path: name("latency"), fullPage: true });
+      await pick(page, "#metric", "pageload");
+      await text(page, "#margin", /^400 reports came\./);
+      expect(await page.locator("#chart").isVisible()).toBe(false);
+      await page.screenshot({ path: name("pageload"), fullPage: true });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      expect(await faults(page)).toEqual([]);
+      expect({ errors, strayRequests }).toEqual({ errors: [], strayRequests: [] });
+      await page.context().close();
+    }
+});
+
+test("a new number appears without a reload", async () => {
+  const { page } = await open(browser, url);
+  await text(page, "#state", /Live/);
+  await text(page, "#headline", /requests$/);
+  const before = await page.locator("#headline").textContent();
+  const crowd = Array.from({ length: 2000 }, (_, i) => ({
+    metric: "requests",
+    key: "home",
+    person: `new-${i}`,
+  }));
+  await send(running.app, crowd);
+  await pass(running, MINUTE);
+  await page.waitForFunction((old) => document.querySelector("#headline")!.textContent !== old, before, {
+    timeout: WAIT,
+  });
+  expect(
+    Number.parseFloat((await page.locator("#headline").textContent())!.replaceAll(",", "")),
+  ).toBeGreaterThan(3500);
+  await page.context().close();
+});
