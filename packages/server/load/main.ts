@@ -9,7 +9,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Config, makeLogger, makeServer, Service } from "../src/index.js";
+import { makeLogger, makeServer, Service } from "../src/index.js";
+import { BATCH, loadConfig } from "./setting.js";
 
 const { values: given } = parseArgs({
   options: {
@@ -18,7 +19,6 @@ const { values: given } = parseArgs({
     json: { type: "boolean", default: false },
   },
 });
-const BATCH = 100;
 const [seconds, connections] = [Number(given.seconds), Number(given.connections)];
 
 function bodies(keys: number): string[] {
@@ -59,18 +59,7 @@ async function measure(name: string, url: string, keys: number) {
 
 async function service(keys: number) {
   const folder = mkdtempSync(join(tmpdir(), "brume-load-"));
-  const list = { prefix: "k-", from: 1, to: keys };
-  const config: Config = {
-    epsilon: 2,
-    key: { env: "NOT_USED" },
-    store: { sqlite: folder },
-    limits: { perMinute: 0 },
-    metrics: {
-      requests: { type: "count", epsilon: 1, keys: list },
-      latency: { type: "histogram", epsilon: 1, min: 1, max: 10_000, keys: list },
-    },
-    log: "error",
-  };
+  const config = loadConfig(folder, keys);
   const opened = await Service.open(config, { key: new Uint8Array(randomBytes(32)) });
   const app = await makeServer(opened, makeLogger(config.log));
   const url = await app.listen({ host: "127.0.0.1", port: 0 });

@@ -16,7 +16,7 @@ const estimate = ({ value, low, high }: Estimate, metric: MetricInfo): string =>
 
 export function percentileRows({ quantiles = [] }: Pick<Answer, "quantiles">, metric: MetricInfo): Node[] {
   return [
-    head("", "estimate", "with 95 %"),
+    head("percentile", "estimate", "with 95 %"),
     h(
       "tbody",
       {},

@@ -71,7 +71,7 @@ async function show(current: api.MetricInfo): Promise<void> {
   };
   const [whole, steps] = await Promise.all([
     api.ask(question),
-    api.askSteps(question, stepOf(chosen.range, current.every)),
+    api.askSteps(question, stepOf(chosen.range, current)),
   ]);
   headline(whole, current);
   draw(steps, question, current);
@@ -118,8 +118,12 @@ function headline(answer: api.Answer, current: api.MetricInfo): void {
 
 function draw(steps: readonly api.Answer[], { from, to }: api.Question, current: api.MetricInfo): void {
   const known = steps.filter((step) => step.to > step.from);
+  // A number without a margin says nothing: there were too few events to tell.
   const line = (of: (estimate: api.Estimate) => number | null): Float64Array =>
-    Float64Array.from(known, (step) => of(shown(step, current)) ?? NaN);
+    Float64Array.from(known, (step) => {
+      const estimate = shown(step, current);
+      return estimate.low === null && estimate.high === null ? NaN : (of(estimate) ?? NaN);
+    });
   const lines = {
     x: Float64Array.from(known, (step) => step.to),
     private: line(({ value }) => value),

@@ -57,6 +57,6 @@ export const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880].m
   (minutes) => minutes * MINUTE,
 );
 
-/** Length of a step: about 90 of them, whole ticks of the metric. */
-export const stepOf = (range: number, every: number): number =>
-  Math.max(1, Math.round(range / 90 / every)) * every;
+/** Length of a step: about 90 of them, whole ticks of the metric. A percentile needs more events, so longer steps. */
+export const stepOf = (range: number, { every, type }: MetricInfo): number =>
+  Math.max(1, Math.round(range / (type === "histogram" ? 24 : 90) / every)) * every;
