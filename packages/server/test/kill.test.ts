@@ -180,7 +180,8 @@ async function killed(times: number, mistake?: Mistake) {
   const batches = await client.finish(url);
   await sleep(1000); // every tick is closed
   reader.running = false;
-  for (const query of ["metric=exact&key=a", "metric=noisy&quantiles=0.5"]) await reader.read(url, query, "-5m");
+  for (const query of ["metric=exact&key=a", "metric=noisy&quantiles=0.5"])
+    await reader.read(url, query, "-5m");
   const found = await totals(url);
   await kill();
   return { expected: COUNTED * batches, found, batches, seen: reader.size, differing: reader.differing.size };
