@@ -12,13 +12,11 @@ import {
 } from "../../stream/snapshot.js";
 import { type CheckedStore, checkSequence } from "../checkedStore.js";
 import type { NamedSnapshot } from "../stores/store.js";
-import { templateOf } from "./metricState.js";
+import { type Begun, beginning, templateOf } from "./metricState.js";
 import type { MetricSettings } from "./options.js";
 
 /** What never changes about a metric. */
-export interface MetricRecord {
-  /** When its first tick starts. */
-  readonly origin: number;
+export interface MetricRecord extends Begun {
   /** Its options. */
   readonly parameters: Parameters;
 }
@@ -66,19 +64,20 @@ export class HubRecord {
     return this.#sequence === 0;
   }
 
-  /** The origin of a metric: the one that the hub has, if its options are the same ones, or a new one. */
-  metric(name: string, settings: MetricSettings): { readonly origin: number; readonly isNew: boolean } {
+  /** What a metric began with, if the hub has it with the same options, or begins with now. */
+  metric(name: string, settings: MetricSettings): Begun & { readonly isNew: boolean } {
     const template = templateOf(settings);
     const parameters = { ...template.parameters({ name, origin: 0 }), shared: String(settings.shared) };
-    const { origin } = template.settings.schedule;
+    const begun = beginning(settings);
+    const { origin } = begun;
     const known = this.#metrics.get(name);
-    if (known === undefined) this.#metrics.set(name, { origin, parameters });
+    if (known === undefined) this.#metrics.set(name, { ...begun, parameters });
     else checkParameters(known.parameters, parameters);
     if (known !== undefined && settings.options.origin !== undefined && origin !== known.origin)
       throw new RangeError(
         `metrics.${name}.origin: expected ${timeText(known.origin)}, which the hub began with, got ${timeText(origin)}`,
       );
-    return { origin: known?.origin ?? origin, isNew: known === undefined };
+    return { ...(known ?? begun), isNew: known === undefined };
   }
 
   /** The next snapshot of it. */
@@ -102,9 +101,11 @@ const identity = (name: string): Parameters => ({ name, kind: "hub of events" })
 
 function writeMetrics(writer: Encoder, metrics: ReadonlyMap<string, MetricRecord>): void {
   writer.count(metrics.size);
-  for (const [name, { origin, parameters }] of metrics) {
+  for (const [name, { origin, held, parameters }] of metrics) {
     writer.text(name);
     writer.double(origin);
+    writer.double(held.ticks);
+    writer.double(held.perTick);
     writer.text(JSON.stringify(parameters));
   }
 }
@@ -114,7 +115,8 @@ function readMetrics(reader: Decoder): Map<string, MetricRecord> {
   for (let left = reader.count(); left > 0; left--) {
     const name = reader.text();
     const origin = reader.double();
-    metrics.set(name, { origin, parameters: JSON.parse(reader.text()) as Parameters });
+    const held = { ticks: reader.double(), perTick: reader.double() };
+    metrics.set(name, { origin, held, parameters: JSON.parse(reader.text()) as Parameters });
   }
   return metrics;
 }

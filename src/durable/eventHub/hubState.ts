@@ -9,7 +9,7 @@ import { Committer } from "../committer.js";
 import { conflict, type NamedSnapshot, StoreError } from "../stores/store.js";
 import { HubRecord } from "./hubRecord.js";
 import { EventLog, SLOTS } from "./log.js";
-import { MetricState } from "./metricState.js";
+import { type Begun, MetricState } from "./metricState.js";
 import { NoiseKeys } from "./noiseKeys.js";
 import type { EventHubSettings, MetricSettings } from "./options.js";
 import { type Entry, type LogRecord, readRecord, writeRecord } from "./records.js";
@@ -68,9 +68,9 @@ export class HubState {
   async #addMetrics(): Promise<void> {
     let changed = this.#record.isNew;
     for (const [name, settings] of this.#settings.metrics) {
-      const { origin, isNew } = this.#record.metric(name, settings);
+      const { isNew, ...begun } = this.#record.metric(name, settings);
       changed ||= isNew;
-      await this.#addMetric(name, settings, origin);
+      await this.#addMetric(name, settings, begun);
     }
     if (changed && this.#kept !== undefined) {
       const { covered } = this.#record;
@@ -80,14 +80,14 @@ export class HubState {
     }
   }
 
-  async #addMetric(name: string, settings: MetricSettings, origin: number): Promise<void> {
+  async #addMetric(name: string, settings: MetricSettings, begun: Begun): Promise<void> {
     const [people, threshold] = [await this.#keys.of("people", name), await this.#keys.of("threshold", name)];
     const { unsafeSeed } = settings.options;
     const noise = {
       people: people.slice(0, 4),
       threshold: unsafeSeed === undefined ? threshold : unsafeKey(`${unsafeSeed}/${name}`),
     };
-    const metric = new MetricState(name, settings, origin, noise);
+    const metric = new MetricState(name, settings, begun, noise);
     this.metrics.set(name, metric);
     const item: Item = {
       name: `${this.#settings.name}/${name}/metric`,

@@ -27,6 +27,14 @@ export interface NoiseKeys {
   readonly threshold: Uint32Array;
 }
 
+/** What a metric began with. It stays, whatever keys the hub has later. */
+export interface Begun {
+  /** When its first tick starts. */
+  readonly origin: number;
+  /** How many ticks choose a shared θ, and a guess of the events that each of them has, over all keys. */
+  readonly held: { readonly ticks: number; readonly perTick: number };
+}
+
 export class MetricState {
   readonly name: string;
   readonly keys: KeyRule;
@@ -47,19 +55,18 @@ export class MetricState {
   #early = 0;
   #overLimit = 0;
 
-  constructor(name: string, settings: MetricSettings, origin: number, noise: NoiseKeys) {
+  constructor(name: string, settings: MetricSettings, { origin, held }: Begun, noise: NoiseKeys) {
     this.name = name;
     this.keys = settings.keys;
     this.#settings = settings;
     this.#noise = noise;
     const template = templateOf(settings);
-    const { schedule, limit, perTick } = template.settings;
+    const { schedule, limit } = template.settings;
     this.#schedule = { ...schedule, origin };
     this.#people = limit === undefined ? undefined : new People(noise.people, limit);
     this.#counts = (settings.options as EventStreamOptions).of === "count";
-    if (settings.shared) {
-      this.holdout = new SharedHoldout(template.stream, ...heldTicks(settings, perTick));
-    } else this.#template = template;
+    if (settings.shared) this.holdout = new SharedHoldout(template.stream, held.ticks, held.perTick);
+    else this.#template = template;
   }
 
   /** Ticks that are never published, because they choose θ for all keys. */
@@ -202,12 +209,13 @@ export class MetricState {
   }
 }
 
-/** How many ticks choose a shared θ, and a guess of the events that each of them has, over all keys. */
-function heldTicks(settings: MetricSettings, perTick: number): [ticks: number, perTick: number] {
-  const all = perTick * (settings.keys.list?.length ?? 1);
-  const { choosing, warming } = templateOf(settings).settings as EventSettings;
+/** What a metric begins with if the hub has the keys that it has now. */
+export function beginning(settings: MetricSettings): Begun {
+  const { choosing, warming, ...ticks } = templateOf(settings).settings as EventSettings;
+  const perTick = ticks.perTick * (settings.keys.list?.length ?? 1);
   const asked = (settings.options as EventStreamOptions).holdout !== undefined;
-  return [asked ? choosing + warming : Math.max(16, Math.ceil(HOLDOUT_EVENTS / all)), all];
+  const held = asked ? choosing + warming : Math.max(16, Math.ceil(HOLDOUT_EVENTS / perTick));
+  return { origin: ticks.schedule.origin, held: { ticks: settings.shared ? held : 0, perTick } };
 }
 
 const templates = new WeakMap<MetricSettings, EventTemplate>();
