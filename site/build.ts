@@ -8,8 +8,9 @@ import { buildDocs } from "./docs/build.js";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** @param out emptied first */
-export async function buildSite(out: string): Promise<void> {
+/** @param folder emptied first */
+export async function buildSite(folder: string): Promise<void> {
+  const out = resolve(folder); // Vite would take it as a folder of site/
   rmSync(out, { recursive: true, force: true });
   process.env["NODE_ENV"] = "production"; // a test runner has set another one, and Vite would build for it
   await build({

@@ -11,6 +11,13 @@ import { Application, DocumentReflection, KindRouter, PageEvent, type Reflection
 import { POLICY } from "../policy.js";
 import { bundleExamples } from "./examples.js";
 
+/** What is used comes first, then how good it is, then why it is private. A guide that is not named here comes last. */
+const READING_ORDER = [
+  ...["events", "local", "service", "cluster", "snapshots"],
+  ...["accuracy", "opponents", "performance", "quality"],
+  ...["privacy", "limits", "noise", "noisy-max", "audit", "departures"],
+];
+
 /** A guide's title in lists and search; its address keeps the name of its file. */
 const titleOf = (markdown: string): string | undefined => /^# (.+)$/m.exec(markdown)?.[1];
 
@@ -52,6 +59,14 @@ export async function buildDocs(out: string): Promise<void> {
   });
   const project = await app.convert();
   if (project === undefined) throw new Error("docs: TypeDoc could not read the sources");
+  const place = (document: DocumentReflection) => {
+    const at = READING_ORDER.indexOf(basename(document.name, ".md"));
+    return at === -1 ? READING_ORDER.length : at;
+  };
+  for (const list of [project.documents, project.childrenIncludingDocuments])
+    list?.sort((a, b) =>
+      a instanceof DocumentReflection && b instanceof DocumentReflection ? place(a) - place(b) : 0,
+    );
   for (const document of project.documents ?? []) {
     guides.set(document, basename(document.name, ".md"));
     document.name = titleOf(textOf(document)) ?? document.name;
@@ -65,12 +80,13 @@ export async function buildDocs(out: string): Promise<void> {
 function inOurLook(html: string, url: string): string {
   const base = "../".repeat(url.split("/").length - 1);
   const root = `${base}../`;
-  const links = ["", "play", "attack", "devices", "compare"]
-    .map(
-      (page) =>
-        `<a href="${root}${page === "" ? "" : `${page}/`}">${page === "" ? "Story" : page[0]!.toUpperCase() + page.slice(1)}</a>`,
-    )
+  const links = ["Story", "Play", "Attack", "Devices", "Compare", "Docs"]
+    .map((name) => {
+      const here = name === "Docs" ? ' aria-current="true"' : "";
+      return `<a href="${root}${name === "Story" ? "" : `${name.toLowerCase()}/`}"${here}>${name}</a>`;
+    })
     .join("");
+  const ownTitle = url === "index.html" || url.startsWith("documents/");
   return html
     .replace(
       "<head>",
@@ -80,7 +96,7 @@ function inOurLook(html: string, url: string): string {
       "</head>",
       `<link rel="icon" href="${root}favicon.svg" type="image/svg+xml"/><link rel="stylesheet" href="${base}assets/brume.css"/><script defer src="${base}assets/brume.js"></script></head>`,
     )
-    .replace(/<body><script>.*?<\/script>/s, "<body>")
+    .replace(/<body><script>.*?<\/script>/s, ownTitle ? '<body class="brume-own-title">' : "<body>")
     .replace(/<pre>/g, '<pre tabindex="0">')
     .replace(
       '<div id="tsd-toolbar-links">',

@@ -81,15 +81,11 @@ export class Machine {
         height: 320,
         linear: true,
         xLabel: "runs in each world",
-        yLabel: "ε that is proven",
+        yLabel: "ε that the attack proves",
         xTicks: [1000, 4000, 16_000, 64_000],
         xText: count,
         yText: (y) => amount(y),
         level: { y: this.#claimed, name: `promised: ε = ${amount(this.#claimed)}` },
-        marks: [
-          { x: 1000, name: "", colour: "page" },
-          { x: 64_000, name: "", colour: "page" },
-        ],
         curves: [{ name: "lower bound", look: 0, points }],
       }),
     );

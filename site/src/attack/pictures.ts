@@ -5,7 +5,7 @@ import { CHANGED, MAX, trueSum } from "./game.js";
 
 const [WIDTH, HEIGHT] = [420, 120];
 
-/** @param muddled whether the changed bar is hidden */
+/** A world's values as bars; the one that differs stands out. */
 export function worldPicture(values: Float64Array, name: string): SVGElement {
   const across = WIDTH / values.length;
   return svg(
@@ -53,7 +53,7 @@ export function releasePicture(sum: number, standardError: number, width: number
   ];
   return svg(
     "svg",
-    { viewBox: `0 0 ${width} 160`, "aria-hidden": "true" },
+    { viewBox: `0 0 ${width} 148`, "aria-hidden": "true" },
     svg("line", { class: "bar-zero", x1: 10, x2: width - 10, y1: 90, y2: 90 }),
     ...mark(a, "sum of A"),
     ...mark(b, "sum of B"),

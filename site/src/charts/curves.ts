@@ -25,7 +25,7 @@ export interface CurvesOptions {
   readonly yLabel: string;
   readonly width: number;
   readonly height?: number;
-  /** Where the horizontal axis has ticks. Default: where the points are. */
+  /** Where the horizontal axis has ticks; it reaches over all of them. Default: where the points are. */
   readonly xTicks?: readonly number[];
   readonly xText?: (x: number) => string;
   readonly yText?: (y: number) => string;
@@ -42,7 +42,9 @@ export interface CurvesOptions {
 /** Okabe and Ito's colours, which differ for colour-blind eyes as well; shapes and dashes differ too. */
 const COLOURS = ["#2a7fd4", "#d55e00", "#0a9a72", "#c8699a", "#c98a00", "#3fa7d6", "#8b8b8b"];
 const DASHES = ["", "7 4", "2 3"];
-const BOX = { left: 76, right: 20, top: 18, bottom: 54 };
+const BOX = { left: 62, right: 14, top: 44, bottom: 54 };
+/** Half the widest tick's text must fit beside the first and the last point. */
+const SIDE = 26;
 
 export const lookOf = (look: number) => ({
   colour: COLOURS[look % COLOURS.length]!,
@@ -53,10 +55,11 @@ export function curvesChart(options: CurvesOptions): SVGElement {
   const { curves, xLabel, yLabel, width, height = 420, marks = [], level, linear = false } = options;
   const look = colours();
   const points = curves.flatMap((curve) => curve.points);
+  const xTicks = options.xTicks ?? [...new Set(points.map((point) => point.x))];
   const x = scale(
-    [...points, ...marks].map((point) => point.x),
-    BOX.left + 14,
-    width - BOX.right - 14,
+    [...[...points, ...marks].map((point) => point.x), ...xTicks],
+    BOX.left + SIDE,
+    width - BOX.right - SIDE,
     false,
   );
   const heights = [...points.flatMap(({ y, high }) => [y, high ?? y]), ...(level ? [level.y] : [])];
@@ -68,7 +71,6 @@ export function curvesChart(options: CurvesOptions): SVGElement {
   const text = (at: Record<string, string | number>, words: string) =>
     svg("text", { fill: look.quiet, "font-size": 13, ...at }, words);
   const line = (at: Record<string, string | number>) => svg("line", { stroke: look.grid, ...at });
-  const xTicks = options.xTicks ?? [...new Set(points.map((point) => point.x))];
   return svg(
     "svg",
     {
@@ -82,12 +84,12 @@ export function curvesChart(options: CurvesOptions): SVGElement {
       line({ x1: BOX.left, x2: width - BOX.right, y1: y.at(tick), y2: y.at(tick) }),
       text({ x: BOX.left - 10, y: y.at(tick) + 4, "text-anchor": "end" }, yText(tick)),
     ]),
-    ...spaced(xTicks, x.at, 44).map((tick) =>
+    ...spaced(xTicks, x.at, 52).map((tick) =>
       text({ x: x.at(tick), y: bottom + 22, "text-anchor": "middle" }, xText(tick)),
     ),
     line({ x1: BOX.left, x2: width - BOX.right, y1: bottom, y2: bottom, stroke: look.quiet }),
     text({ x: (BOX.left + width - BOX.right) / 2, y: height - 8, "text-anchor": "middle" }, xLabel),
-    text({ x: -(BOX.top + bottom) / 2, y: 15, transform: "rotate(-90)", "text-anchor": "middle" }, yLabel),
+    text({ x: 4, y: 14 }, yLabel),
     ...(level
       ? [
           line({
@@ -100,7 +102,13 @@ export function curvesChart(options: CurvesOptions): SVGElement {
             "stroke-width": 1.5,
           }),
           text(
-            { x: width - BOX.right, y: y.at(level.y) - 7, "text-anchor": "end", fill: look.clamped },
+            {
+              x: width - BOX.right,
+              y: y.at(level.y) - 8,
+              "text-anchor": "end",
+              "font-weight": 600,
+              fill: look.clamped,
+            },
             level.name,
           ),
         ]
@@ -117,19 +125,28 @@ export function curvesChart(options: CurvesOptions): SVGElement {
       text(
         {
           x: x.at(mark.x) + (x.at(mark.x) > width - 160 ? -8 : 8),
-          y: BOX.top + 12,
+          y: BOX.top - 8 + 24 * marks.indexOf(mark),
           "text-anchor": x.at(mark.x) > width - 160 ? "end" : "start",
           fill: look[mark.colour],
           "font-weight": 600,
+          ...halo(look),
         },
         mark.name,
       ),
     ]),
-    ...curves.map((curve) => drawCurve(curve, x, y, options.named === true)),
+    ...curves.map((curve) => drawCurve(curve, x, y)),
+    ...(options.named === true
+      ? curves
+          .filter(({ name, points: some }) => name !== "" && some.length > 0)
+          .map((curve) => nameOf(curve, x, y, look))
+      : []),
   );
 }
 
-function drawCurve(curve: Curve, x: Scale, y: Scale, named: boolean): SVGElement {
+/** Text that lines may cross. */
+const halo = ({ card }: Colours) => ({ stroke: card, "stroke-width": 5, "paint-order": "stroke" });
+
+function drawCurve(curve: Curve, x: Scale, y: Scale): SVGElement {
   const { name, look, points, loose = false } = curve;
   const { colour, dash } = lookOf(look);
   const path = points.map((p, i) => `${i === 0 ? "M" : "L"}${x.at(p.x).toFixed(1)} ${y.at(p.y).toFixed(1)}`);
@@ -155,22 +172,23 @@ function drawCurve(curve: Curve, x: Scale, y: Scale, named: boolean): SVGElement
         return svg("path", { d, stroke: colour, "stroke-width": 1.4, fill: "none" });
       }),
     ...points.map((p) => marker(look, x.at(p.x), y.at(p.y))),
-    ...(named ? [nameOf(name, colour, points, x, y)] : []),
   );
 }
 
-/** Written along the curve, a third of the way from its end. */
-function nameOf(name: string, colour: string, points: readonly Point[], x: Scale, y: Scale): SVGElement {
-  const { x: at, y: high } = points[Math.floor(0.62 * (points.length - 1))] ?? { x: 1, y: 1 };
+/** Written above the curve, a third of the way from its end, on the side that it does not run to. */
+function nameOf({ name, look, points }: Curve, x: Scale, y: Scale, colours: Colours): SVGElement {
+  const { x: at, y: high } = points[Math.floor(0.62 * (points.length - 1))]!;
+  const falls = points[points.length - 1]!.y < points[0]!.y;
   return svg(
     "text",
     {
-      x: x.at(at),
+      x: x.at(at) + (falls ? 10 : 0),
       y: y.at(high) - 14,
-      "text-anchor": "end",
-      fill: colour,
+      "text-anchor": falls ? "start" : "end",
+      fill: lookOf(look).colour,
       "font-size": 14,
       "font-weight": 650,
+      ...halo(colours),
     },
     name,
   );
@@ -196,13 +214,19 @@ interface Scale {
   readonly ticks: readonly number[];
 }
 
-/** @param rounded whether it ends at powers of ten */
+/** @param rounded whether it ends at 1, 2 or 5 times a power of ten */
 function scale(values: readonly number[], from: number, to: number, rounded: boolean): Scale {
   const logs = values.filter((value) => value > 0).map(Math.log10);
-  let [low, high] = [Math.min(...logs), Math.max(...logs)];
-  if (rounded) [low, high] = [Math.floor(low - 0.05), Math.ceil(high + 0.05)];
-  const ticks = [];
-  for (let power = Math.ceil(low); power <= high; power++) ticks.push(10 ** power);
+  let [low, high] = logs.length === 0 ? [0, 1] : [Math.min(...logs), Math.max(...logs)];
+  const round: number[] = [];
+  for (let power = Math.floor(low) - 1; power <= high + 1; power++)
+    for (const digit of [1, 2, 5]) round.push(Number(`${digit}e${power}`));
+  if (rounded) {
+    low = Math.log10(round.findLast((tick) => Math.log10(tick) < low - 0.05)!);
+    high = Math.log10(round.find((tick) => Math.log10(tick) > high + 0.05)!);
+  }
+  const shown = round.filter((tick) => Math.log10(tick) >= low - 1e-9 && Math.log10(tick) <= high + 1e-9);
+  const ticks = high - low > 2.4 ? shown.filter((tick) => Number.isInteger(Math.log10(tick))) : shown;
   const clamp = (log: number) => Math.min(high, Math.max(low, log));
   return {
     ticks,

@@ -68,10 +68,11 @@ export class DistributionChart {
         axes: [
           {
             ...axis,
-            size: 48,
+            size: 28,
             label: this.#unit,
             labelFont: FONT,
-            labelSize: 20,
+            labelSize: 22,
+            labelGap: 0,
             values: (_, s) => s.map(amount),
           },
           { ...axis, space: 46, size: 56, values: (_, s) => s.map((value) => `${amount(value)} %`) },

@@ -12,7 +12,7 @@ export interface Interval {
   readonly truth?: number;
 }
 
-const HEIGHT = 104;
+const HEIGHT = 122;
 const BAR = 46;
 const THICK = 16;
 /** Room for half a label on both sides. */
@@ -45,24 +45,35 @@ export function intervalBar(interval: Interval, write: (value: number) => string
     {
       class: "interval",
       viewBox: `0 0 ${width} ${HEIGHT}`,
+      width,
+      height: HEIGHT,
       role: "img",
       "aria-label": inWords(interval, write),
     },
     ...segment(low, high, "noise", "private"),
     ...(clamped > 0 ? segment(high, top, "clamped", "clamped") : []),
     svg("circle", { cx: at(sum), cy: BAR + THICK / 2, r: 6, fill: "var(--private)" }),
-    ...apart(ends.map(at), 92).map((x, i) =>
-      svg("text", { x, y: BAR + THICK + 20, "text-anchor": "middle" }, write(ends[i]!)),
-    ),
+    ...apart(ends.map(at), 92).flatMap((x, i) => [
+      leader(at(ends[i]!), x),
+      svg("text", { x, y: BAR + THICK + 30, "text-anchor": "middle" }, write(ends[i]!)),
+    ]),
     ...names(at((low + high) / 2), clamped > 0 ? at(high + clamped / 2) : undefined),
     ...(truth === undefined ? [] : truthMark(at(truth), write(truth))),
   );
 }
 
+/** From an end of the bar to its number, which may have had to move aside. */
+const leader = (from: number, to: number) =>
+  svg("path", {
+    d: `M${from} ${BAR + THICK + 3}v4L${to} ${BAR + THICK + 16}`,
+    stroke: "var(--quiet)",
+    fill: "none",
+  });
+
 function names(noise: number, clamped: number | undefined): SVGElement[] {
   const [a, b] = clamped === undefined ? [noise] : apart([noise, clamped], 96);
   const name = (x: number, text: string, colour: string) =>
-    svg("text", { x, y: BAR + THICK + 38, "text-anchor": "middle", fill: `var(--${colour})` }, text);
+    svg("text", { x, y: BAR + THICK + 50, "text-anchor": "middle", class: `name-${colour}` }, text);
   return [name(a!, "noise", "private"), ...(b === undefined ? [] : [name(b, "cut off by θ", "clamped")])];
 }
 

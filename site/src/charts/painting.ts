@@ -92,6 +92,18 @@ function trace(u: uPlot, x: Float64Array, line: Float64Array): void {
   }
 }
 
+/** The unit of the vertical axis, above its numbers: nobody turns the head to read it. */
+export function paintUnit({ ctx }: uPlot, unit: string, colours: Colours): void {
+  const ratio = devicePixelRatio;
+  ctx.save();
+  ctx.font = `${12.5 * ratio}px ${FONT_FAMILY}`;
+  ctx.fillStyle = colours.quiet;
+  ctx.textBaseline = "top";
+  ctx.textAlign = "left";
+  ctx.fillText(unit, 4 * ratio, 2 * ratio);
+  ctx.restore();
+}
+
 /** Names of lines where they end, to the right of the plot; no two on the same height. */
 export function paintNames(u: uPlot, lines: Lines, fogged: boolean, colours: Colours): void {
   const { ctx, bbox } = u;

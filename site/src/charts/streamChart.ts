@@ -4,7 +4,7 @@ import { h } from "../look/dom.js";
 import { amount, powers } from "../look/format.js";
 import { bindKeys, bindPointers } from "./gestures.js";
 import { heights, known, type Lines, type Words } from "./lines.js";
-import { paintFaint, paintHeld, paintMist, paintNames } from "./painting.js";
+import { paintFaint, paintHeld, paintMist, paintNames, paintUnit } from "./painting.js";
 import { axisOf, colours, FONT, onColours } from "./theme.js";
 
 export interface StreamChartOptions {
@@ -110,7 +110,7 @@ export class StreamChart {
           points: { size: 8 },
           ...(sync === undefined ? {} : { sync: { key: sync, setSeries: false } }),
         },
-        padding: [10, small ? 10 : this.#container.clientWidth < 560 ? 66 : 84, 0, 0],
+        padding: [small ? 10 : 26, small ? 14 : this.#container.clientWidth < 560 ? 66 : 84, 0, 0],
         scales: {
           x: { time: false, range: [from, to] },
           y: { range: () => (top === undefined ? heights(this.#lines, this.#faint) : [0, top]) },
@@ -126,10 +126,7 @@ export class StreamChart {
           {
             ...axis,
             space: 46,
-            size: small ? 46 : 58,
-            ...(small || this.#container.clientWidth < 480
-              ? {}
-              : { label: words.unit, labelFont: FONT, labelSize: 20 }),
+            size: (u, values) => axisWidth(u, values),
             values: (_, splits) => splits.map((split) => (Math.abs(split) < 1e6 ? amount : powers)(split)),
           },
         ],
@@ -150,6 +147,7 @@ export class StreamChart {
           drawAxes: [(u) => this.#paintBehind(u, look)],
           draw: [
             (u) => {
+              if (!small) paintUnit(u, words.unit, look);
               if (!small && this.#lines) paintNames(u, this.#lines, this.#options.fogged === true, look);
               this.#placeRange(u);
             },
@@ -269,6 +267,12 @@ export class StreamChart {
   #resize(): void {
     if (this.#container.clientWidth > 0) this.#plot.setSize(this.#size());
   }
+}
+
+/** Room for the widest number of an axis. */
+function axisWidth({ ctx }: uPlot, values: readonly string[] | null): number {
+  ctx.font = FONT;
+  return 14 + Math.max(24, ...(values ?? []).map((text) => ctx.measureText(text).width));
 }
 
 /** A chart in `container`, which has a height of its own. */

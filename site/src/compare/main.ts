@@ -95,7 +95,7 @@ function chart(width: number): SVGElement {
     xLabel: "ε: smaller is more private",
     yLabel: relative ? "relative error, %" : `mean squared error, ${sumUnit}²`,
     yText: relative
-      ? (y) => `${y < 1e5 ? amount(y) : powers(y).replace(/^1\.00\s×\s/, "")} %`
+      ? (y) => (y < 1e4 ? amount(y) : powers(y).replace(/^1\.00\s×\s/, ""))
       : (y) => powers(y).replace(/^1\.00\s×\s/, ""),
   });
 }

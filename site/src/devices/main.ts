@@ -4,7 +4,7 @@ import { type Data, exampleData, ownData } from "../data/chosen.js";
 import { roundedUp } from "../data/fitting.js";
 import { storedStream } from "../data/stored.js";
 import { bindControls } from "../look/controls.js";
-import { byId, h } from "../look/dom.js";
+import { byId, h, svg } from "../look/dom.js";
 import { amount, count, withUnit } from "../look/format.js";
 import { failureNote, type Job, startJob } from "../look/job.js";
 import { beginPage } from "../look/page.js";
@@ -95,7 +95,8 @@ function show(at: number): void {
 }
 
 function table(snapshot: Snapshot): void {
-  const head = ["Percentile", "Estimate", "95 % interval", "Truth"].map((text) =>
+  const end = Math.max(...snapshot.percentiles.map(({ high }) => high));
+  const head = ["Percentile", "Estimate", "95 % interval", `0 to ${amount(end)}`, "Truth"].map((text) =>
     h("th", { scope: "col" }, text),
   );
   byId("percentiles").replaceChildren(
@@ -113,11 +114,32 @@ function table(snapshot: Snapshot): void {
             h("th", { scope: "row" }, `${Math.round(100 * p)} %`),
             h("td", {}, withUnit(value, unit)),
             h("td", {}, `${amount(low)} to ${amount(high)}`),
+            h("td", { class: "wide-cell" }, line(low / end, value / end, high / end)),
             h("td", {}, h("span", { class: "secret" }, amount(truth))),
           ),
         ),
       ),
     ),
+  );
+}
+
+/** An interval as a picture: shares of the width. The numbers stand beside it. */
+function line(low: number, value: number, high: number): SVGElement {
+  const at = (share: number) => `${1 + 98 * share}%`;
+  return svg(
+    "svg",
+    { class: "interval-line", "aria-hidden": "true" },
+    svg("line", { x1: at(0), x2: at(1), y1: 11, y2: 11, stroke: "var(--line)" }),
+    svg("line", {
+      x1: at(low),
+      x2: at(high),
+      y1: 11,
+      y2: 11,
+      stroke: "var(--private-edge)",
+      "stroke-width": 8,
+      "stroke-linecap": "round",
+    }),
+    svg("circle", { cx: at(value), cy: 11, r: 5, fill: "var(--private)" }),
   );
 }
 

@@ -28,7 +28,7 @@ export function answerView(answer: Answer | NoAnswer, meaning: Meaning, width: n
       { class: "quiet small", id: "answer-range" },
       [`${place(from, meaning)} to ${place(to, meaning)}: ${span(length, meaning)}.`, ...missing].join(" "),
     ),
-    intervalBar({ sum, low, high, clamped, truth }, amount, Math.min(760, Math.max(280, width))),
+    intervalBar({ sum, low, high, clamped, truth }, amount, Math.min(860, Math.max(280, width))),
     h(
       "p",
       { class: "small", id: "answer-parts" },

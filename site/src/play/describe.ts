@@ -105,6 +105,13 @@ const box = (fill: string, edge: string, dash = "") =>
     "stroke-dasharray": dash,
   });
 
+const hatch = () =>
+  svg("path", {
+    d: "M3 13L13 1M9 13L19 1M15 13L24 2M1 7L6 1M21 13L25 8",
+    stroke: "var(--held)",
+    "stroke-width": 2,
+  });
+
 /** Shape as well as colour tells what is what. */
 const LEGEND: readonly [string, () => SVGElement][] = [
   ["secret", () => mark(line("secret", 1.5))],
@@ -112,5 +119,5 @@ const LEGEND: readonly [string, () => SVGElement][] = [
   ["margin of the noise, 95 %", () => mark(box("private-soft", "private-edge"))],
   ["cut off by θ", () => mark(box("clamped-soft", "clamped", "2 3"))],
   ["published at the time", () => mark(line("private", 1.4, "4 4"))],
-  ["held out", () => mark(box("held", "held"))],
+  ["held out", () => mark(box("card", "held"), hatch())],
 ];

@@ -50,7 +50,9 @@ async function show(): Promise<void> {
   if (busy) return;
   busy = true;
   try {
-    await STEPS[active]!(context);
+    const step = active;
+    await STEPS[step]!(context);
+    context.stage.shows(step);
   } catch {
     byId("stage").append(failureNote(() => void show()));
   }

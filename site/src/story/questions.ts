@@ -104,45 +104,44 @@ export function tree(epsilon: number, seed: string) {
 const meanSquare = (numbers: Float64Array) =>
   numbers.reduce((sum, number) => sum + number * number, 0) / numbers.length;
 
-/** Step 5: a few blocks, what was published in them, and their estimates. */
+/** Step 5: a few blocks, and what was published in them, added up from the first of them on. */
 export function smoothing(epsilon: number, smoother: Exclude<SmootherChoice, (...args: never[]) => unknown>) {
   const stream = privateStream({ ...options(epsilon), smoother });
   const published = stream.pushMany(values);
   const block = stream.statement().blockLength;
-  const [first, count] = [Math.floor(24_000 / block), Math.max(4, Math.round(3072 / block))];
+  const [first, count] = [Math.floor(24_000 / block), Math.max(4, Math.round(2048 / block))];
   const from = first * block;
-  const estimates = Array.from({ length: count }, (_, i) => {
-    const { mean, low, high } = stream.range(from + i * block, from + (i + 1) * block);
-    return { mean, low: low / block, high: high / block };
-  });
+  const added = new Float64Array(count * block);
+  for (let i = 0, all = 0; i < added.length; i++) added[i] = all += published[from + i]!;
+  const jumps = Array.from({ length: count }, (_, i) => published[from + (i + 1) * block - 1]!);
   let error = 0;
   for (let i = 0; i + block <= published.length; i += block)
     error += Math.abs(published[i]! - truth(i, i + block) / block);
   return {
     block,
     from: holdout + from,
-    estimates,
-    published: published.slice(from, from + count * block),
-    raw: values.slice(holdout + from, holdout + from + count * block),
+    added,
+    truth: added.map((_, i) => truth(from, from + i + 1)),
+    largestJump: jumps.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a)),
     off: error / Math.floor(published.length / block),
   };
 }
 
-/** Step 6: all weeks, day by day, and the answer for all of them. */
+/** Step 6: what was used since the first day, block by block, and the answer for all weeks. */
 export function result(epsilon: number) {
   const stream = privateStream(options(epsilon));
   stream.pushMany(values);
   const block = stream.statement().blockLength;
-  const span = Math.max(1, Math.round((2 * DAY) / block)) * block;
-  const days = Math.floor(stream.length / span);
-  const lines = Array.from({ length: days }, (_, i) => {
-    const { mean, low, high } = stream.range(i * span, (i + 1) * span);
-    return { mean, low: low / span, high: high / span, truth: truth(i * span, (i + 1) * span) / span };
+  const blocks = Math.floor(stream.length / block);
+  const lines = Array.from({ length: blocks }, (_, i) => {
+    const to = (i + 1) * block;
+    const { sum, low, high } = stream.range(0, to);
+    return { to, sum, low, high, truth: truth(0, to) };
   });
   const { sum, low, high } = stream.range(0, stream.length);
   const theta = stream.statement().threshold!;
   const clamped = values.subarray(holdout).reduce((all, value) => all + Math.max(0, value - theta), 0);
-  return { span, lines, sum, low, high, clamped, theta, truth: truth(0, stream.length) };
+  return { lines, sum, low, high, clamped, theta, truth: truth(0, stream.length) };
 }
 
 export const QUESTIONS = { day, everyValue, cap, tree, smoothing, result };

@@ -26,14 +26,28 @@ export const weekWords: Words = {
   steps: [1440, 2 * 1440, 7 * 1440, 14 * 1440],
 };
 
+/** The same days, in kilowatt hours since the first of them. */
+export const energyWords: Words = {
+  ...weekWords,
+  value: (value) => withUnit(value, "kWh"),
+  unit: "kWh in all",
+};
+
 export class Stage {
   readonly #charts = new Map<View, StreamChart>();
-  #curves: (() => CurvesOptions) | undefined;
+  /** Draws what is shown again, if it is no stream's chart. */
+  #draw: () => void = () => undefined;
 
   constructor() {
-    const again = () => this.#paintCurves();
+    const again = () => this.#draw();
     onColours(again);
-    new ResizeObserver(again).observe(byId("view-curves"));
+    const watch = new ResizeObserver(again);
+    for (const view of ["curves", "tree"]) watch.observe(byId(`view-${view}`));
+  }
+
+  /** Says which step is shown, for all who wait for it. */
+  shows(step: number): void {
+    byId("stage").dataset["shows"] = String(step);
   }
 
   note(words: string): void {
@@ -64,23 +78,22 @@ export class Stage {
   }
 
   curves(options: (width: number, height: number) => CurvesOptions): void {
-    this.#turnTo("curves");
-    const place = byId("view-curves");
-    this.#curves = () => options(Math.max(320, place.clientWidth), Math.max(240, place.clientHeight));
-    this.#paintCurves();
+    this.#fill("curves", (width, height) => curvesChart(options(Math.max(300, width), height)));
   }
 
-  tree(drawing: SVGElement): void {
-    this.#turnTo("tree");
-    byId("view-tree").replaceChildren(drawing);
+  tree(drawing: (width: number, height: number) => SVGElement): void {
+    this.#fill("tree", drawing);
   }
 
-  #paintCurves(): void {
-    const place = byId("view-curves");
-    if (!place.hidden && this.#curves) place.replaceChildren(curvesChart(this.#curves()));
+  #fill(view: View, drawing: (width: number, height: number) => SVGElement): void {
+    this.#turnTo(view);
+    const place = byId(`view-${view}`);
+    this.#draw = () => place.replaceChildren(drawing(place.clientWidth, Math.max(220, place.clientHeight)));
+    this.#draw();
   }
 
   #turnTo(view: View): void {
+    this.#draw = () => undefined;
     for (const element of document.querySelectorAll<HTMLElement>(".stage-view"))
       element.hidden = element.dataset["view"] !== view;
   }

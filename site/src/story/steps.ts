@@ -5,7 +5,7 @@ import { byId, h } from "../look/dom.js";
 import { amount, duration, percent } from "../look/format.js";
 import { absence, METER, STORY_DAY } from "./meter.js";
 import type { Questions } from "./questions.js";
-import { clock, dayWords, type Stage, weekWords } from "./stage.js";
+import { clock, dayWords, energyWords, type Stage } from "./stage.js";
 import { cover, drawTree, LEAVES } from "./treeView.js";
 
 const DAY = 1440; // minutes
@@ -47,7 +47,7 @@ export async function oneDay({ call, stage, epsilon, chosen }: Context): Promise
     "day-say",
     "Sum of all seven weeks: ",
     big(percent(Math.abs(sum - truth) / truth)),
-    ` off, at ε = ${epsilon()}. Expected: ± ${percent((high - low) / 2 / truth)}.`,
+    ` off, at ε\u00a0=\u00a0${epsilon()}. Expected: ±\u00a0${percent((high - low) / 2 / truth)}.`,
   );
 }
 
@@ -71,7 +71,7 @@ export async function everyValue({ call, stage, epsilon }: Context): Promise<voi
     named: true,
     xLabel: "length of the range",
     yLabel: "error of the sum, kWh",
-    xTicks: [1, 16, 64, 1024, 8192, 65_536],
+    xTicks: [1, 10, 60, 360, DAY, 7 * DAY, 45 * DAY],
     xText: length,
     yText: (y) => amount(y),
     marks: [{ x: chosen.length, name: length(chosen.length), colour: "ink" }],
@@ -90,12 +90,14 @@ export async function everyValue({ call, stage, epsilon }: Context): Promise<voi
       },
     ],
   }));
-  stage.note("Grey: how far this very release is off.");
+  stage.note(
+    "Lines: the error to expect. Grey triangles: how far one release with noise on every value is off.",
+  );
   say(
     "length-say",
     `${length(chosen.length)}: `,
-    big(`± ${kWh(chosen.naive)}`),
-    `. Brume will get to ± ${kWh(chosen.ours)}.`,
+    big(`±\u00a0${kWh(chosen.naive)}`),
+    `. Brume, at the end of this story: ±\u00a0${kWh(chosen.ours)}.`,
   );
 }
 
@@ -158,8 +160,10 @@ export async function theTree({ call, stage, epsilon, chosen }: Context): Promis
   const [a, b] = [value("tree-from"), value("tree-to")];
   const [from, to] = [Math.min(a, b), Math.max(a, b, Math.min(a, b) + 1)];
   const nodes = cover(from, to);
-  stage.tree(drawTree(drawn, new Set(nodes), [from, to]));
-  stage.note("Bars are the noise of this very tree: blue adds, amber takes away.");
+  stage.tree((width, height) => drawTree(drawn, new Set(nodes), { width, height, range: [from, to] }));
+  byId("tree-from-say").textContent = String(from + 1);
+  byId("tree-to-say").textContent = String(to);
+  stage.note("A bar is the noise of its node: up adds, down takes away.");
   const sum = nodes.reduce((all, node) => all + drawn[node]!, 0);
   say(
     "tree-say",
@@ -176,7 +180,8 @@ export async function consistency({ call, stage, epsilon, chosen }: Context): Pr
   const noise = found.drawn.map((start, node) => start + share * (found.consistent[node]! - start));
   const top = noise.length - 1;
   const children = noise.slice(LEAVES, top).reduce((a, b) => a + b, 0);
-  stage.tree(drawTree(noise, new Set([top, ...Array.from({ length: 4 }, (_, i) => LEAVES + i)])));
+  const lit = new Set([top, ...Array.from({ length: 4 }, (_, i) => LEAVES + i)]);
+  stage.tree((width, height) => drawTree(noise, lit, { width, height }));
   stage.note(
     `Top: ${kWh(noise[top]!)}. Its four children together: ${kWh(children)}. ${share === 1 ? "They agree." : ""}`,
   );
@@ -189,57 +194,69 @@ export async function consistency({ call, stage, epsilon, chosen }: Context): Pr
   );
 }
 
-/** 5: predictions and jumps. */
+/** 5: predictions and jumps, as a running sum. */
 export async function smoothing({ call, stage, epsilon, chosen }: Context): Promise<void> {
   const smoother = chosen("smoother") as "recent" | "mean" | "median";
-  const { block, from, estimates, published, raw, off } = await call("smoothing", epsilon(), smoother);
-  const line = (at: (i: number) => number) => Float64Array.from(raw, (_, i) => at(i));
-  const estimate = (i: number) => estimates[Math.floor(i / block)]!;
+  const { block, from, added, truth, largestJump, off } = await call("smoothing", epsilon(), smoother);
+  const inKWh = (line: Float64Array) => line.map((wattMinutes) => wattMinutes / 60_000);
+  const none = new Float64Array(added.length).fill(NaN);
+  /** The straight way from one block's end to the next. */
+  const settled = added.map((_, i) => {
+    const start = i - (i % block);
+    const [a, b] = [added[start - 1] ?? 0, added[start + block - 1]!];
+    return a + ((b - a) * ((i % block) + 1)) / block;
+  });
   stage.lines(
     "blocks",
     {
-      x: line((i) => from + i + 1),
-      secret: raw,
-      private: line((i) => estimate(i).mean),
-      low: line((i) => estimate(i).low),
-      high: line((i) => estimate(i).high),
-      prediction: published,
+      x: Float64Array.from(added, (_, i) => from + i + 1),
+      secret: inKWh(truth),
+      private: inKWh(settled),
+      low: none,
+      high: none,
+      prediction: inKWh(added),
     },
-    { words: weekWords, from, to: from + raw.length, fogged: true, top: 1500 },
+    {
+      words: energyWords,
+      from,
+      to: from + added.length,
+      fogged: true,
+      top: (1.06 * Math.max(...added, ...truth)) / 60_000,
+    },
   );
   stage.note(
-    `Dashed: published at the time. Solid: what each block of ${duration(60 * block)} turned out to be, with its margin.`,
+    `Dashed: what is published, added up as it comes. It jumps to the solid line where a block of ${duration(60 * block)} ends.`,
   );
   say(
     "smooth-say",
     "A prediction is off by ",
     big(`${amount(off)}\u00a0W`),
-    " on average. It costs no privacy.",
+    ` on average. The largest jump here: ${kWh(largestJump)}.`,
   );
 }
 
 /** 6: the result, as a card and as code. */
 export async function theResult({ call, stage, epsilon, chosen }: Context): Promise<void> {
-  const found = await call("result", epsilon());
-  const { lines, span, sum, low, high, clamped, truth } = found;
-  const line = (at: (i: number) => number) => Float64Array.from(lines, (_, i) => at(i));
+  const { lines, sum, low, high, clamped, truth } = await call("result", epsilon());
+  const line = (at: (point: (typeof lines)[number]) => number) =>
+    Float64Array.from(lines, (point) => at(point) / 60_000);
   const peeking = chosen("story-peek") === "true";
   document.body.classList.toggle("fogged", !peeking);
   stage.lines(
     "weeks",
     {
-      x: line((i) => METER.holdout + (i + 1) * span),
-      secret: line((i) => lines[i]!.truth),
-      private: line((i) => lines[i]!.mean),
-      low: line((i) => lines[i]!.low),
-      high: line((i) => lines[i]!.high),
+      x: Float64Array.from(lines, ({ to }) => METER.holdout + to),
+      secret: line((point) => point.truth),
+      private: line((point) => point.sum),
+      low: line((point) => point.low),
+      high: line((point) => point.high),
     },
-    { words: weekWords, from: METER.holdout, to: METER.length, fogged: !peeking },
+    { words: energyWords, from: METER.holdout, to: METER.length, fogged: !peeking },
   );
-  stage.note(`Averages over ${duration(60 * span)}, with the margin of the noise.`);
+  stage.note("Used since the first day, with the margin of the noise. The truth is in the mist.");
   byId("result-card").replaceChildren(
     h("p", { class: "say" }, "Used in seven weeks: ", big(kWh(sum))),
-    intervalBar({ sum, low, high, clamped, truth }, kWh, 420),
+    intervalBar({ sum, low, high, clamped, truth }, kWh, 400),
   );
   byId("story-code").textContent = codeOf(epsilon());
 }
@@ -258,4 +275,5 @@ meter.on("reading", (watts) => {
   if (published !== undefined) send(published);
 });
 
-const { sum, low, high } = stream.range(0, stream.length);`;
+const { sum, low, high } =
+  stream.range(0, stream.length);`;

@@ -1,7 +1,8 @@
 /**
  * The columns of a plot. A column shows the average over whole blocks up to the one that it lies in, true and private,
  * because a block is the shortest span that the library answers. A column whose block still runs is drawn from the
- * answer of the moment and drawn again when the block is finished, and once more when its tree is.
+ * answer of the moment, with the block before it, and drawn again when the block is finished, and once more when its
+ * tree is.
  */
 import type { System } from "brume";
 import type { Lines } from "../charts/lines.js";
@@ -89,8 +90,8 @@ export class Columns {
       return true;
     }
     const end = Math.ceil((x - holdout) / block) * block;
-    const from = Math.max(0, end - this.averaged(block));
     const to = Math.min(end, publisher.length);
+    const from = Math.max(0, end - this.averaged(block) - (to < end ? block : 0));
     const length = to - from;
     lines.secret[j] = (sums[holdout + to]! - sums[holdout + from]!) / length;
     const answer = publisher.range(from, to);
