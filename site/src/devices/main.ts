@@ -8,6 +8,7 @@ import { byId, h, svg } from "../look/dom.js";
 import { amount, count, withUnit } from "../look/format.js";
 import { failureNote, type Job, startJob } from "../look/job.js";
 import { beginPage } from "../look/page.js";
+import { bindPeek } from "../look/peek.js";
 import { bindAddress, choiceField, numberField, Store } from "../look/state.js";
 import type { FromDevices, Snapshot, ToDevices } from "../workers/devices.js";
 import { Crowd } from "./crowd.js";
@@ -36,7 +37,7 @@ let job: Job<ToDevices> | undefined;
 let snapshots: Snapshot[] = [];
 let members: Extract<FromDevices, { type: "crowd" }> | undefined;
 let replaying: ReturnType<typeof setInterval> | undefined;
-const peeking = () => byId("peek").getAttribute("aria-pressed") === "true";
+let fogged = true;
 
 const crowd = new Crowd(byId<HTMLCanvasElement>("crowd"), (device) => {
   const [value, sent] = [members?.values[device], members?.sent[device]];
@@ -90,7 +91,7 @@ function show(at: number): void {
   if (snapshot === undefined) return;
   scrub.value = String(at);
   byId("scrub-note").textContent = `${count(snapshot.reports)} reports`;
-  chart.show(snapshot, !peeking());
+  chart.show(snapshot, fogged);
   table(snapshot);
 }
 
@@ -153,12 +154,10 @@ byId("replay").addEventListener("click", () => {
     if (at === snapshots.length) clearInterval(replaying);
   }, STEP);
 });
-byId("peek").addEventListener("click", () => {
-  byId("peek").setAttribute("aria-pressed", String(!peeking()));
-  document.body.classList.toggle("fogged", !peeking());
-  show(Number(scrub.value));
-});
 byId("run").addEventListener("click", run);
 store.subscribe(run);
-document.body.classList.add("fogged");
+bindPeek((now) => {
+  fogged = now;
+  show(Number(scrub.value));
+});
 run();

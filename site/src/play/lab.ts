@@ -6,16 +6,18 @@ import { exampleMeaning, span, wordsOf } from "../data/meaning.js";
 import { announcer } from "../look/announce.js";
 import { byId } from "../look/dom.js";
 import { failureNote, type Job, startJob } from "../look/job.js";
+import { bindPeek } from "../look/peek.js";
 import { addressOf, type Store } from "../look/state.js";
 import type { Frame, FromStream, Part, ToStream } from "../workers/protocol.js";
 import { accountView, coreNote } from "./account.js";
 import { answerView, emptyAnswer, waitingAnswer } from "./answer.js";
 import type { DataChoice } from "./dataChoice.js";
 import { Describer } from "./describe.js";
-import { columnInWords, snapped, startOf, zoomed } from "./places.js";
-import { Multiples } from "./multiples.js";
+import { columnInWords, shownPart, snapped, startOf, zoomed } from "./places.js";
+import { Multiples, type Wanted } from "./multiples.js";
 import { bindShare, saveCsv } from "./share.js";
 import { RELEASE_KEYS, releaseSettings, type State } from "./state.js";
+import { TimelineView } from "./timelineView.js";
 
 /** Milliseconds between answers to a range that is still filling. */
 const ASK_AGAIN = 250;
@@ -27,6 +29,7 @@ export class Lab {
   readonly #chart: StreamChart;
   readonly #overview: Overview;
   readonly #multiples = new Multiples();
+  readonly #timeline: TimelineView;
   readonly #describe: Describer;
   readonly #announce = announcer(byId("announce"));
   #job: Job<ToStream> | undefined;
@@ -40,13 +43,14 @@ export class Lab {
   #answered = 0;
   /** Values in a block. */
   #block = 1;
-  /** How far the stream was when four methods were last asked for. */
+  /** How far the stream was when four methods were last asked for; 0 while it runs. */
   #compared = 0;
 
   constructor(store: Store<State>, choice: DataChoice) {
     this.#store = store;
     this.#choice = choice;
     this.#describe = new Describer(store);
+    this.#timeline = new TimelineView(store);
     this.#chart = streamChart(byId("chart"), {
       words: wordsOf(exampleMeaning),
       from: 0,
@@ -56,10 +60,9 @@ export class Lab {
       onCursor: (column) =>
         this.#frame && this.#announce(columnInWords(this.#frame.lines, column, this.#meaning)),
     });
-    this.#overview = new Overview(byId("overview"), (from, to) => {
-      const total = this.#total;
-      this.#show(Math.round(from * total), Math.round(to * total));
-    });
+    this.#overview = new Overview(byId("overview"), (from, to) =>
+      this.#show(from * this.#total, to * this.#total),
+    );
     this.#listen();
     this.#start();
     choice.subscribe((data) => this.#load(data));
@@ -75,9 +78,7 @@ export class Lab {
 
   /** What the plot shows. */
   get #part(): Part {
-    const { left, right } = this.#store.state;
-    const to = Math.min(right, this.#total);
-    return left < to ? { from: left, to } : { from: 0, to: this.#total };
+    return shownPart(this.#store.state, this.#total);
   }
 
   #start(): void {
@@ -105,7 +106,7 @@ export class Lab {
     this.#describe.clear();
     this.#clearAnswer();
     this.#tell({ type: "play", speed: 0 });
-    this.#multiples.want(undefined);
+    this.#wantBeside();
     if (data === undefined) return;
     const { state } = this.#store;
     this.#frameView();
@@ -138,9 +139,10 @@ export class Lab {
       this.#chart.select(state.from, state.to);
       this.#clearAnswer();
       this.#ask();
+      this.#timeline.want(this.#wanted);
     }
     this.#describe.all(this.#meaning, state, this.#frame);
-    if (changed(...RELEASE_KEYS, "window", "left", "right", "at")) this.#wantMultiples();
+    if (changed(...RELEASE_KEYS, "window", "left", "right", "at")) this.#wantBeside();
   }
 
   #frameView(): void {
@@ -154,7 +156,7 @@ export class Lab {
   }
 
   #show(left: number, right: number): void {
-    const [from, to] = [Math.max(0, left), Math.min(right, this.#total)];
+    const [from, to] = [Math.max(0, Math.round(left)), Math.min(Math.round(right), this.#total)];
     this.#store.set(from === 0 && to === this.#total ? { left: 0, right: 0 } : { left: from, right: to });
   }
 
@@ -191,7 +193,7 @@ export class Lab {
         this.#publishing = false;
         if (this.#stale) this.#publish();
         else this.#ask();
-        return this.#wantMultiples();
+        return this.#wantBeside();
       case "answer":
       case "no answer": {
         const { from, to } = this.#store.state;
@@ -223,7 +225,7 @@ export class Lab {
     const ended = frame.at >= frame.total;
     if (from < to && behind && (ended || performance.now() - this.#asked > ASK_AGAIN)) this.#ask();
     if (ended) this.#describe.all(this.#meaning, this.#store.state, frame);
-    if (frame.at !== this.#compared) this.#wantMultiples();
+    if (frame.at !== this.#compared) this.#wantBeside();
   }
 
   #ask(): void {
@@ -238,19 +240,20 @@ export class Lab {
     byId("answer").replaceChildren(from < to ? waitingAnswer() : emptyAnswer());
   }
 
-  #wantMultiples(): void {
+  /** What four methods and percentiles are drawn from: none while a stream runs, which would redraw for ever. */
+  get #wanted(): Wanted | undefined {
     const { state } = this.#store;
     const at = this.#frame?.at ?? 0;
     const { data } = this.#choice;
-    if (data === undefined || (state.at === 0 && at < data.total)) return; // a running stream would redraw for ever
-    this.#compared = at;
-    this.#multiples.want({
-      data,
-      settings: releaseSettings(state),
-      window: state.window,
-      at,
-      part: this.#part,
-    });
+    if (data === undefined || at === 0 || (state.at === 0 && at < data.total)) return undefined;
+    return { data, settings: releaseSettings(state), window: state.window, at, part: this.#part };
+  }
+
+  #wantBeside(): void {
+    const wanted = this.#wanted;
+    if (wanted === undefined && this.#compared === 0) return;
+    this.#compared = wanted?.at ?? 0;
+    for (const view of [this.#multiples, this.#timeline]) view.want(wanted);
   }
 
   #listen(): void {
@@ -264,11 +267,9 @@ export class Lab {
       this.#store.set({ at: 0 });
       this.#tell({ type: "play", speed: this.#speed() });
     });
-    click("peek", () => {
-      const peeking = byId("peek").getAttribute("aria-pressed") !== "true";
-      byId("peek").setAttribute("aria-pressed", String(peeking));
-      document.body.classList.toggle("fogged", !peeking);
-      this.#chart.change({ fogged: !peeking });
+    bindPeek((fogged) => {
+      for (const view of [this.#multiples, this.#timeline]) view.fog(fogged);
+      this.#chart.change({ fogged });
     });
     click("again", () => {
       this.#faint = [];

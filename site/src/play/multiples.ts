@@ -6,6 +6,7 @@ import { wordsOf } from "../data/meaning.js";
 import { byId, h } from "../look/dom.js";
 import { withUnit } from "../look/format.js";
 import { failureNote, type Job, startJob } from "../look/job.js";
+import { WhenSeen } from "../look/whenSeen.js";
 import type { FromMultiples, Part, ToMultiples } from "../workers/protocol.js";
 import { type Method, METHODS, type ReleaseSettings } from "./state.js";
 
@@ -18,43 +19,33 @@ export interface Wanted {
 }
 
 const NAMES = Object.keys(METHODS) as Method[];
-/** Milliseconds that settings must rest before four releases are made. */
-const REST = 600;
 
 export class Multiples {
   readonly #charts = new Map<Method, { chart: StreamChart; note: HTMLElement }>();
+  readonly #seen = new WhenSeen<Wanted>(byId("multiples"), (wanted) => this.#start(wanted));
   #job: Job<ToMultiples> | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #wanted: Wanted | undefined;
-  /** Nothing is computed for charts that nobody sees. */
-  #visible = false;
-
-  constructor() {
-    new IntersectionObserver(([entry]) => {
-      this.#visible = entry!.isIntersecting;
-      if (this.#visible) this.#later();
-    }).observe(byId("multiples"));
-  }
+  #fogged = false;
 
   /** Clears what no longer belongs to the settings, and draws again when they rest. */
   want(wanted: Wanted | undefined): void {
-    this.#wanted = wanted;
     this.#job?.stop();
-    this.#job = undefined;
     for (const { chart, note } of this.#charts.values()) {
       chart.show(undefined);
       note.textContent = "";
     }
-    this.#later();
+    byId("multiples-note").textContent =
+      wanted === undefined ? "They are drawn when the stream pauses or ends." : "";
+    this.#seen.want(wanted);
   }
 
-  #later(): void {
-    clearTimeout(this.#timer);
-    if (this.#visible && this.#wanted !== undefined && this.#job === undefined)
-      this.#timer = setTimeout(() => this.#start(this.#wanted!), REST);
+  /** Lays mist over the truth, or lifts it. */
+  fog(fogged: boolean): void {
+    this.#fogged = fogged;
+    for (const { chart } of this.#charts.values()) chart.change({ fogged });
   }
 
-  #start({ data, settings, window, at, part }: Wanted): void {
+  #start(wanted: Wanted): void {
+    const { data, settings, window, at, part } = wanted;
     if (this.#charts.size === 0) this.#make();
     const words = wordsOf(data.meaning);
     for (const { chart } of this.#charts.values())
@@ -76,7 +67,7 @@ export class Multiples {
         chart.show(message.lines);
         note.textContent = `off by ${withUnit(message.off, data.meaning.unit)}`;
       },
-      () => byId("multiples").append(failureNote(() => this.want(this.#wanted))),
+      () => byId("multiples").append(failureNote(() => this.want(wanted))),
     );
     this.#job.tell({ source: data.source, settings, methods: NAMES, window, at, part });
   }
@@ -99,7 +90,8 @@ export class Multiples {
           h("p", { class: "hint" }, METHODS[method].hint),
         ),
       );
-      const chart = streamChart(place, { words, from: 0, to: 1, small: true, sync: "multiples" });
+      const options = { words, from: 0, to: 1, small: true, sync: "multiples", fogged: this.#fogged };
+      const chart = streamChart(place, options);
       this.#charts.set(method, { chart, note });
     }
   }

@@ -18,6 +18,12 @@ export function snapped(from: number, to: number, holdout: number, block: number
   return sharp ? { from: start, to: end } : { from, to };
 }
 
+/** The part that the plot shows. */
+export function shownPart({ left, right }: State, total: number): Part {
+  const to = Math.min(right, total);
+  return left < to ? { from: left, to } : { from: 0, to: total };
+}
+
 /** The part that is `factor` times as long, with the same value at a share of the width; none if nothing changes. */
 export function zoomed({ from, to }: Part, factor: number, around: number, total: number): Part | undefined {
   const length = Math.min(total, Math.max(LEAST_SHOWN, Math.round((to - from) * factor)));

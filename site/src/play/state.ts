@@ -28,6 +28,8 @@ export interface State {
   /** The part that the plot shows; all of it when left = right. */
   readonly left: number;
   readonly right: number;
+  /** Which percentile is drawn over time. */
+  readonly percentile: "50" | "90" | "95" | "99";
   /** Name of the visitor's file; "" is the example. */
   readonly file: string;
 }
@@ -53,6 +55,7 @@ export const FIELDS: Fields<State> = {
   to: numberField(0, 0, 2 ** 24),
   left: numberField(0, 0, 2 ** 24),
   right: numberField(0, 0, 2 ** 24),
+  percentile: choiceField("50", "90", "95", "99"),
   file: textField("", /^.{0,200}$/),
 };
 

@@ -4,6 +4,7 @@ import type { Lines } from "../charts/lines.js";
 import type { Read } from "../data/read.js";
 import type { Column, FileShape } from "../data/shape.js";
 import type { Method, ReleaseSettings } from "../play/state.js";
+import type { Moment, TimelineSettings } from "./timeline.js";
 
 /** Where values come from: the example of a seed, or numbers read from a file. */
 export type Source =
@@ -90,6 +91,28 @@ export interface ToMultiples {
 export type FromMultiples =
   | { readonly type: "lines"; readonly method: Method; readonly lines: Lines; readonly off: number }
   | { readonly type: "failed"; readonly method: Method; readonly message: string };
+
+export type ToEvents =
+  | {
+      readonly type: "make";
+      readonly source: Source;
+      readonly settings: TimelineSettings;
+      /** Values that have streamed through. */
+      readonly at: number;
+    }
+  /** Columns over one part, and everything about one range. */
+  | { readonly type: "ask"; readonly part: Part; readonly range: Part };
+
+export type FromEvents =
+  | {
+      readonly type: "moments";
+      readonly columns: readonly Moment[];
+      readonly whole: Moment;
+      /** Values in a tick. */
+      readonly tick: number;
+      readonly explanation: string;
+    }
+  | { readonly type: "failed"; readonly message: string };
 
 export type ToFile =
   | { readonly type: "open"; readonly file: File }

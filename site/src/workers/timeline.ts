@@ -1,0 +1,167 @@
+/**
+ * A stream's values as events at their times: counts and means by `privateStream({ every, of: "mean" })`, percentiles by
+ * `privateHistogram`. Half of ε goes to each of the two releases.
+ */
+import { type EventAnswer, type EventStream, type Histogram, privateHistogram, privateStream } from "brume";
+import type { Part } from "./protocol.js";
+
+export interface TimelineSettings {
+  readonly epsilon: number;
+  readonly max: number;
+  /** Seconds between two values, and when the first one came, in milliseconds since 1970. */
+  readonly pace: number;
+  readonly start: number;
+  /** Of the noise; secret noise without it. */
+  readonly seed?: string;
+}
+
+/** A percentile and its interval; an end that is not known is undefined. */
+export interface TimedQuantile {
+  readonly p: number;
+  readonly value: number | undefined;
+  readonly low: number | undefined;
+  readonly high: number | undefined;
+  readonly truth: number;
+}
+
+/** A number with its interval. */
+export interface Estimate {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly truth: number;
+}
+
+export interface Moment {
+  /** The part of the stream that it is about: whole ticks, in positions. */
+  readonly from: number;
+  readonly to: number;
+  readonly count: Estimate;
+  readonly mean: Estimate | undefined;
+  readonly quantiles: readonly TimedQuantile[];
+}
+
+/** Ticks that a stream is cut into, or fewer where it is short. */
+const TICKS = 2 ** 11;
+/** The fewest values in a tick. */
+const LEAST = 8;
+
+/** Seconds that read well as the length of a tick. */
+const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
+
+export class Timeline {
+  readonly #values: Float64Array;
+  readonly #settings: TimelineSettings;
+  readonly #histogram: Histogram;
+  readonly #means: EventStream;
+  /** Milliseconds of a tick, and when the first one starts. */
+  readonly #every: number;
+  readonly #origin: number;
+  #clock: number;
+
+  /** Takes all values and closes all of their ticks. */
+  constructor(values: Float64Array, settings: TimelineSettings) {
+    const { pace, start, epsilon, max, seed } = settings;
+    this.#values = values;
+    this.#settings = settings;
+    this.#every = tickOf(values.length, pace);
+    this.#origin = Math.floor(start / this.#every) * this.#every;
+    this.#clock = this.#origin;
+    const shared = {
+      epsilon: epsilon / 2,
+      every: this.#every,
+      origin: this.#origin,
+      perTick: Math.max(1, this.perTick),
+      maxRange: this.#every * TICKS,
+      history: 2 * this.#every * TICKS,
+      clock: () => this.#clock,
+      ...(seed === undefined ? {} : { unsafeSeed: seed }),
+    };
+    this.#histogram = privateHistogram({ ...shared, edges: { min: max / 1000, max } });
+    this.#means = privateStream({ ...shared, max, of: "mean" });
+    this.#takeAll();
+  }
+
+  #takeAll(): void {
+    const event = { at: 0 };
+    for (let i = 0; i < this.#values.length; i++) {
+      event.at = this.#timeOf(i);
+      if (event.at >= this.#clock + this.#every) this.#close(event.at);
+      const value = Math.max(0, this.#values[i]!);
+      this.#histogram.add(value, event);
+      this.#means.add(value, event);
+    }
+    this.#close(this.#clock + this.#every);
+  }
+
+  #close(now: number): void {
+    this.#clock = this.#origin + Math.floor((now - this.#origin) / this.#every) * this.#every;
+    this.#histogram.advance(this.#clock);
+    this.#means.advance(this.#clock);
+  }
+
+  #timeOf(position: number): number {
+    return Math.floor(this.#settings.start + 1000 * this.#settings.pace * position);
+  }
+  #positionAt(time: number): number {
+    const position = Math.ceil((time - this.#settings.start) / (1000 * this.#settings.pace));
+    return Math.min(this.#values.length, Math.max(0, position));
+  }
+
+  /** What the library says about a part, in whole ticks, and the truth beside it. */
+  ask(part: Part, quantiles: readonly number[]): Moment {
+    const round = (position: number) =>
+      this.#origin + Math.round((this.#timeOf(position) - this.#origin) / this.#every) * this.#every;
+    const from = round(part.from);
+    const to = Math.max(from + this.#every, round(part.to));
+    const answer = this.#histogram.between(from, to, { quantiles });
+    const [first, last] = [this.#positionAt(from), this.#positionAt(to)];
+    const sorted = this.#values.slice(first, last).sort();
+    const truth = (p: number) => sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? NaN;
+    return {
+      from: first,
+      to: last,
+      count: { ...answer.total, truth: last - first },
+      mean: this.#meanOf(from, to),
+      quantiles: answer.quantiles.map(({ p, value, low, high }) => ({
+        p,
+        value: value ?? undefined,
+        low: low ?? undefined,
+        high: high ?? undefined,
+        truth: truth(p),
+      })),
+    };
+  }
+
+  /** None before the ticks that choose θ are over. */
+  #meanOf(from: number, to: number): Estimate | undefined {
+    let answer: EventAnswer;
+    try {
+      answer = this.#means.between(from, to);
+    } catch {
+      return undefined;
+    }
+    const { value, low, high } = answer;
+    const [first, last] = [this.#positionAt(answer.from), this.#positionAt(answer.to)];
+    if (!(last > first)) return undefined;
+    let sum = 0;
+    for (let i = first; i < last; i++) sum += Math.max(0, this.#values[i]!);
+    return { value, low, high, truth: sum / (last - first) };
+  }
+
+  /** Values in a tick. */
+  get perTick(): number {
+    return this.#every / (1000 * this.#settings.pace);
+  }
+
+  explanation(): string {
+    return `${this.#histogram.explain()}\n\n${this.#means.explain()}`;
+  }
+}
+
+/** Milliseconds of a tick for so many values. */
+export function tickOf(values: number, pace: number): number {
+  const least = Math.max((values * pace) / TICKS, LEAST * pace);
+  const seconds = LENGTHS.find((length) => length >= least) ?? Math.ceil(least / 86_400) * 86_400;
+  return Math.ceil(1000 * seconds);
+}
