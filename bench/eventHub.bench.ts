@@ -8,7 +8,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { openHub, openStream, type Store } from "../src/index.js";
 import { fileStore, sqliteStore } from "../src/node.js";
-import { collectGarbage, row, type Row } from "./harness.js";
+import { collectGarbage, rates, row, type Row, type Taken, timed } from "./harness.js";
 
 const KEYS = 1000;
 const CLIENTS = 8 * KEYS;
@@ -48,8 +48,8 @@ async function bytesOf(metric: keyof typeof METRICS): Promise<number> {
 const eventOf = (metric: keyof typeof METRICS, i: number) =>
   metric.includes("person") ? { person: `user-${i % 100_000}` } : undefined;
 
-/** Milliseconds for all events, with ticks closed by the clock meanwhile. */
-async function measure(store: Store, metric: keyof typeof METRICS): Promise<number> {
+/** The time for all events, with ticks closed by the clock meanwhile. */
+async function measure(store: Store, metric: keyof typeof METRICS): Promise<Taken> {
   const hub = openHub({ metrics: { metric: METRICS[metric] }, store, key, commitEvery: COMMIT_EVERY });
   await Promise.all(keys.map((name, i) => hub.add("metric", name, 1, eventOf(metric, i))));
   hub.start();
@@ -60,11 +60,9 @@ async function measure(store: Store, metric: keyof typeof METRICS): Promise<numb
       await hub.add("metric", keys[(i * 7919) % KEYS]!, 1 + (i % 1000), eventOf(metric, i));
     }
   };
-  const start = performance.now();
-  await Promise.all(Array.from({ length: CLIENTS }, client));
-  const ms = performance.now() - start;
+  const taken = await timed(() => Promise.all(Array.from({ length: CLIENTS }, client)));
   await hub.close();
-  return ms;
+  return taken;
 }
 
 /** Every event by itself. */
@@ -86,13 +84,13 @@ export async function* rows(): AsyncGenerator<Row> {
         const what = `${name}: ${TOTAL} events, ${KEYS} ${metric}, a commit every ${COMMIT_EVERY} ms`;
         process.stderr.write(`event-hub: ${what}\n`);
         const bytes = await bytesOf(metric);
-        const ms = await measure(await open(join(folder, `${name}-${metric.length}`)), metric);
-        const valuesPerSecond = (TOTAL * 1000) / ms;
-        const figures = `${Math.round(valuesPerSecond).toLocaleString("en")} events/s, ${Math.round(bytes)} bytes per key`;
+        const taken = await measure(await open(join(folder, `${name}-${metric.length}`)), metric);
+        const figures = `${rates(TOTAL, "events", taken)}, ${Math.round(bytes)} bytes per key`;
         yield {
-          ...row("event-hub", `${what}: ${figures}`, ms, null, naiveMs, null),
+          ...row("event-hub", `${what}: ${figures}`, taken.ms, null, naiveMs, null),
           keys: KEYS,
-          valuesPerSecond,
+          valuesPerSecond: (TOTAL * 1000) / taken.ms,
+          valuesPerProcessorSecond: (TOTAL * 1000) / taken.usedMs,
           bytesPerKey: bytes,
         };
       }

@@ -22,6 +22,8 @@ export interface Row {
   /** Of a hub alone: how many streams, how fast in all, and what each of them takes. */
   readonly keys?: number;
   readonly valuesPerSecond?: number;
+  /** The same by the processor time of all threads, which other work on the machine hardly changes. */
+  readonly valuesPerProcessorSecond?: number;
   readonly bytesPerKey?: number;
   /** Of the whole process: at the end, or for a program its most. */
   readonly residentBytes?: number;
@@ -133,4 +135,23 @@ function median(times: readonly number[]): number {
 
 function ratio(above: number | null, below: number | null): number | null {
   return above === null || below === null ? null : above / below;
+}
+
+/** Time by the clock, and processor time of all threads, in milliseconds. */
+export interface Taken {
+  readonly ms: number;
+  readonly usedMs: number;
+}
+
+export async function timed(run: () => Promise<unknown>): Promise<Taken> {
+  const [start, used] = [performance.now(), process.cpuUsage()];
+  await run();
+  const { user, system } = process.cpuUsage(used);
+  return { ms: performance.now() - start, usedMs: (user + system) / 1000 };
+}
+
+/** "50,000 values/s, 60,000 per second of processor time": the second figure holds on a busy machine, too. */
+export function rates(total: number, unit: string, { ms, usedMs }: Taken): string {
+  const rate = (time: number) => Math.round((total * 1000) / time).toLocaleString("en");
+  return `${rate(ms)} ${unit}/s, ${rate(usedMs)} per second of processor time`;
 }

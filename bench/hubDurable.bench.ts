@@ -8,7 +8,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { openHub, type Store } from "../src/index.js";
 import { fileStore, sqliteStore } from "../src/node.js";
-import { row, type Row } from "./harness.js";
+import { rates, row, type Row, type Taken, timed } from "./harness.js";
 
 const KEYS = 1000;
 const CLIENTS = 8 * KEYS;
@@ -21,8 +21,8 @@ const stores: Record<string, (place: string) => Promise<Store>> = {
   file: (place) => Promise.resolve(fileStore(place)),
 };
 
-/** Milliseconds for `total` values, after the hold-out and with all streams open. */
-async function measure(store: Store, clients: number, total: number, commitEvery: number): Promise<number> {
+/** The time for `total` values, after the hold-out and with all streams open. */
+async function measure(store: Store, clients: number, total: number, commitEvery: number): Promise<Taken> {
   const hub = openHub({ ...options, store, key, commitEvery, live: 2 * KEYS });
   await hub.pushMany("0", new Float64Array(options.holdout).fill(500));
   await Promise.all(Array.from({ length: KEYS }, (_, i) => hub.push(String(i), 1)));
@@ -33,11 +33,9 @@ async function measure(store: Store, clients: number, total: number, commitEvery
       await hub.push(String((i * 7919) % KEYS), i % 1000);
     }
   };
-  const start = performance.now();
-  await Promise.all(Array.from({ length: clients }, client));
-  const ms = performance.now() - start;
+  const taken = await timed(() => Promise.all(Array.from({ length: clients }, client)));
   await hub.close();
-  return ms;
+  return taken;
 }
 
 export async function* rows(): AsyncGenerator<Row> {
@@ -47,7 +45,7 @@ export async function* rows(): AsyncGenerator<Row> {
       const total = 200_000;
       const what = `${name}: ${total} values, ${KEYS} keys, a commit every ${COMMIT_EVERY} ms`;
       process.stderr.write(`hub-durable: ${what}\n`);
-      const ms = await measure(await open(join(folder, name)), CLIENTS, total, COMMIT_EVERY);
+      const taken = await measure(await open(join(folder, name)), CLIENTS, total, COMMIT_EVERY);
       const inner = await open(join(folder, `${name}-single`));
       const single: Store = {
         durable: true,
@@ -55,13 +53,12 @@ export async function* rows(): AsyncGenerator<Row> {
         put: (...snapshot) => inner.put(...snapshot),
       };
       const few = 500;
-      const naiveMs = (await measure(single, 1, few, 0)) * (total / few);
-      const valuesPerSecond = (total * 1000) / ms;
-      const figures = `${Math.round(valuesPerSecond).toLocaleString("en")} values/s`;
+      const naiveMs = (await measure(single, 1, few, 0)).ms * (total / few);
       yield {
-        ...row("hub-durable", `${what}: ${figures}`, ms, null, naiveMs, null),
+        ...row("hub-durable", `${what}: ${rates(total, "values", taken)}`, taken.ms, null, naiveMs, null),
         keys: KEYS,
-        valuesPerSecond,
+        valuesPerSecond: (total * 1000) / taken.ms,
+        valuesPerProcessorSecond: (total * 1000) / taken.usedMs,
       };
     }
   } finally {

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { openHub } from "../src/index.js";
 import { openWorkerHub } from "../src/node.js";
-import { row, type Row } from "./harness.js";
+import { row, type Row, type Taken, timed } from "./harness.js";
 
 const KEYS = 8000;
 const ROUNDS = 5;
@@ -16,25 +16,16 @@ const options = { epsilon: 0.5, max: 1000, maxRange: 4096, holdout: 256, live: 1
 const AT_ONCE = 512;
 const values = Float64Array.from({ length: 320 }, (_, i) => (i * 7919) % 1000);
 
-interface Filled {
-  readonly ms: number;
-  /** Processor time of all threads. */
-  readonly usedMs: number;
-}
-
 /** Gives the streams of a round their values. */
 async function fill(
   hub: { pushMany(name: string, values: Float64Array): Promise<Float64Array> },
   round: number,
-): Promise<Filled> {
+): Promise<Taken> {
   let next = 0;
   const client = async (): Promise<void> => {
     while (next < KEYS) await hub.pushMany(`round ${round} stream ${next++}`, values);
   };
-  const [start, used] = [performance.now(), process.cpuUsage()];
-  await Promise.all(Array.from({ length: AT_ONCE }, client));
-  const { user, system } = process.cpuUsage(used);
-  return { ms: performance.now() - start, usedMs: (user + system) / 1000 };
+  return timed(() => Promise.all(Array.from({ length: AT_ONCE }, client)));
 }
 
 export async function* rows(): AsyncGenerator<Row> {
@@ -57,7 +48,7 @@ export async function* rows(): AsyncGenerator<Row> {
     });
     const hub = openWorkerHub({ ...options, workers: WORKERS }, pathToFileURL(outfile));
     const single = openHub(options);
-    const [threads, alone]: [Filled[], Filled[]] = [[], []];
+    const [threads, alone]: [Taken[], Taken[]] = [[], []];
     for (let round = 0; round <= ROUNDS; round++) {
       const [shared, own] = [await fill(hub, round), await fill(single, round)];
       if (round === 0) continue; // threads have started, and all code is compiled
@@ -66,7 +57,7 @@ export async function* rows(): AsyncGenerator<Row> {
     }
     await hub.close();
     await single.close();
-    const least = (rounds: readonly Filled[], what: keyof Filled) =>
+    const least = (rounds: readonly Taken[], what: keyof Taken) =>
       Math.min(...rounds.map((filled) => filled[what]));
     const [ms, naiveMs] = [least(threads, "ms"), least(alone, "ms")];
     const valuesPerSecond = (KEYS * values.length * 1000) / ms;
