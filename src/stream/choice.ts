@@ -56,14 +56,17 @@ const MOST_BETA = 5;
 const LEAST_BETA = 1.5;
 /** So many scales of its noise the count for sparsity is not believed: too steep a slope costs far more than too gentle a one. */
 const UNSURE = 2;
-/** Short hold-outs hold fewer values above the best θ than the noise can tell: there the steepest slope is gentler. */
+/**
+ * Short hold-outs hold fewer values above the best θ than the noise can tell: there the steepest slope is gentler. In long
+ * ones it grows with √f: with f itself it would outweigh a second mode that a tenth of the values is in.
+ */
 const SHORT = 0.6;
 
 /** @param holdout m, `maxRange` r, `largest` ⌊max/g⌋ */
 export function makeChoice(epsilon: number, holdout: number, maxRange: number, largest: number): Choice {
   const ratio = (16 * holdout) / maxRange;
   const factor = Math.min(MOST_FACTOR, Math.max(1, ratio));
-  const steepest = MOST_BETA * (ratio < 1 ? Math.max(SHORT, Math.sqrt(ratio)) : factor);
+  const steepest = MOST_BETA * (ratio < 1 ? Math.max(SHORT, Math.sqrt(ratio)) : Math.sqrt(factor));
   const worst = (2 * steepest * Math.log(2 * largest)) / epsilon + holdout;
   let bits = FRACTION_BITS;
   while (bits > 0 && !(worst * 2 ** bits < 2 ** 51 && 2 ** bits / epsilon < 2 ** 40)) bits--;
@@ -89,6 +92,11 @@ export function steepness({ epsilon, candidates, steepest }: Choice, above: numb
   const beta = (13 * sure) / (2 * Math.log(Math.max(2, candidates[candidates.length - 1]!)));
   return Math.min(steepest, Math.max(LEAST_BETA, beta));
 }
+
+/** Below so many scales of its noise, the count for sparsity stands for too few values to tell their sizes. */
+const SPARSE = 8;
+
+export const isSparse = ({ epsilon }: Choice, above: number): boolean => epsilon * above < SPARSE;
 
 /**
  * The index of the winner: permute-and-flip by one-sided geometric noise, ties to the smaller θ.

@@ -13,7 +13,7 @@
  */
 import type { Core } from "../core/core.js";
 import { Stage, subStream } from "../core/random.js";
-import { binOf, type Choice, chooseCandidate, steepness } from "./choice.js";
+import { binOf, type Choice, chooseCandidate, isSparse, steepness } from "./choice.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { noiseScale } from "./noise.js";
 import type { Scale } from "../core/tables/scale.js";
@@ -44,6 +44,8 @@ export interface Chosen {
   /** Noisy mean of clamped values, in grid units. */
   readonly mean: number;
   readonly above: AboveCount;
+  /** So few values are above the smallest candidate, by the noisy count for sparsity, that θ may be far off. */
+  readonly sparse: boolean;
 }
 
 export class Classes {
@@ -80,7 +82,8 @@ export class Classes {
     const pick = (purpose: number, knee: number): number =>
       chooseCandidate(core, random(purpose), choice, this.#above(purpose), beta, knee);
 
-    const beta = steepness(choice, this.#above(SPARSITY)[0]! + laplace(SPARSITY, choice.countScale));
+    const larger = this.#above(SPARSITY)[0]! + laplace(SPARSITY, choice.countScale);
+    const beta = steepness(choice, larger);
     const rough = choice.candidates[pick(ROUGH, 0)]!;
     const winner = pick(FINE, 2 * rough);
     const theta = choice.candidates[winner]!;
@@ -89,6 +92,7 @@ export class Classes {
       mean:
         (this.#clampedSum(winner) + laplace(MEAN, noiseScale(1, theta, choice.epsilon))) /
         total(this.#counts[MEAN]!),
+      sparse: isSparse(choice, larger),
       above: {
         count: this.#above(ABOVE)[winner]! + laplace(ABOVE, choice.countScale),
         values: total(this.#counts[ABOVE]!),

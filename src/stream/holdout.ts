@@ -22,6 +22,8 @@ export interface Beginning {
   readonly mean: number;
   /** How many held-out values are above θ, where that was counted. */
   readonly above?: AboveCount;
+  /** Whether they were too few to choose θ well (classes.ts). */
+  readonly sparse?: boolean;
 }
 
 export interface Holdout {
@@ -109,12 +111,13 @@ class ClassedHoldout implements Holdout {
   }
 
   begin(): Beginning {
-    const { theta, mean, above } = this.#chosen!;
+    const { theta, mean, above, sparse } = this.#chosen!;
     return {
       theta,
       skipped: this.#probe?.decide(this.#core, this.#key) ?? this.#settings.skipped,
       mean: this.#settings.warmStart ? mean : theta / 2,
       above,
+      sparse,
     };
   }
 
@@ -126,8 +129,8 @@ class ClassedHoldout implements Holdout {
     writer.double(this.#held);
     this.#classes?.save(writer);
     if (this.#chosen !== undefined) {
-      const { theta, mean, above } = this.#chosen;
-      for (const x of [theta, mean, above.count, above.values]) writer.double(x);
+      const { theta, mean, above, sparse } = this.#chosen;
+      for (const x of [theta, mean, above.count, above.values, Number(sparse)]) writer.double(x);
     }
     this.#probe?.save(writer);
   }
@@ -136,7 +139,8 @@ class ClassedHoldout implements Holdout {
     this.#held = reader.double();
     if (this.#held < this.#settings.choosing) return this.#classes!.load(reader);
     const [theta, mean] = [reader.double(), reader.double()];
-    this.#set({ theta, mean, above: { count: reader.double(), values: reader.double() } });
+    const above = { count: reader.double(), values: reader.double() };
+    this.#set({ theta, mean, above, sparse: reader.double() === 1 });
     this.#probe?.load(reader);
   }
 }

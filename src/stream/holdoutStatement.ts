@@ -59,18 +59,23 @@ export function clampedShare(above: AboveCount | undefined, epsilon: number): Cl
   };
 }
 
-/** Noise of the choice moves θ by some 3/ε values; a hold-out of less than ten times that cannot show a tail. */
+/** Noise of the choice moves θ by some 3/ε values; a hold-out of less than a hundred times that cannot show a tail. */
 const BLUR = 3;
+const LARGEST_BLUR = 0.01;
 
-/** @param theta Θ in grid units, once known */
-export function warningsOf(settings: Settings, theta: number | undefined): string[] {
+/** @param theta Θ in grid units, once known @param sparse as the hold-out found */
+export function warningsOf(settings: Settings, theta: number | undefined, sparse: boolean): string[] {
   const { epsilon, choosing, max, resolution, variant, threshold } = settings;
   const warnings: string[] = [];
   if (variant !== "default" || threshold !== "noisy-max") return warnings;
   const blurred = (BLUR / epsilon) * (16 / (13 * choosing));
-  if (blurred > 0.1)
+  if (blurred > LARGEST_BLUR)
     warnings.push(
-      `the hold-out of ${heldOut(settings)} values at ε = ${epsilon} is too small to see beyond the ${blurred < 1 ? `largest ${Math.round(100 * blurred)} % of values` : "noise"}: θ may be far too small; hold out more values or give a threshold`,
+      `the hold-out of ${heldOut(settings)} values at ε = ${epsilon} is too small to see beyond the ${blurred < 1 ? `largest ${Number((100 * blurred).toPrecision(2))} % of values` : "noise"}: θ may be far too small; hold out more values or give a threshold`,
+    );
+  if (sparse)
+    warnings.push(
+      "so few held-out values are above 0 that noise may have chosen θ: it may be far too small or too large; hold out more values or give a threshold",
     );
   if (theta === Math.floor(max / resolution))
     warnings.push(

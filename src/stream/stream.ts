@@ -170,7 +170,8 @@ class Tops implements SystemParts<BlockPublisher> {
   #loadRelease(reader: Decoder): Stage<BlockPublisher> {
     const [theta, skipped, mean] = [reader.double(), reader.double(), reader.double()];
     const above = { count: reader.double(), values: reader.double() };
-    const beginning = { theta, skipped, mean, ...(above.values === 0 ? {} : { above }) };
+    const sparse = reader.double() === 1;
+    const beginning = { theta, skipped, mean, sparse, ...(above.values === 0 ? {} : { above }) };
     const publisher = this.publisher(beginning);
     publisher.load(reader);
     return { release: { beginning, publisher } };
@@ -198,7 +199,7 @@ class Tops implements SystemParts<BlockPublisher> {
       noise: "discrete Laplace, sampled exactly",
       settled: release !== undefined || settled.probing === 0,
       clampedShare: clampedShare(release?.beginning.above, epsilon),
-      warnings: warningsOf(settled, units),
+      warnings: warningsOf(settled, units, release?.beginning.sparse ?? false),
     });
   }
 }
@@ -206,7 +207,8 @@ class Tops implements SystemParts<BlockPublisher> {
 function saveStage(writer: Encoder, { holdout, release }: Stage<BlockPublisher>): void {
   writer.double(Number(release !== undefined));
   if (release === undefined) return holdout!.save(writer);
-  const { theta, skipped, mean, above } = release.beginning;
-  for (const x of [theta, skipped, mean, above?.count ?? 0, above?.values ?? 0]) writer.double(x);
+  const { theta, skipped, mean, above, sparse } = release.beginning;
+  for (const x of [theta, skipped, mean, above?.count ?? 0, above?.values ?? 0, Number(sparse ?? false)])
+    writer.double(x);
   release.publisher.save(writer);
 }

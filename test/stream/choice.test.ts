@@ -54,7 +54,7 @@ describe("the rule", () => {
     expect(steepness(choice, 60)).toBeCloseTo((13 * (6 - 2)) / (2 * Math.log(1e5)), 12); // 2 of 6 are doubted
     expect(steepness(choice, 3840)).toBe(5);
     expect(steepness(makeChoice(0.1, 4096, 2 ** 20, 1e5), 3840)).toBe(3); // short hold-outs
-    expect(steepness(makeChoice(0.1, 65536, 2 ** 18, 1e5), 3840)).toBe(20); // long ones: 5f
+    expect(steepness(makeChoice(0.1, 65536, 2 ** 18, 1e5), 3840)).toBe(10); // long ones: 5√f
   });
 
   test.each([2 ** -32, 1e-6, 1, 64])("scores stay exact at ε = %d", (epsilon) => {

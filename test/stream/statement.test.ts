@@ -28,6 +28,7 @@ describe("the statement", () => {
     expect(statement.clampedShare).toMatchObject({ low: 0, of: 2 });
     expect(statement.warnings).toEqual([
       expect.stringMatching(/^the hold-out of 64 values at ε = 0.5 is too small/),
+      expect.stringMatching(/^so few held-out values are above 0/),
     ]);
     expect(statement.noiseScale).toBe((statement.levels * statement.threshold!) / 0.5);
     expect(statement.published).toBe(36);

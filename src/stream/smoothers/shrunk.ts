@@ -129,6 +129,8 @@ export function shrunk(context: SmootherContext, period: number): Smoother {
       predictAll(estimate, inForest);
       let best = 0;
       for (let i = 1; i < experts; i++) if (errors[i]! < errors[best]!) best = i;
+      // Not held near the last block: a season may begin with a jump.
+      if (best === levels + 2) return predictions[best]!;
       const reach = REACH * Math.sqrt(nodeVariance * (sums[0]?.[1] ?? 1));
       return Math.max(estimate - reach, Math.min(estimate + reach, predictions[best]!));
     },
