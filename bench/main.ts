@@ -12,6 +12,7 @@ const benches: Record<string, () => Promise<BenchFile>> = {
   "noisy-max": () => import("./threshold.bench.js"),
   ingest: () => import("./ingest.bench.js"),
   push: () => import("./push.bench.js"),
+  release: () => import("./release.bench.js"),
   "em-step": () => import("./squareWave.bench.js"),
   "em-run": () => import("./estimate.bench.js"),
   reports: () => import("./reports.bench.js"),

@@ -33,6 +33,8 @@ export function geometricCandidates(largest: number): Float64Array {
 /** What is public about the choice: made before any value is seen. */
 export interface Choice {
   readonly candidates: Float64Array;
+  /** The bins of small numbers: most values are, and a search for each took longer than all else in a hold-out. */
+  readonly smallBins: Uint8Array;
   readonly epsilon: number;
   readonly hinge: number;
   /** The largest β there can be. */
@@ -48,6 +50,8 @@ export interface Choice {
 /** F, where sums of scores and noise stay exact. */
 const FRACTION_BITS = 10;
 const MOST_FACTOR = 256;
+/** Numbers below it have their bin in a table. */
+const SMALL = 2048;
 /**
  * Found on the tuning streams of the zoo. A steep slope protects against a θ that is far too large, a gentle one against
  * a θ near 0 on sparse streams. Below 1.5 a `max` that is far too large costs accuracy.
@@ -71,8 +75,10 @@ export function makeChoice(epsilon: number, holdout: number, maxRange: number, l
   let bits = FRACTION_BITS;
   while (bits > 0 && !(worst * 2 ** bits < 2 ** 51 && 2 ** bits / epsilon < 2 ** 40)) bits--;
   const { numerator, denominator } = exactRational(epsilon);
+  const candidates = geometricCandidates(largest);
   return {
-    candidates: geometricCandidates(largest),
+    candidates,
+    smallBins: Uint8Array.from({ length: SMALL }, (_, x) => binOf(candidates, x)),
     epsilon,
     hinge: Math.floor(factor / epsilon),
     steepest,

@@ -1,0 +1,30 @@
+/** What do a whole release and the first range after a tree cost at the defaults? Opponents: the other core; the next range. */
+import { zooStream } from "../research/zoo/zoo.js";
+import { privateStream, type System } from "../src/index.js";
+import { measure, type Row } from "./harness.js";
+
+const [HELD, COUNT, TREE] = [65_536, 2 ** 20, 65_536];
+const values = zooStream("exponential", HELD + COUNT);
+
+const begun = (core: "wasm" | "js"): System =>
+  privateStream({ epsilon: 0.1, max: 2000, core, unsafeSeed: "release" });
+
+const release = (core: "wasm" | "js") => (): number => begun(core).pushMany(values).length;
+
+export async function* rows(): AsyncGenerator<Row> {
+  yield await measure({
+    path: "release",
+    case: "65 536 values held out and 2²⁰ published in one batch, all defaults",
+    wasm: release("wasm"),
+    js: release("js"),
+  });
+  const stream = begun("wasm");
+  stream.pushMany(values);
+  const range = () => stream.range(stream.length - 2 ** 20 + 100, stream.length - 100).sum;
+  yield await measure({
+    path: "release",
+    case: "the first range after a tree has ended, which shrinks it (limit: the next range)",
+    wasm: { prepare: () => void stream.pushMany(values.subarray(0, TREE)), run: range },
+    limit: range,
+  });
+}
