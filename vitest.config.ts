@@ -13,7 +13,7 @@ const built = [
 ];
 
 /** These need a Kafka broker, which their set-up starts. */
-const onBroker = ["packages/kafka/test/broker/**/*.test.ts"];
+const onBroker = ["packages/*/test/broker/**/*.test.ts"];
 
 /** These take seconds each: statistics, attacks, processes that are killed. `npm run test:quick` leaves them out. */
 const long = [

@@ -16,7 +16,7 @@ export { Fenced, type LogRecord, type Port } from "./port.js";
 export { PublishedTwice, readPublished, type ReadOptions } from "./readPublished.js";
 export { rekey } from "./rekey.js";
 export type { KeyedStreamOptions } from "./streams.js";
-export { runClock } from "./clock.js";
+export { heartbeat, runClock } from "./clock.js";
 export { type TopicNames, topicPlan, topicProblems } from "./topics.js";
 export type { OutputFormat, Published, ValueFormat } from "./values.js";
 export {

@@ -6,6 +6,7 @@ import { readKey } from "./config/secrets.js";
 import type { Config } from "./config/types.js";
 import { makeLogger, makeServer } from "./http/server.js";
 import { tokensOf } from "./http/app.js";
+import { makeKafkaServer } from "./kafka/serve.js";
 import { Refusal } from "./refusal.js";
 import { Service } from "./service.js";
 import { StatsdServer } from "./statsd.js";
@@ -40,7 +41,24 @@ function checkOnly(path: string, config: Config): void {
   console.log(`${path}: it is right. Metrics: ${metrics.join(", ")}.`);
 }
 
+/** Events go to a cluster; nothing is kept here. */
+async function serveKafka(config: Config): Promise<void> {
+  const log = makeLogger(config.log);
+  const app = await makeKafkaServer(config, log);
+  const { host = "127.0.0.1", port = 8787 } = config.listen ?? {};
+  await app.listen({ host, port });
+  await new Promise<void>((resolve, reject) => {
+    const stop = (signal: string): void => {
+      log.info({ signal }, "stopping: no new requests");
+      app.close().then(resolve, reject);
+    };
+    process.once("SIGTERM", stop);
+    process.once("SIGINT", stop);
+  });
+}
+
 async function serve(config: Config): Promise<void> {
+  if (config.store !== undefined && "kafka" in config.store) return serveKafka(config);
   const log = makeLogger(config.log);
   const service = await Service.open(config, { onTrouble: (message) => log.error(message) });
   const app = await makeServer(service, log).catch(async (error: unknown) => {

@@ -111,7 +111,7 @@ export class Service {
   }
 }
 
-function limitsOf({ limits = {} }: Config): Limits {
+export function limitsOf({ limits = {} }: Config): Limits {
   return {
     body: limits.body ?? 1 << 20,
     batch: limits.batch ?? 10_000,

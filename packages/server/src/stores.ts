@@ -14,6 +14,10 @@ export interface OpenedStore {
 }
 
 export function openStore({ store = { sqlite: "./state" } }: Config): Promise<OpenedStore> {
+  if ("kafka" in store)
+    return Promise.reject(
+      new Refusal("store.kafka: expected brume serve, which hands events to the cluster"),
+    );
   return "sqlite" in store
     ? openSqlite(store.sqlite)
     : openPostgres(readSecret("store.postgres", store.postgres));

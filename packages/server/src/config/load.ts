@@ -77,7 +77,8 @@ function inWords({ instancePath, keyword, params, message, data, schema: wanted 
 function formsOf(path: string): string {
   const field = path.split(".").at(-1)!;
   const forms: Readonly<Record<string, string>> = {
-    store: '{ "sqlite": "./state" } or { "postgres": { "env": "DATABASE_URL" } }',
+    store:
+      '{ "sqlite": "./state" } or { "postgres": { "env": "DATABASE_URL" } } or { "kafka": { "brokers": ["host:9092"] } }',
     keys: 'a list of names, or { "prefix": "shop-", "from": 1, "to": 500 }',
     threshold: 'a number above 0, or "noisy-max"',
     holdout: 'a duration such as "10m"; for a local metric a number of reports',

@@ -30,7 +30,10 @@ export interface Config {
   readonly epsilon: number;
   readonly key: Secret;
   readonly metrics: Readonly<Record<string, MetricConfig>>;
-  readonly store?: { readonly sqlite: string } | { readonly postgres: Secret };
+  readonly store?:
+    | { readonly sqlite: string }
+    | { readonly postgres: Secret }
+    | { readonly kafka: { readonly brokers: readonly string[]; readonly prefix?: string } };
   readonly listen?: { readonly host?: string; readonly port?: number };
   readonly tokens?: { readonly write?: Secret; readonly read?: Secret; readonly metrics?: Secret };
   readonly cors?: readonly string[];

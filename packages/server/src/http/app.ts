@@ -3,12 +3,12 @@ import { Ajv } from "ajv";
 import compress from "@fastify/compress";
 import cors from "@fastify/cors";
 import rateLimit from "@fastify/rate-limit";
-import swagger from "@fastify/swagger";
+import swagger, { type SwaggerTransform } from "@fastify/swagger";
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import { Gauges } from "../gauges.js";
 import { readToken } from "../config/secrets.js";
 import type { Config } from "../config/types.js";
-import type { Service } from "../service.js";
+import type { Limits, Service } from "../service.js";
 import { aboutRoutes } from "./about.js";
 import { accessHook, type Tokens } from "./access.js";
 import { dashboardRoutes } from "./dashboard.js";
@@ -18,7 +18,7 @@ import { eventRoutes } from "./events.js";
 import { liveRoutes } from "./live.js";
 import { localRoutes } from "./local.js";
 import { answerUnknown } from "./methods.js";
-import { operationRoutes } from "./operation.js";
+import { metricsRoute, operationRoutes } from "./operation.js";
 import { otlpRoutes } from "./otlp.js";
 import { queryRoutes } from "./query.js";
 
@@ -30,9 +30,12 @@ export interface PluginOptions {
 const INTAKE = ["/v1/events", "/v1/reports"];
 const READS = ["GET", "HEAD"];
 
-export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { service }) => {
-  const { config, limits } = service;
-  const gauges = new Gauges(service);
+/** What every server has before its routes: checks, errors, limits, tokens, the OpenAPI document. */
+export async function prepare(
+  app: FastifyInstance,
+  { config, limits }: { readonly config: Config; readonly limits: Limits },
+  transform: SwaggerTransform,
+): Promise<void> {
   app.setErrorHandler(answerError);
   // Of its own, so that an app around it does not turn "12" into 12, or drop fields that it does not know.
   const ajv = new Ajv({ strict: false });
@@ -50,7 +53,7 @@ export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { serv
       errorResponseBuilder: tooMany,
     });
   await app.register(swagger, {
-    transform: documentOf(service),
+    transform,
     openapi: {
       openapi: "3.1.0",
       info: {
@@ -62,6 +65,11 @@ export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { serv
     },
   });
   app.addHook("onRequest", accessHook(tokensOf(config)));
+}
+
+export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { service }) => {
+  const gauges = new Gauges(service);
+  await prepare(app, service, documentOf(service.engine.metrics));
   app.addHook("onResponse", (request, reply, done) => {
     const route = request.routeOptions.url;
     if (route !== undefined && READS.includes(request.method) && !INTAKE.includes(route))
@@ -75,7 +83,8 @@ export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { serv
     queryRoutes(routes, service);
     liveRoutes(routes, service);
     aboutRoutes(routes, service);
-    operationRoutes(routes, service, gauges);
+    operationRoutes(routes, service.engine);
+    metricsRoute(routes, gauges);
     await routes.register((local) => Promise.resolve(localRoutes(local, service)));
     await routes.register(dashboardRoutes);
     routes.get("/openapi.json", { schema: { hide: true } }, () => app.swagger());

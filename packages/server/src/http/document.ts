@@ -3,8 +3,7 @@
  * the same by code, which is faster than a choice between schemas for every event.
  */
 import type { SwaggerTransform } from "@fastify/swagger";
-import type { Service } from "../service.js";
-import type { LiveMetric } from "../engine/state.js";
+import type { Metric } from "../config/metrics.js";
 import { BATCH, EVENT, FARTHEST, ISO } from "./events.js";
 import { NAMED, REPORTS } from "./local.js";
 import { QUERY } from "./query.js";
@@ -14,8 +13,8 @@ const TIME = `^(now|-${DURATION}|[0-9]{1,15})$`;
 const SHARE = "0\\.[0-9]{0,6}[1-9]";
 
 /** The routes' own schemas, with the metrics of the config in place of "a text". */
-export function documentOf({ engine }: Service): SwaggerTransform {
-  const metrics = [...engine.metrics];
+export function documentOf(known: Iterable<{ readonly metric: Metric }>): SwaggerTransform {
+  const metrics = Array.from(known, ({ metric }) => metric);
   const own = new Map<string, object>([
     ["/v1/events", { body: eventsBody(metrics) }],
     ["/v1/query", { querystring: queryFields(metrics) }],
@@ -29,7 +28,7 @@ export function documentOf({ engine }: Service): SwaggerTransform {
   };
 }
 
-function eventsBody(metrics: readonly LiveMetric[]): object {
+function eventsBody(metrics: readonly Metric[]): object {
   const forms = metrics.filter(({ local }) => local === undefined).map(eventForm);
   const batch = forms.length === 0 ? EVENT : { oneOf: forms };
   const { properties } = BATCH;
@@ -45,7 +44,7 @@ function eventsBody(metrics: readonly LiveMetric[]): object {
 }
 
 /** Events of one metric. */
-function eventForm({ metric, people }: LiveMetric): object {
+function eventForm(metric: Metric): object {
   const { metric: name, key, value, at, person } = EVENT.properties;
   const { description } = at;
   const times = [
@@ -56,7 +55,7 @@ function eventForm({ metric, people }: LiveMetric): object {
     metric: { ...name, const: metric.name },
     ...(metric.hasKeys ? { key } : {}),
     ...(metric.type === "count" ? {} : { value }),
-    ...(people === undefined ? {} : { person }),
+    ...(metric.perPerson === undefined ? {} : { person }),
   };
   return {
     type: "object",
@@ -66,7 +65,7 @@ function eventForm({ metric, people }: LiveMetric): object {
   };
 }
 
-function queryFields(metrics: readonly LiveMetric[]): object {
+function queryFields(metrics: readonly Metric[]): object {
   const { properties } = QUERY;
   const withPattern = (pattern: string, field: object): object => ({ ...field, pattern });
   const list = `^${SHARE}(,${SHARE}){0,5}$`;
@@ -74,7 +73,7 @@ function queryFields(metrics: readonly LiveMetric[]): object {
     ...QUERY,
     properties: {
       ...properties,
-      metric: { ...properties.metric, enum: metrics.map(({ metric }) => metric.name) },
+      metric: { ...properties.metric, enum: metrics.map((metric) => metric.name) },
       from: withPattern(TIME, properties.from),
       to: withPattern(TIME, properties.to),
       every: withPattern(`^${DURATION}$`, properties.every),
@@ -87,9 +86,9 @@ function queryFields(metrics: readonly LiveMetric[]): object {
 /** A schema with a field `metric`, which is one of the local ones; any text if there is none. */
 function localFields(
   schema: { readonly properties: { readonly metric: object } },
-  metrics: readonly LiveMetric[],
+  metrics: readonly Metric[],
 ): object {
-  const names = metrics.flatMap(({ metric, local }) => (local === undefined ? [] : metric.name));
+  const names = metrics.flatMap(({ name, local }) => (local === undefined ? [] : name));
   const metric = { ...schema.properties.metric, ...(names.length === 0 ? {} : { enum: names }) };
   return { ...schema, properties: { ...schema.properties, metric } };
 }

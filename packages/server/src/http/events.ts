@@ -2,9 +2,28 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { CheckedEvent } from "../engine/batch.js";
 import { Unavailable } from "../engine/engine.js";
-import type { LiveMetric } from "../engine/state.js";
-import type { Service } from "../service.js";
+import type { Metric } from "../config/metrics.js";
+import type { Limits } from "../service.js";
 import { BadRequest, ERROR_SCHEMA } from "./errors.js";
+
+/** Where events go: the engine, or the topics of a cluster. */
+export interface Intake<M extends Named> {
+  metric(name: string): M | undefined;
+  /** Resolves when they are stored. A repeated request key counts once. */
+  submit(events: readonly EventOf<M>[], requestKey?: string): Promise<void>;
+}
+
+interface Named {
+  readonly metric: Metric;
+}
+
+/** An event whose form is checked, of a metric as the intake knows it. */
+export type EventOf<M> = Omit<CheckedEvent, "metric"> & { readonly metric: M };
+
+export interface IntakeOptions<M extends Named> {
+  readonly engine: Intake<M>;
+  readonly limits: Limits;
+}
 
 /** An event as it comes. */
 export interface RawEvent {
@@ -68,7 +87,10 @@ const ISO_TEXT = new RegExp(ISO);
 /** The last millisecond that a date has, and minus the first. */
 export const FARTHEST = 8.64e15;
 
-export function eventRoutes(app: FastifyInstance, { engine, limits }: Service): void {
+export function eventRoutes<M extends Named>(
+  app: FastifyInstance,
+  { engine, limits }: IntakeOptions<M>,
+): void {
   app.addContentTypeParser("application/x-ndjson", { parseAs: "string" }, (_, body, done) =>
     done(null, body),
   );
@@ -140,22 +162,22 @@ function parseLines(request: FastifyRequest, text: string): RawEvent[] {
 }
 
 /** Checks a batch as a whole: one event without sense, and none is taken. The message has its place, and no value. */
-export function checkEvents(
-  metricOf: (name: string) => LiveMetric | undefined,
+export function checkEvents<M extends Named>(
+  metricOf: (name: string) => M | undefined,
   raw: readonly RawEvent[],
-): CheckedEvent[] {
+): EventOf<M>[] {
   return raw.map((event, i) => {
     const metric = metricOf(event.metric);
     if (metric === undefined || metric.metric.type === "local")
       throw new BadRequest(`events.${i}.metric: expected one that takes events; /v1/metrics lists them`);
-    const { type, hasKeys } = metric.metric;
+    const { type, hasKeys, perPerson } = metric.metric;
     if (type === "count" ? event.value !== undefined : !Number.isFinite(event.value))
       throw new BadRequest(
         `events.${i}.value: expected ${type === "count" ? "none, since a count takes no values" : "a finite number"}`,
       );
-    if ((metric.people === undefined) !== (event.person === undefined))
+    if ((perPerson === undefined) !== (event.person === undefined))
       throw new BadRequest(
-        metric.people === undefined
+        perPerson === undefined
           ? `events.${i}.person: expected none, since the metric protects events, not people; leave the id away`
           : `events.${i}.person: expected the id of a person`,
       );

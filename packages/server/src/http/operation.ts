@@ -1,7 +1,6 @@
 /** For those who run it: health, readiness, Prometheus. */
 import type { FastifyInstance } from "fastify";
 import { Unavailable } from "../engine/engine.js";
-import type { Service } from "../service.js";
 import type { Gauges } from "../gauges.js";
 import { errorAnswers } from "./events.js";
 
@@ -11,7 +10,11 @@ const STATUS = {
   properties: { status: { type: "string" }, error: { type: "string" } },
 } as const;
 
-export function operationRoutes(app: FastifyInstance, { engine }: Service, gauges: Gauges): void {
+/** @param engine says why it takes no events, if so */
+export function operationRoutes(
+  app: FastifyInstance,
+  engine: { readonly trouble: string | undefined },
+): void {
   app.get(
     "/healthz",
     {
@@ -36,6 +39,9 @@ export function operationRoutes(app: FastifyInstance, { engine }: Service, gauge
       return { status: "ok" };
     },
   );
+}
+
+export function metricsRoute(app: FastifyInstance, gauges: Gauges): void {
   app.get(
     "/metrics",
     {

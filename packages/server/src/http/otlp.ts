@@ -4,10 +4,16 @@
  * many people (histograms, cumulative sums, summaries) have no person, so no ε could be kept: their points are rejected.
  */
 import type { FastifyInstance } from "fastify";
-import type { CheckedEvent } from "../engine/batch.js";
-import type { Service } from "../service.js";
+import type { Metric } from "../config/metrics.js";
 import { BadRequest } from "./errors.js";
-import { checkEvents, errorAnswers, type RawEvent, withTimeout } from "./events.js";
+import {
+  checkEvents,
+  errorAnswers,
+  type EventOf,
+  type IntakeOptions,
+  type RawEvent,
+  withTimeout,
+} from "./events.js";
 
 interface Point {
   readonly attributes?: readonly {
@@ -85,7 +91,10 @@ const MOST_AT_ONCE = 10_000;
 const REJECTED =
   "expected delta sums of counts and gauges of other metrics, with the attributes key and person that the metric needs; see /v1/metrics";
 
-export function otlpRoutes(app: FastifyInstance, { engine, limits }: Service): void {
+export function otlpRoutes<M extends { readonly metric: Metric }>(
+  app: FastifyInstance,
+  { engine, limits }: IntakeOptions<M>,
+): void {
   app.post<{ Body: OtlpBody | undefined }>(
     "/v1/metrics",
     {
@@ -118,11 +127,11 @@ export function otlpRoutes(app: FastifyInstance, { engine, limits }: Service): v
   );
 }
 
-function eventsOf(
+function eventsOf<M>(
   { resourceMetrics = [] }: OtlpBody,
-  check: (event: RawEvent) => CheckedEvent[],
-): { readonly events: readonly CheckedEvent[]; readonly rejected: number } {
-  const events: CheckedEvent[] = [];
+  check: (event: RawEvent) => EventOf<M>[],
+): { readonly events: readonly EventOf<M>[]; readonly rejected: number } {
+  const events: EventOf<M>[] = [];
   let rejected = 0;
   const metrics = resourceMetrics.flatMap(({ scopeMetrics = [] }) =>
     scopeMetrics.flatMap(({ metrics = [] }) => metrics),
@@ -136,7 +145,7 @@ function eventsOf(
   return { events, rejected };
 }
 
-function attempt(check: () => CheckedEvent[]): CheckedEvent[] {
+function attempt<T>(check: () => T[]): T[] {
   try {
     return check();
   } catch (error) {

@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { pino, type Logger } from "pino";
 import type { Config } from "../config/types.js";
 import { Refusal } from "../refusal.js";
-import type { Service } from "../service.js";
+import type { Limits, Service } from "../service.js";
 import { brumePlugin, tokensOf } from "./app.js";
 import { frameworkError, framesOf } from "./errors.js";
 
@@ -22,9 +22,18 @@ export const makeLogger = (level: NonNullable<Config["log"]> = "info"): Logger =
   pino({ level, serializers });
 
 export async function makeServer(service: Service, logger: Logger): Promise<FastifyInstance> {
-  const { config, limits } = service;
+  const app = emptyServer(service, logger);
+  await app.register(brumePlugin, { service });
+  return app;
+}
+
+/** A server without routes. */
+export function emptyServer(
+  { config, limits }: { readonly config: Config; readonly limits: Limits },
+  logger: Logger,
+): FastifyInstance {
   checkExposure(config);
-  const app: FastifyInstance = Fastify({
+  return Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }), // a line per request would tell how many there are
     bodyLimit: limits.body,
@@ -41,8 +50,6 @@ export async function makeServer(service: Service, logger: Logger): Promise<Fast
     return503OnClosing: true,
     forceCloseConnections: "idle",
   }) as unknown as FastifyInstance;
-  await app.register(brumePlugin, { service });
-  return app;
 }
 
 /** A service that others reach takes events from those who have the token. */

@@ -1,0 +1,76 @@
+/** The server of Kafka mode: events in, a clock for the workers, health. Numbers are read from the topics `out`. */
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { metricsOf } from "../config/metrics.js";
+import type { Config } from "../config/types.js";
+import { prepare } from "../http/app.js";
+import { documentOf } from "../http/document.js";
+import { eventRoutes } from "../http/events.js";
+import { operationRoutes } from "../http/operation.js";
+import { otlpRoutes } from "../http/otlp.js";
+import { emptyServer } from "../http/server.js";
+import { Refusal } from "../refusal.js";
+import { limitsOf } from "../service.js";
+import { KafkaIntake, kafkaOf, type KafkaPort, type NewRecord, topicsOf } from "./intake.js";
+
+/** What brume-kafka gives. */
+export interface KafkaPackage {
+  kafkaPort(options: { readonly brokers: readonly string[] }): KafkaPort;
+  heartbeat(time: number): NewRecord;
+  /** Writes heartbeats, which close ticks, until it is stopped. */
+  runClock(port: KafkaPort, topic: string, every: number, signal: AbortSignal): Promise<void>;
+}
+
+const PACKAGE = "brume-kafka"; // a name, not an import: it may be missing
+
+async function load(): Promise<KafkaPackage> {
+  return (await import(PACKAGE).catch((cause: unknown) => {
+    throw new Refusal(
+      "store.kafka: expected the package brume-kafka, got none; run: npm install brume-kafka",
+      {
+        cause,
+      },
+    );
+  })) as KafkaPackage;
+}
+
+/** A server whose `close` ends the clock and the connections too. */
+export async function makeKafkaServer(
+  config: Config,
+  logger: Logger,
+  given?: KafkaPackage,
+): Promise<FastifyInstance> {
+  const { kafkaPort, heartbeat, runClock } = given ?? (await load());
+  const limits = limitsOf(config);
+  const app = emptyServer({ config, limits }, logger);
+  const port = kafkaPort({ brokers: kafkaOf(config).brokers });
+  const engine = await KafkaIntake.open(config, port, heartbeat, limits.remember).catch(
+    async (error: unknown) => {
+      await port.close();
+      throw error;
+    },
+  );
+  const metrics = metricsOf(config);
+  await prepare(app, { config, limits }, documentOf(metrics.map((metric) => ({ metric }))));
+  await app.register((routes: FastifyInstance) => {
+    eventRoutes(routes, { engine, limits });
+    otlpRoutes(routes, { engine, limits });
+    operationRoutes(routes, engine);
+    routes.get("/openapi.json", { schema: { hide: true } }, () => app.swagger());
+    return Promise.resolve();
+  });
+  const stop = new AbortController();
+  const clocks = metrics.map(({ name, every }) =>
+    runClock(port, topicsOf(config, name).in, every, stop.signal).catch(() => {
+      engine.trouble =
+        "store: the brokers take no heartbeats, so no ticks are closed; check them, then start again";
+      logger.error(engine.trouble);
+    }),
+  );
+  app.addHook("onClose", async () => {
+    stop.abort();
+    await Promise.all(clocks);
+    await port.close();
+  });
+  return app;
+}

@@ -1,0 +1,8 @@
+/** Kafka mode on a real broker. */
+import { inject, test } from "vitest";
+import { kafkaPort } from "../../../kafka/src/kafka/port.js";
+import { keepsPromises } from "../kafkaPromises.js";
+
+test("events over HTTP, numbers from the topic out", async () => {
+  await keepsPromises("service", () => kafkaPort({ brokers: inject("brokers") }));
+});

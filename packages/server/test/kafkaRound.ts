@@ -1,0 +1,58 @@
+/** One round of Kafka mode on any port: events over HTTP, a worker on each metric's topics, numbers from `out`. */
+import { heartbeat, runClock } from "../../kafka/src/clock.js";
+import type { Port } from "../../kafka/src/port.js";
+import { readPublishedFrom } from "../../kafka/src/readPublished.js";
+import type { KeyedStreamOptions } from "../../kafka/src/streams.js";
+import { topicPlan } from "../../kafka/src/topics.js";
+import type { Published } from "../../kafka/src/values.js";
+import { makeWorker } from "../../kafka/src/worker.js";
+import type { Config } from "../src/config/types.js";
+import { resolveMetric } from "../src/config/metrics.js";
+import { makeLogger } from "../src/http/server.js";
+import { topicsOf } from "../src/kafka/intake.js";
+import type { KafkaPackage } from "../src/kafka/serve.js";
+import { makeKafkaServer } from "../src/kafka/serve.js";
+import { atEnd, testConfig } from "./support.js";
+
+const ticks = { every: "500ms", lateness: "0s", finest: "500ms", maxRange: "1m" } as const;
+
+export const kafkaConfig = (prefix: string): Config =>
+  testConfig("unused", {
+    store: { kafka: { brokers: ["given by the test"], prefix } },
+    epsilon: 1000,
+    metrics: {
+      requests: { type: "count", epsilon: 300, protect: "event", keys: ["a", "b"], ...ticks },
+      basket: { type: "sum", epsilon: 300, max: 100, perPerson: 2, ...ticks },
+    },
+  });
+
+/** Noise is 0, but for odds of e⁻⁵⁰ or so: what was published per key, added up. */
+export async function kafkaRound(prefix: string, open: () => Port) {
+  const config = kafkaConfig(prefix);
+  const port = open();
+  atEnd(() => port.close());
+  for (const name of Object.keys(config.metrics))
+    await port.create(topicPlan(topicsOf(config, name), 2, { development: true }));
+  const given = { kafkaPort: open, heartbeat, runClock } as unknown as KafkaPackage;
+  const app = await makeKafkaServer(config, makeLogger("silent"), given);
+  atEnd(() => app.close());
+  for (const [name, metric] of Object.entries(config.metrics)) {
+    const { options, epsilon, perPerson } = resolveMetric(name, metric);
+    const people = perPerson === undefined ? {} : { epsilon, perPerson: { events: perPerson, every: "1d" } };
+    const stream = { ...options!, ...people } as KeyedStreamOptions;
+    const worker = makeWorker(port, {
+      ...{ ...topicsOf(config, name), group: `${prefix}-${name}`, development: true },
+      ...{ key: new Uint8Array(32).fill(7), stream, commitInterval: 20 },
+    });
+    await worker.start();
+    atEnd(() => worker.stop());
+  }
+  const totals = async (metric: string): Promise<Record<string, number>> => {
+    const sums: Record<string, number> = {};
+    const { out } = topicsOf(config, metric);
+    const numbers: AsyncIterable<Published> = readPublishedFrom(port, { topic: out, toEnd: true });
+    for await (const { name, value } of numbers) sums[name] = Math.round((sums[name] ?? 0) + value);
+    return sums;
+  };
+  return { app, totals };
+}
