@@ -18,6 +18,7 @@ export default tseslint.config(
     ignores: [
       "dist",
       "packages/*/dist",
+      "packages/*/build",
       "build",
       "coverage",
       "node_modules",

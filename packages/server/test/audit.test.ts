@@ -25,7 +25,7 @@ afterEach(() => void vi.restoreAllMocks());
 function fixedRandomness(seed: string): void {
   let calls = 0;
   vi.spyOn(globalThis.crypto, "getRandomValues").mockImplementation((array) => {
-    const bytes = new Uint8Array(array!.buffer, array!.byteOffset, array!.byteLength);
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
     for (let at = 0; at < bytes.length; at += 32)
       bytes.set(
         createHash("sha256")

@@ -35,7 +35,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 interface Life {
   readonly url: string;
-  kill(): Promise<void>;
+  readonly kill: () => Promise<void>;
 }
 
 async function start(folder: string, mistake?: Mistake): Promise<Life> {

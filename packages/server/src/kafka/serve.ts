@@ -15,10 +15,10 @@ import { KafkaIntake, kafkaOf, type KafkaPort, type NewRecord, topicsOf } from "
 
 /** What brume-kafka gives. */
 export interface KafkaPackage {
-  kafkaPort(options: { readonly brokers: readonly string[] }): KafkaPort;
-  heartbeat(time: number): NewRecord;
+  readonly kafkaPort: (options: { readonly brokers: readonly string[] }) => KafkaPort;
+  readonly heartbeat: (time: number) => NewRecord;
   /** Writes heartbeats, which close ticks, until it is stopped. */
-  runClock(port: KafkaPort, topic: string, every: number, signal: AbortSignal): Promise<void>;
+  readonly runClock: (port: KafkaPort, topic: string, every: number, signal: AbortSignal) => Promise<void>;
 }
 
 const PACKAGE = "brume-kafka"; // a name, not an import: it may be missing
