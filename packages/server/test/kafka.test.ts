@@ -14,7 +14,7 @@ test("events over HTTP, numbers from the topic out", async () => {
 
 test("a person with several keys, local metrics and missing topics are refused with what to do", async () => {
   const { metrics, ...rest } = kafkaConfig("none");
-  const open = (metrics: object) =>
+  const open = async (metrics: object) =>
     KafkaIntake.open(checkConfig({ ...rest, metrics }), new MemoryCluster().port(), heartbeat, 1000);
   const keyed = { type: "count", epsilon: 1, keys: ["a", "b"] };
   await expect(open({ keyed })).rejects.toThrow(/^metrics\.keyed\.keys: .*set protect: "event"/);

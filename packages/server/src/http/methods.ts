@@ -15,7 +15,8 @@ export function answerUnknown(app: FastifyInstance): void {
   app.setNotFoundHandler((_, reply) => reply.code(404).send(frameworkError(404)));
   // Before a body is read: what it should be is not known.
   app.addHook("onRequest", (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-    const others = request.is404 ? allowed(request.url.split("?", 1)[0]!) : [];
+    const unknown = request.is404 || request.routeOptions.url?.endsWith("*") === true; // a star: files
+    const others = unknown ? allowed(request.url.split("?", 1)[0]!) : [];
     if (others.length === 0) return done();
     void reply.code(405).header("allow", others.join(", ")).send(frameworkError(405));
   });

@@ -88,6 +88,9 @@ export function queryRoutes(app: FastifyInstance, { engine }: Service): void {
 
 /** Of all reports since the beginning: they carry no time. */
 async function localAnswer({ metric, local }: LiveMetric, query: QueryText): Promise<object> {
+  for (const field of ["key", "from", "to", "every", "shares"] as const)
+    if (query[field] !== undefined)
+      throw new BadRequest(`${field}: expected none, since reports of devices carry no key and no time`);
   const { quantiles = [], confidence = 0.95 } = askedOf({ ...query, metric: metric.name }, "histogram");
   const { name, type, unit } = metric;
   return { metric: name, type, unit, ...(await local!.estimate(quantiles, confidence)) };

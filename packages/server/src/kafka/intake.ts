@@ -96,11 +96,7 @@ export class KafkaIntake implements Intake<IntakeMetric> {
     const metrics = metricsOf(config);
     checkMetrics(metrics);
     const topics = metrics.map(({ name }) => topicsOf(config, name).in);
-    const described = await port.describe(topics).catch((cause: unknown) => {
-      throw new Refusal(`store.kafka: cannot find the topics ${topics.join(", ")}; create them first`, {
-        cause,
-      });
-    });
+    const described = await describe(port, topics);
     const places = metrics.map((metric, i): [string, Place] => [
       metric.name,
       { metric, topic: topics[i]!, partitions: described[i]!.partitions, listed: new Set(metric.keys) },
@@ -166,3 +162,13 @@ export class KafkaIntake implements Intake<IntakeMetric> {
 
 const partitionOf = (key: string, partitions: number): number =>
   createHash("sha256").update(key).digest().readUInt32BE(0) % partitions;
+
+async function describe(port: KafkaPort, topics: readonly string[]) {
+  try {
+    return await port.describe(topics);
+  } catch (cause) {
+    throw new Refusal(`store.kafka: cannot find the topics ${topics.join(", ")}; create them first`, {
+      cause,
+    });
+  }
+}
