@@ -43,7 +43,10 @@ export async function throughput(bench: Bench, of: Case, values: number): Promis
   await makeTopics(bench.port, of);
   const workers = start(bench, of);
   const received = () => workers.reduce((sum, { last }) => sum + (last?.received ?? 0), 0);
-  while (received() < values) await sleep(50);
+  while (received() < values) {
+    for (const worker of workers) worker.check();
+    await sleep(50);
+  }
   const processor = processorPerValue(workers);
   await Promise.all(workers.map((worker) => worker.end("SIGTERM")));
   const times = await outputTimes(bench.port, of, values); // read later: a reader would take its share of the processor

@@ -27,11 +27,16 @@ export class BenchProcess {
   /** The first line that is as wanted. */
   async when(wanted: (line: ProcessLine) => boolean): Promise<ProcessLine> {
     while (this.last === undefined || !wanted(this.last)) {
-      if (this.#child.exitCode !== null || this.#child.signalCode !== null)
-        throw new Error("bench: expected the worker to work, got its end");
+      this.check();
       await sleep(20);
     }
     return this.last;
+  }
+
+  /** Throws if the process has ended. */
+  check(): void {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null)
+      throw new Error("bench: expected the worker to work, got its end");
   }
 
   /** With SIGTERM it seals everything and leaves; with SIGKILL it dies as it is. */
