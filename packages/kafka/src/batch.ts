@@ -32,6 +32,8 @@ export class Batch {
   #records = 0;
   #scratch = Buffer.allocUnsafe(1 << 16);
   #written = 0;
+  /** The streams of the records that were looked at last, so that each key is looked up once. */
+  #known: { readonly records: readonly LogRecord[]; readonly streams: (Keyed | undefined)[] } | undefined;
 
   constructor(settings: BatchSettings, state: PartitionState) {
     this.#settings = settings;
@@ -51,11 +53,15 @@ export class Batch {
     const { stream, values } = this.#settings;
     const found = new Map<string, Keyed>();
     let { clock } = this.#state;
+    const streams: (Keyed | undefined)[] = [];
+    this.#known = { records, streams };
     for (const record of records) {
       const time = heartbeatTime(record);
       if (time !== undefined) clock = Math.max(clock, time);
-      const raw = record.key?.toString("latin1") ?? "";
-      if (time !== undefined || this.#state.streams.has(raw) || found.has(raw)) continue;
+      const raw = rawKey(record);
+      const known = this.#state.streams.get(raw);
+      streams.push(known);
+      if (time !== undefined || known !== undefined || found.has(raw)) continue;
       if (takesEvents(stream) && clock === -Infinity) continue; // before the first heartbeat there is no time
       const read = readName(record.key);
       if ("reason" in read || this.#problem(record, readNumber(record, values)) !== undefined) continue;
@@ -67,10 +73,12 @@ export class Batch {
   /** Processes records in the order of the log. During a replay nothing comes out of it that is used. */
   take(records: readonly LogRecord[]): void {
     const touched = new Set<Keyed>();
-    for (const record of records) {
+    const known = this.#known?.records === records ? this.#known.streams : undefined;
+    this.#known = undefined;
+    for (const [i, record] of records.entries()) {
       const time = heartbeatTime(record);
       if (time !== undefined) this.#beat(time, record.offset);
-      else this.#value(record, touched);
+      else this.#value(record, known?.[i] ?? this.#state.streams.get(rawKey(record)), touched);
     }
     for (const keyed of touched) this.#publish(keyed, keyed.push());
     this.#state.segments.add(this.#scratch.subarray(0, this.#written), records.length);
@@ -78,9 +86,8 @@ export class Batch {
     this.#records += records.length;
   }
 
-  #value(record: LogRecord, touched: Set<Keyed>): void {
+  #value(record: LogRecord, keyed: Keyed | undefined, touched: Set<Keyed>): void {
     const { stream, values } = this.#settings;
-    const keyed = this.#state.streams.get(record.key?.toString("latin1") ?? "");
     const value = readNumber(record, values);
     const person = needsPerson(stream) ? readPerson(record, values) : undefined;
     this.#hash(record.key, value, record.timestamp, person);
@@ -153,3 +160,6 @@ export class Batch {
     this.#written = at;
   }
 }
+
+/** The key, byte for byte, as text. */
+const rawKey = ({ key }: LogRecord): string => key?.toString("latin1") ?? "";

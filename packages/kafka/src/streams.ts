@@ -111,7 +111,7 @@ function named(
 /** One number per value, at its position. */
 class Positions implements KeyedStream {
   readonly #stream: PrivateStream;
-  #waiting: number[] = [];
+  readonly #waiting: number[] = [];
 
   constructor(stream: PrivateStream) {
     this.#stream = stream;
@@ -131,9 +131,11 @@ class Positions implements KeyedStream {
 
   push(): Output[] {
     const from = this.#stream.length;
-    const values = this.#stream.pushMany(Float64Array.from(this.#waiting));
-    this.#waiting = [];
-    return Array.from(values, (value, i) => ({ position: from + i, value }));
+    const values = this.#stream.pushMany(new Float64Array(this.#waiting));
+    this.#waiting.length = 0;
+    const outputs: Output[] = [];
+    for (let i = 0; i < values.length; i++) outputs.push({ position: from + i, value: values[i]! });
+    return outputs;
   }
 
   beat(): Output[] {

@@ -114,8 +114,12 @@ export function publishedRecord(
 ): NewRecord {
   if (format === "json") return { key, value: Buffer.from(JSON.stringify(published)) };
   const { position, value, at, count, until, counts } = published;
-  const numbers = [position, value];
-  if (at !== undefined) numbers.push(at);
+  if (at === undefined) {
+    const bytes = Buffer.allocUnsafe(16);
+    bytes.writeDoubleBE(value, bytes.writeDoubleBE(position, 0));
+    return { key, value: bytes };
+  }
+  const numbers = [position, value, at];
   if (count !== undefined) numbers.push(count);
   if (until !== undefined) numbers.push(until, ...counts!);
   const bytes = Buffer.allocUnsafe(8 * numbers.length);

@@ -25,7 +25,7 @@ export interface WorkerOptions extends TopicNames, SafetyOptions, MemberOptions 
   readonly commitInterval?: number;
   /** A stream is sealed after this many values. Default 256. Between seals, a restart replays `in`. */
   readonly sealEvery?: number;
-  /** Offsets of `in` that a restart replays at most. Default 50,000. */
+  /** Offsets of `in` that a restart replays at most. Default 200,000. */
   readonly replayLimit?: number;
 }
 
@@ -125,7 +125,7 @@ export async function taskSettings(
       deadLetters === undefined ? undefined : { topic: deadLetters, partitions: deadLetterPartitions },
     commitInterval: options.commitInterval ?? 100,
     sealEvery: options.sealEvery ?? 256,
-    replayLimit: options.replayLimit ?? 50_000,
+    replayLimit: options.replayLimit ?? 200_000,
   };
 }
 
