@@ -15,9 +15,16 @@ export const kafka: Command = {
   name: "kafka",
   operands: "ACTION FILE",
   summary: `${SUMMARIES.kafka}
-ACTION is one of: topics (makes the topics), check (says what is unsafe), run (a worker), clock (heartbeats for
-ticks), read (prints what is published), rekey (seals all state under the current key).
-FILE is JSON with the worker's options; docs/cluster.md has an example. Keys are read from the files it names.`,
+
+ACTION:
+  topics  makes the topics that FILE names, with three replicas
+  check   says what is unsafe about them, and what to change
+  run     runs a worker until SIGTERM; prints public counters every ten seconds
+  clock   writes the heartbeats that close ticks; needed where FILE has "every"
+  read    prints what is published, each position once, until SIGINT
+  rekey   seals all state under the current key
+
+FILE is JSON with the options of a worker; docs/cluster.md shows one. It names the files that hold the keys.`,
   options: {},
   example: "brume kafka run cluster.json",
   async run({ operands: [action, file] }) {

@@ -92,18 +92,32 @@ export async function runCommand(action: string, path: string): Promise<void> {
   }
 }
 
+/** What the broker's answers mean for a person. */
+const ADVICE: Readonly<Record<string, string>> = {
+  UNKNOWN_TOPIC_OR_PARTITION: "a topic is missing; run: brume kafka topics FILE",
+  TOPIC_ALREADY_EXISTS: "a topic of that name is there already; run: brume kafka check FILE",
+  INVALID_REPLICATION_FACTOR:
+    'the cluster has fewer than 3 brokers; add brokers, or set "development": true on a laptop',
+  TOPIC_AUTHORIZATION_FAILED: "this user may not use a topic; give it the right",
+  SASL_AUTHENTICATION_FAILED: 'the login was refused; look at "sasl"',
+};
+
 /** Errors about the cluster hold names of topics and offsets, and nothing of the data. */
 export function shown(reason: unknown): string | undefined {
   if (reason instanceof Refusal || reason instanceof PublishedTwice) return reason.message;
   const code = errorCode(reason);
-  if (code !== undefined) return `the broker answered ${code}`;
-  return (reason as { code?: string }).code === "PLT_KFK_NETWORK" ? (reason as Error).message : undefined;
+  if (code !== undefined)
+    return `the broker answered ${code}${Object.hasOwn(ADVICE, code) ? `: ${ADVICE[code]}` : ""}`;
+  return (reason as { code?: string }).code === "PLT_KFK_NETWORK"
+    ? `brokers: expected one that answers, got none; ${(reason as Error).message.replace(/\.$/, "")}`
+    : undefined;
 }
 
 export async function readClusterFile(
   path: string,
 ): Promise<{ options: KafkaWorkerOptions; file: ClusterFile }> {
   const file = parse(await readFile(path, "utf8"), path);
+  checkFields(file, path);
   const inFolder = (name: string) => readFile(resolve(dirname(path), name));
   const entries = Object.entries(file.keys ?? {});
   const keys = Object.fromEntries(
@@ -129,6 +143,26 @@ function parse(text: string, path: string): ClusterFile {
   } catch {
     throw new TypeError(`${path}: expected JSON`);
   }
+}
+
+/** The fields without which nothing works; the worker checks the others. */
+function checkFields(file: Partial<ClusterFile>, path: string): void {
+  const isName = (value: unknown) => typeof value === "string" && value !== "";
+  const want = (name: keyof ClusterFile, ok: boolean, what: string) => {
+    if (!ok)
+      throw new TypeError(
+        `${path}: expected "${name}" with ${what}, got ${JSON.stringify(file[name]) ?? "none"}`,
+      );
+  };
+  if (typeof file !== "object" || file === null) throw new TypeError(`${path}: expected a JSON object`);
+  const { brokers, stream } = file;
+  want(
+    "brokers",
+    Array.isArray(brokers) && brokers.length > 0 && brokers.every(isName),
+    "addresses (host:port)",
+  );
+  for (const name of ["group", "in", "state", "out"] as const) want(name, isName(file[name]), "a name");
+  want("stream", typeof stream === "object" && stream !== null, "the options of a stream (epsilon, max)");
 }
 
 function keyBytes(bytes: Buffer): Buffer {

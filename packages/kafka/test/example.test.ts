@@ -9,7 +9,7 @@ import { parse } from "yaml";
 
 import { KAFKA_VERSION } from "../broker/jars.js";
 import { example } from "../example/settings.js";
-import { readClusterFile } from "../src/cli.js";
+import { readClusterFile, shown } from "../src/cli.js";
 import { makeWorker } from "../src/worker.js";
 import { MemoryCluster } from "../src/memory/port.js";
 
@@ -37,6 +37,32 @@ test("the cluster file has the example's settings and the compose file's brokers
   );
   expect(brokers.map((address) => String(address).replace("PLAINTEXT://", ""))).toEqual(options.brokers);
   expect(makeWorker(new MemoryCluster().port(), options)).toBeDefined(); // its options are right
+});
+
+test.each([
+  ["{", "expected JSON"],
+  ["[1]", '"brokers" with addresses \\(host:port\\), got none'],
+  ['{ "brokers": "one:9092" }', '"brokers" with addresses \\(host:port\\), got "one:9092"'],
+  ['{ "brokers": ["one:9092"], "group": "g", "in": "" }', '"in" with a name, got ""'],
+  [
+    '{ "brokers": ["one:9092"], "group": "g", "in": "i", "state": "s", "out": "o" }',
+    '"stream" with the options',
+  ],
+])("a cluster file with a mistake is refused with what was expected: %s", async (text, message) => {
+  const path = join(mkdtempSync(join(tmpdir(), "brume-example-")), "cluster.json");
+  writeFileSync(path, text);
+  await expect(readClusterFile(path)).rejects.toThrow(new RegExp(message));
+});
+
+test("a broker's answer is shown with what to do, and an unknown error is not shown", () => {
+  expect(shown({ apiId: "UNKNOWN_TOPIC_OR_PARTITION" })).toBe(
+    "the broker answered UNKNOWN_TOPIC_OR_PARTITION: a topic is missing; run: brume kafka topics FILE",
+  );
+  expect(shown({ apiId: "NOT_CONTROLLER" })).toBe("the broker answered NOT_CONTROLLER");
+  expect(shown({ code: "PLT_KFK_NETWORK", message: "Connection to one:9092 failed." })).toBe(
+    "brokers: expected one that answers, got none; Connection to one:9092 failed",
+  );
+  expect(shown(new Error("a value"))).toBeUndefined();
 });
 
 test("the compose file has three safe brokers and two workers", () => {
