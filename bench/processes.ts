@@ -21,9 +21,10 @@ export async function buildCli(folder: string): Promise<string> {
     ...{ entryPoints: ["src/**/*.ts"], outdir: join(folder, "dist/src"), format: "esm", target: "node20" },
     logLevel: "warning",
   });
-  execFileSync("npm", ["run", "--silent", "build:node", "--", `--outdir=${resolve(folder, "dist/node")}`], {
-    stdio: "inherit",
-  });
+  for (const [script, out] of Object.entries({ "build:node": "dist/node", "build:cli": "dist/node/cli" }))
+    execFileSync("npm", ["run", "--silent", script, "--", `--outdir=${resolve(folder, out)}`], {
+      stdio: "inherit",
+    });
   return resolve(folder, "dist/node/cli/main.js");
 }
 

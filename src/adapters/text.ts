@@ -17,14 +17,14 @@ export interface TextOptions {
 /** Bytes of the longest record; what is longer is refused before it fills the memory. */
 const LONGEST = 2 ** 20;
 /** Bytes a kernel reads at a time: they stay in the processor's cache, and so do their numbers. */
-const WINDOW = 2 ** 15;
+const WINDOW = 2 ** 16;
 /** After a record that took care, the next window is this many times as long: others like it may follow. */
 const WINDOW_GROWTH = 4;
 /** An unfinished record above this length is looked at again only when it has grown by a sixteenth: linear time in all. */
 const SHORT = 2 ** 12;
 
 /** Bytes of text joined to an unfinished record at a time. */
-const PIECE = 2 ** 16;
+const PIECE = 2 ** 17;
 
 const NEWLINE = 10;
 const DELIMITERS = [",", ";", "|", ":", "\t"];

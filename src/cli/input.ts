@@ -19,8 +19,10 @@ export interface Source {
   close(): void;
 }
 
-/** Bytes read from a file at a time: few enough that what is made of them is soon used again. */
-const PIECE = 2 ** 18;
+/** Bytes read from a file at a time: enough that calls cost little against what they read (700 → 530 ms for 193 MB of NDJSON). */
+const PIECE = 2 ** 21;
+/** The same of gzip, where every piece has memory of its own. */
+const UNZIPPED_PIECE = 2 ** 18;
 
 /** By name unless said: .csv, .ndjson or .jsonl, .dat for fimi, else plain; a .gz at the end does not count. */
 export function formatOf(path: string, asked: string | undefined): Format {
@@ -115,7 +117,7 @@ async function* unzipped(source: AsyncGenerator<Uint8Array>, path: string): Asyn
       for await (const piece of source) yield piece.slice();
     };
     const { createGunzip } = await import("node:zlib");
-    const gunzip = createGunzip({ chunkSize: PIECE });
+    const gunzip = createGunzip({ chunkSize: UNZIPPED_PIECE });
     pipeline(Readable.from(rest()), gunzip, () => undefined); // what fails is thrown where the result is read
     yield* gunzip as AsyncIterable<Uint8Array>;
   } catch (reason) {
