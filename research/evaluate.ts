@@ -42,8 +42,8 @@ export interface EvaluateOptions {
   readonly answer?: AnswerKind;
   /** Passed on to every system. */
   readonly variant?: "default" | "paper";
-  /** A public θ for every system, or for the baselines another rule. */
-  readonly threshold?: number;
+  /** A public θ for every system; "default", for systems of comparison: chosen by the rule of `privateStream`. */
+  readonly threshold?: number | "default";
   /** Passed on to the systems that predict. */
   readonly skipLevels?: NonNullable<Tuning["skipLevels"]>;
   readonly smoother?: Exclude<NonNullable<StreamOptions["smoother"]>, (...args: never[]) => unknown>;

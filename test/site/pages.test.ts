@@ -4,7 +4,10 @@ import { cap, day } from "../../site/src/story/questions.js";
 import { cover } from "../../site/src/story/treeView.js";
 import { amount, percent } from "../../site/src/look/format.js";
 import { budgets } from "../../site/src/compare/state.js";
+import { METHODS } from "../../site/src/compare/methods.js";
 import { evaluate } from "../../research/evaluate.js";
+import { UNIT_TITLES } from "../../research/opponents/list.js";
+import { system, type SystemOptions } from "../../research/systems/index.js";
 import { exampleStream } from "../../src/cli/example.js";
 import { downloaded, sharedBrowser, textOf, visit, WITHOUT_WASM } from "./visit.js";
 
@@ -111,7 +114,7 @@ test("the comparison runs by itself, is that of the lab in Node, sorts, joins, a
   await visit(browser(), "compare/?methods=tops,flat&epsilons=0.1%201&repeat=2&queries=50", async (page) => {
     await textOf(page, "#compare-status", /^8 runs done\.$/);
     const [head, ...rows] = (await downloaded(page, "#compare-csv")).toString().trimEnd().split("\n");
-    expect(head).toBe("method,epsilon,runs,relative,mse,mae,theta_median,seconds_median");
+    expect(head).toBe("method,epsilon,runs,relative,mse,mae,theta_median,seconds_median,unit");
     const { results } = evaluate({
       data: exampleStream("brume"),
       max: 1000,
@@ -128,13 +131,45 @@ test("the comparison runs by itself, is that of the lab in Node, sorts, joins, a
     const order = await page
       .locator("#results tbody tr")
       .evaluateAll((all) => all.map((row) => row.getAttribute("data-method")));
-    expect(order[3]).toBe("flat");
-    await page.locator("#results tbody tr").first().hover();
+    expect(order.at(-1)).toBe("flat");
+    await page.locator("#results tbody tr[data-method]").first().hover();
     expect(await page.locator("#comparison [data-curve].joined").count()).toBe(1);
     await page.fill("#epsilons", "0.1, 99");
     await textOf(page, "#compare-error", /^Privacy budgets: expected numbers from 0\.001 to 10/);
     expect(await page.locator("#results tbody tr").count()).toBe(0);
   });
+});
+
+test("opponents: every unit of privacy has its own curves and its own ranking; our θ where ε is for one value", async () => {
+  const methods = "tops,k-ary,square-root,bd,fast";
+  await visit(browser(), `compare/?methods=${methods}&epsilons=1&repeat=2&queries=20`, async (page) => {
+    await textOf(page, "#compare-status", /^10 runs done\.$/);
+    expect(
+      await page.locator("#comparison figure").evaluateAll((all) => all.map((one) => one.dataset["unit"])),
+    ).toEqual(["event", "event-delta", "window", "user"]);
+    for (const heading of ["Relative error", "Method"]) {
+      await page.getByRole("button", { name: heading }).click();
+      const rows = await page
+        .locator("#results tbody tr")
+        .evaluateAll((all) => all.map((row) => row.getAttribute("data-method") ?? row.textContent));
+      expect(new Set(rows.slice(1, 3))).toEqual(new Set(["tops", "k-ary"]));
+      expect(rows.filter((row) => !methods.includes(row))).toEqual(Object.values(UNIT_TITLES));
+    }
+    const cells = (await downloaded(page, "#compare-csv")).toString().trimEnd().split("\n").slice(1);
+    const theta = (key: string) => Number(cells.find((cell) => cell.startsWith(`${key},`))!.split(",")[6]);
+    expect(theta("k-ary")).toBeLessThan(1000);
+    expect(theta("bd")).toBe(1000); // a hold-out is not private in this unit
+  });
+});
+
+test("the unit of a method is what its statement says", () => {
+  for (const { system: method, unit, variant } of Object.values(METHODS)) {
+    const shared = { epsilon: 1, max: 100, holdout: 64, maxRange: 256, unsafeSeed: "unit" };
+    const { delta, definition } = system({ ...shared, method, variant } as SystemOptions).statement();
+    expect([method, unit === "event-delta"]).toEqual([method, delta > 0]);
+    expect([method, unit === "window"]).toEqual([method, definition.startsWith("w-event")]);
+    expect([method, unit === "user"]).toEqual([method, definition.startsWith("user-level")]);
+  }
 });
 
 test("lists of ε: commas, spaces, semicolons", () => {

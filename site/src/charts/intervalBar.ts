@@ -71,10 +71,13 @@ const leader = (from: number, to: number) =>
   });
 
 function names(noise: number, clamped: number | undefined): SVGElement[] {
-  const [a, b] = clamped === undefined ? [noise] : apart([noise, clamped], 96);
+  const [a, b] = clamped === undefined ? [noise] : apart([noise, clamped], 110);
   const name = (x: number, text: string, colour: string) =>
     svg("text", { x, y: BAR + THICK + 50, "text-anchor": "middle", class: `name-${colour}` }, text);
-  return [name(a!, "noise", "private"), ...(b === undefined ? [] : [name(b, "cut off by θ", "clamped")])];
+  return [
+    name(a!, "noise", "private"),
+    ...(b === undefined ? [] : [name(b, "may be cut off by θ", "clamped")]),
+  ];
 }
 
 /** A diamond above the bar, so that shape tells as well as colour. */

@@ -1,6 +1,7 @@
 /** The comparison's page: it runs by itself, and what it shows belongs to the data and settings it names. */
+import { type PrivacyUnit, UNIT_TITLES } from "brume/research";
 import { type Curve, curvesChart, lookOf, marker } from "../charts/curves.js";
-import { onColours } from "../charts/theme.js";
+import { colours, FONT_FAMILY, onColours } from "../charts/theme.js";
 import { type Data, exampleData, ownData } from "../data/chosen.js";
 import { fitting, roundedUp } from "../data/fitting.js";
 import { storedStream } from "../data/stored.js";
@@ -16,6 +17,7 @@ import { ResultTable } from "./table.js";
 
 /** Milliseconds that settings must rest before they run. */
 const REST = 500;
+const ORDER = Object.keys(METHODS);
 
 beginPage();
 const store = new Store<State>(FIELDS, location.search);
@@ -70,29 +72,35 @@ function fail(message: string): void {
   byId<HTMLButtonElement>("compare-stop").disabled = true;
 }
 
-function chart(width: number): SVGElement {
+/** Units that have results, in their order. */
+const units = () =>
+  (Object.keys(UNIT_TITLES) as PrivacyUnit[]).filter((unit) =>
+    rows.some((row) => METHODS[row.method]!.unit === unit),
+  );
+
+const methodsOf = (unit: PrivacyUnit) =>
+  ORDER.filter((key) => METHODS[key]!.unit === unit && rows.some((row) => row.method === key));
+
+/** The curves of one unit: those of another one promise something else. */
+function chart(unit: PrivacyUnit, width: number): SVGElement {
   const relative = store.state.measure === "relative";
-  const order = Object.keys(METHODS);
-  const curves: Curve[] = order
-    .filter((method) => rows.some((row) => row.method === method))
-    .map((method) => ({
-      name: METHODS[method]!.name,
-      look: order.indexOf(method),
-      points: rows
-        .filter((row) => row.method === method)
-        .sort((a, b) => a.epsilon - b.epsilon)
-        .map((row) => {
-          const [y, error] = relative
-            ? [100 * row.relative, 100 * row.relativeError]
-            : [row.mse, row.mseError];
-          return { x: row.epsilon, y, low: y - error, high: y + error };
-        }),
-    }));
+  const curves: Curve[] = methodsOf(unit).map((method) => ({
+    name: METHODS[method]!.name,
+    look: ORDER.indexOf(method),
+    points: rows
+      .filter((row) => row.method === method)
+      .sort((a, b) => a.epsilon - b.epsilon)
+      .map((row) => {
+        const [y, error] = relative ? [100 * row.relative, 100 * row.relativeError] : [row.mse, row.mseError];
+        return { x: row.epsilon, y, low: y - error, high: y + error };
+      }),
+  }));
   return curvesChart({
     curves,
     width,
-    height: width < 600 ? 340 : 440,
+    height: width < 600 || unit !== "event" ? 320 : 440,
     xLabel: "ε: smaller is more private",
+    xTicks: budgets(store.state.epsilons) ?? [],
     yLabel: relative ? "relative error, %" : `mean squared error, ${sumUnit}²`,
     yText: relative
       ? (y) => (y < 1e4 ? amount(y) : powers(y).replace(/^1\.00\s×\s/, ""))
@@ -100,41 +108,62 @@ function chart(width: number): SVGElement {
   });
 }
 
+/** The charts of all units as one drawing. */
+function drawing(width: number): SVGElement {
+  let top = 0;
+  const parts = units().flatMap((unit) => {
+    const one = chart(unit, width);
+    const tall = Number(one.getAttribute("viewBox")!.split(" ")[3]);
+    const title = svg(
+      "text",
+      { x: 4, y: top + 20, "font-size": 16, "font-weight": 650, fill: colours().ink },
+      UNIT_TITLES[unit],
+    );
+    for (const [name, value] of Object.entries({ y: top + 30, width, height: tall }))
+      one.setAttribute(name, String(value));
+    top += tall + 50;
+    return [title, one];
+  });
+  return svg(
+    "svg",
+    { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${top}`, "font-family": FONT_FAMILY },
+    svg("rect", { width, height: top, fill: colours().card }),
+    ...parts,
+  );
+}
+
+function legendOf(unit: PrivacyUnit): HTMLElement {
+  const items = methodsOf(unit).map((method) => {
+    const look = ORDER.indexOf(method);
+    const { colour, dash } = lookOf(look);
+    const line = { d: "M1 7H31", stroke: colour, "stroke-width": 2, "stroke-dasharray": dash };
+    const box = { width: 32, height: 14, viewBox: "0 0 32 14", "aria-hidden": "true" };
+    return h("li", {}, svg("svg", box, svg("path", line), marker(look, 16, 7)), METHODS[method]!.name);
+  });
+  return h("ul", { class: "legend" }, ...items);
+}
+
 function paint(): void {
   const place = byId("comparison");
   table.show(rows, unit, sumUnit);
   for (const id of ["compare-csv", "compare-svg"]) byId<HTMLButtonElement>(id).disabled = rows.length === 0;
-  if (rows.length === 0) return place.replaceChildren();
-  place.replaceChildren(chart(Math.max(320, Math.min(1060, place.clientWidth))));
+  const width = Math.max(300, Math.min(1060, place.clientWidth));
+  place.replaceChildren(
+    ...units().map((unit) =>
+      h(
+        "figure",
+        { "data-unit": unit },
+        h("figcaption", {}, UNIT_TITLES[unit]),
+        chart(unit, width),
+        legendOf(unit),
+      ),
+    ),
+  );
   for (const curve of place.querySelectorAll<SVGGElement>("[data-curve]")) {
-    const method = Object.keys(METHODS).find((key) => METHODS[key]!.name === curve.dataset["curve"]);
+    const method = ORDER.find((key) => METHODS[key]!.name === curve.dataset["curve"]);
     curve.addEventListener("pointerenter", () => join(method));
     curve.addEventListener("pointerleave", () => join(undefined));
   }
-  byId("legend").replaceChildren(
-    ...Object.keys(METHODS)
-      .filter((method) => rows.some((row) => row.method === method))
-      .map((method) => {
-        const look = Object.keys(METHODS).indexOf(method);
-        const line = {
-          d: "M1 7H31",
-          stroke: lookOf(look).colour,
-          "stroke-width": 2,
-          "stroke-dasharray": lookOf(look).dash,
-        };
-        return h(
-          "li",
-          {},
-          svg(
-            "svg",
-            { width: 32, height: 14, viewBox: "0 0 32 14", "aria-hidden": "true" },
-            svg("path", line),
-            marker(look, 16, 7),
-          ),
-          METHODS[method]!.name,
-        );
-      }),
-  );
 }
 
 /** A row and its curve stand out together. */
@@ -152,19 +181,25 @@ function join(method: string | undefined): void {
 
 function listMethods(): void {
   const chosen = () => new Set(store.state.methods.split(","));
+  const box = (key: string) => {
+    const input = h("input", { type: "checkbox", value: key });
+    input.checked = chosen().has(key);
+    input.addEventListener("change", () => {
+      const now = ORDER.filter((other) => (other === key ? input.checked : chosen().has(other)));
+      if (now.length > 0) store.set({ methods: now.join(",") });
+      else input.checked = true; // something has to be compared
+    });
+    return h("label", {}, input, METHODS[key]!.name);
+  };
   byId("method-list").append(
-    ...Object.entries(METHODS).map(([key, { name }]) => {
-      const box = h("input", { type: "checkbox", value: key });
-      box.checked = chosen().has(key);
-      box.addEventListener("change", () => {
-        const now = Object.keys(METHODS).filter((other) =>
-          other === key ? box.checked : chosen().has(other),
-        );
-        if (now.length > 0) store.set({ methods: now.join(",") });
-        else box.checked = true; // something has to be compared
-      });
-      return h("label", {}, box, name);
-    }),
+    ...Object.entries(UNIT_TITLES).map(([unit, title]) =>
+      h(
+        "fieldset",
+        { class: "checks" },
+        h("legend", {}, title),
+        ...ORDER.filter((key) => METHODS[key]!.unit === unit).map(box),
+      ),
+    ),
   );
 }
 
@@ -172,9 +207,11 @@ const csv = () => {
   const lines = table
     .sorted()
     .map(({ method, epsilon, runs, relative, mse, mae, theta, seconds }) =>
-      [method, epsilon, runs, relative, mse, mae, theta, seconds].join(","),
+      [method, epsilon, runs, relative, mse, mae, theta, seconds, METHODS[method]!.unit].join(","),
     );
-  return ["method,epsilon,runs,relative,mse,mae,theta_median,seconds_median", ...lines].join("\n") + "\n";
+  return (
+    ["method,epsilon,runs,relative,mse,mae,theta_median,seconds_median,unit", ...lines].join("\n") + "\n"
+  );
 };
 
 bindControls(document, store);
@@ -197,5 +234,5 @@ byId("compare-stop").addEventListener("click", () => {
 byId("compare-csv").addEventListener("click", () =>
   download("comparison.csv", new Blob([csv()], { type: "text/csv" })),
 );
-byId("compare-svg").addEventListener("click", () => download("comparison.svg", svgFile(chart(1000))));
+byId("compare-svg").addEventListener("click", () => download("comparison.svg", svgFile(drawing(1000))));
 run();

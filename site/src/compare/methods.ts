@@ -1,25 +1,31 @@
 /** The systems that the page can compare, by the names they have in its address. */
-import type { SystemName } from "brume/research";
+import { OPPONENTS, type PrivacyUnit, type SystemName } from "brume/research";
 
 export interface Method {
   readonly name: string;
   readonly system: SystemName;
   /** "paper": ToPS exactly as printed. */
   readonly variant: "default" | "paper";
+  /** What its ε is for. Results of different units are never put into one ranking. */
+  readonly unit: PrivacyUnit;
+  /** "rule": by the rule of `privateStream`, from the hold-out; "own": as the system itself does it. */
+  readonly theta: "own" | "rule";
 }
 
-const method = (system: SystemName, name: string, variant: Method["variant"] = "default"): Method => ({
-  name,
-  system,
-  variant,
-});
+const method = (
+  system: SystemName,
+  name: string,
+  unit: PrivacyUnit = "event",
+  variant: Method["variant"] = "default",
+): Method => ({ name, system, variant, unit, theta: "own" });
 
-export const METHODS: Readonly<Record<string, Method>> = {
+/** The paper's systems, each with its own way to choose θ. */
+const OF_THE_PAPER: Readonly<Record<string, Method>> = {
   tops: method("tops", "Brume (ToPS)"),
-  paper: method("tops", "ToPS as printed", "paper"),
-  pak: method("pak", "PAK, (ε, δ)"),
-  "s-pak": method("s-pak", "S-PAK threshold, Ĥc16"),
-  "s-p": method("s-p", "S-P threshold, Ĥc16"),
+  paper: method("tops", "ToPS as printed", "event", "paper"),
+  pak: method("pak", "PAK", "event-delta"),
+  "s-pak": method("s-pak", "S-PAK threshold, Ĥc16", "event-delta"),
+  "s-p": method("s-p", "S-P threshold, Ĥc16", "event-delta"),
   "nm-h2": method("nm-e+h2", "NM-E threshold, H2"),
   hhatc16: method("hhatc16", "Ĥc16, no threshold"),
   hc16: method("hc16", "Hc16, no threshold"),
@@ -28,4 +34,17 @@ export const METHODS: Readonly<Record<string, Method>> = {
   unbounded: method("unbounded", "Binary, unbounded"),
   flat: method("flat", "Flat Laplace"),
   base: method("base", "Publish zeros"),
+};
+
+/** Mechanisms of other papers, with our θ where ε is for one value; a hold-out is not private in the other units. */
+const opponents = Object.entries(OPPONENTS)
+  .filter(([key]) => !["default", "zeros", ...Object.keys(OF_THE_PAPER)].includes(key))
+  .map(([key, { title, unit, method: system }]): [string, Method] => {
+    const theta = unit === "event" || unit === "event-delta" ? "rule" : "own";
+    return [key, { name: title, system: system as SystemName, variant: "default", unit, theta }];
+  });
+
+export const METHODS: Readonly<Record<string, Method>> = {
+  ...OF_THE_PAPER,
+  ...Object.fromEntries(opponents),
 };

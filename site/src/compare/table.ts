@@ -1,6 +1,7 @@
 /** The results as a table: a click on a heading sorts it. */
 import { h } from "../look/dom.js";
 import { amount, percent, powers } from "../look/format.js";
+import { UNIT_TITLES } from "brume/research";
 import { METHODS } from "./methods.js";
 import type { Row } from "./runner.js";
 
@@ -12,6 +13,7 @@ interface Heading {
 }
 
 const order = Object.keys(METHODS);
+const unitOf = ({ method }: Row) => METHODS[method]!.unit;
 
 export const headings = (unit: string, sumUnit: string): readonly Heading[] => [
   { name: "Method", key: "method", text: ({ method }) => METHODS[method]!.name },
@@ -41,11 +43,13 @@ export class ResultTable {
     this.#paint();
   }
 
+  /** Unit by unit, sorted within each: what ε is for decides what can be ranked. */
   sorted(): Row[] {
     const { key, down } = this.#sort;
     const value = (row: Row) => (key === "method" ? order.indexOf(row.method) : row[key]);
     const rows = this.#rows.toSorted((a, b) => value(a) - value(b) || a.epsilon - b.epsilon);
-    return down ? rows.reverse() : rows;
+    if (down) rows.reverse();
+    return Object.keys(UNIT_TITLES).flatMap((unit) => rows.filter((row) => unitOf(row) === unit));
   }
 
   #paint(): void {
@@ -62,7 +66,7 @@ export class ResultTable {
       const direction = this.#sort.key !== key ? "none" : this.#sort.down ? "descending" : "ascending";
       return h("th", { scope: "col", "aria-sort": direction }, button);
     });
-    const body = this.sorted().map((row) => {
+    const body = this.sorted().flatMap((row, i, all) => {
       const line = h(
         "tr",
         { "data-method": row.method },
@@ -70,7 +74,10 @@ export class ResultTable {
       );
       line.addEventListener("pointerenter", () => this.#onHover(row.method));
       line.addEventListener("pointerleave", () => this.#onHover(undefined));
-      return line;
+      const first = i === 0 || unitOf(all[i - 1]!) !== unitOf(row);
+      const span = String(this.#headings.length);
+      const title = h("th", { colspan: span, scope: "rowgroup" }, UNIT_TITLES[unitOf(row)]);
+      return first ? [h("tr", { class: "unit" }, title), line] : [line];
     });
     this.#place.replaceChildren(
       h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...body)),

@@ -8,7 +8,7 @@ import type { Answer, NoAnswer } from "../workers/protocol.js";
 /** @param width of the place it goes to, in pixels */
 export function answerView(answer: Answer | NoAnswer, meaning: Meaning, width: number): Node[] {
   if (answer.type === "no answer") return [h("p", { class: "empty" }, WHY[answer.why])];
-  const { from, to, asked, truth, clamped, threshold, sum, low, high } = answer;
+  const { from, to, asked, truth, clamped, hidden, threshold, sum, low, high } = answer;
   const length = to - from;
   const off = Math.abs(sum - truth) / (Math.abs(truth) || 1);
   const missing = [
@@ -28,7 +28,11 @@ export function answerView(answer: Answer | NoAnswer, meaning: Meaning, width: n
       { class: "quiet small", id: "answer-range" },
       [`${place(from, meaning)} to ${place(to, meaning)}: ${span(length, meaning)}.`, ...missing].join(" "),
     ),
-    intervalBar({ sum, low, high, clamped, truth }, amount, Math.min(860, Math.max(280, width))),
+    intervalBar(
+      { sum, low, high, clamped: hidden?.high ?? clamped, truth },
+      amount,
+      Math.min(860, Math.max(280, width)),
+    ),
     h(
       "p",
       { class: "small", id: "answer-parts" },
@@ -36,16 +40,20 @@ export function answerView(answer: Answer | NoAnswer, meaning: Meaning, width: n
       h(
         "span",
         { class: "clamped-part" },
-        clamped > 0
-          ? `Cut off: ${amount(clamped)}, because values above θ = ${withUnit(threshold, meaning.unit)} count as θ. `
-          : "Cut off: nothing in this range is above θ. ",
+        hidden === undefined
+          ? `Values above θ = ${withUnit(threshold, meaning.unit)} count as θ; this method does not say how much that cuts off. `
+          : `Values above θ = ${withUnit(threshold, meaning.unit)} count as θ: that cuts off about ${amount(hidden.sum)}, at most ${amount(hidden.high)}, by private counts. `,
       ),
-      h("span", { class: "secret" }, `The private sum is ${percent(off)} off.`),
     ),
     h(
       "p",
       { class: "hint" },
-      "What is cut off is computed here from your own data: no published number holds it.",
+      "Only you know: ",
+      h(
+        "span",
+        { class: "secret", id: "answer-secret" },
+        `${amount(clamped)} is cut off, and the private sum is ${percent(off)} off.`,
+      ),
     ),
   ];
 }

@@ -47,8 +47,8 @@ function begin(asked: Comparison): void {
 }
 
 function runOnce(run: Run): FromCompare {
-  const { system, variant } = METHODS[run.method]!;
-  let experiment = experiments.get(variant);
+  const { system, variant, theta } = METHODS[run.method]!;
+  let experiment = experiments.get(`${variant}, ${theta}`);
   if (experiment === undefined) {
     const { source: _, ...options } = comparison!;
     experiment = prepare({
@@ -58,8 +58,9 @@ function runOnce(run: Run): FromCompare {
       epsilons: [run.epsilon],
       methods: [system],
       tile: true,
+      ...(theta === "rule" ? { threshold: "default" } : {}),
     });
-    experiments.set(variant, experiment);
+    experiments.set(`${variant}, ${theta}`, experiment);
   }
   const result = runTrial(experiment, { method: system, epsilon: run.epsilon, run: run.run });
   return { run, result, mean: experiment.prefix[experiment.maxRange]! / experiment.maxRange };

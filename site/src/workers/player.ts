@@ -113,11 +113,11 @@ export class Player {
     const end = Math.min(to, this.at);
     if (start >= end)
       return { type: "no answer", asked, why: to <= holdout ? "held out" : "not streamed yet" };
-    const { sum, low, high } = this.#publisher.range(start - holdout, end - holdout);
+    const { sum, low, high, hidden } = this.#publisher.range(start - holdout, end - holdout);
     const threshold = this.#publisher.statement().threshold ?? Infinity;
     const truth = this.#sums[end]! - this.#sums[start]!;
     const clamped = this.#excess[end]! - this.#excess[start]!;
-    return { type: "answer", asked, from: start, to: end, truth, clamped, threshold, sum, low, high };
+    return { type: "answer", asked, from: start, to: end, truth, clamped, hidden, threshold, sum, low, high };
   }
 
   /** The private line of another release of the same values, on the same columns. */

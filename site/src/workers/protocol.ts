@@ -54,6 +54,8 @@ export interface Answer {
   readonly truth: number;
   /** How much of the truth lies above θ, by the visitor's own data: no published number holds it. */
   readonly clamped: number;
+  /** The same as the library can tell it from private counts: an estimate, and the most it may be. */
+  readonly hidden: { readonly sum: number; readonly high: number } | undefined;
   readonly threshold: number;
   readonly sum: number;
   readonly low: number;
