@@ -97,6 +97,11 @@ function inOurLook(html: string, url: string): string {
       `<link rel="icon" href="${root}favicon.svg" type="image/svg+xml"/><link rel="stylesheet" href="${base}assets/brume.css"/><script defer src="${base}assets/brume.js"></script></head>`,
     )
     .replace(/<body><script>.*?<\/script>/s, ownTitle ? '<body class="brume-own-title">' : "<body>")
+    .replace('<div class="col-content">', '<div class="col-content" role="main">')
+    .replace(
+      '<div class="col-sidebar">',
+      '<div class="col-sidebar" role="complementary" aria-label="Contents">',
+    )
     .replaceAll(`href="${base}media/index.html"`, `href="${root}"`) // the README links the story's source
     .replace(/<pre>/g, '<pre tabindex="0">')
     .replace(

@@ -30,7 +30,7 @@ test("the story: seven steps, each with a control and a number that the library 
       await page.locator("input[name=shown][value=private]").check({ force: true });
       await textOf(page, "#stage-note", /^Published instead/);
       await enter(1);
-      await textOf(page, "#length-say", /2\sd 20\sh: ± [\d,.]+\skWh/);
+      await textOf(page, "#length-say", /2\sd 20\sh: ±\s[\d,.]+\skWh/);
       await page.locator("#length").fill("16");
       await textOf(page, "#length-say", /45\sd 12\sh/);
       await enter(2);

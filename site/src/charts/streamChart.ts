@@ -59,10 +59,15 @@ export class StreamChart {
     return this.#lines;
   }
 
-  /** Other ends, words, hold-out or mist. */
+  /** Other ends, words, hold-out or mist. A plot that only shows another part stays: fingers may be on it. */
   change(options: Partial<StreamChartOptions>): void {
-    this.#options = { ...this.#options, ...options };
-    this.#remake();
+    const before = this.#options;
+    this.#options = { ...before, ...options };
+    const other = (Object.keys(options) as (keyof StreamChartOptions)[]).filter(
+      (key) => !["from", "to", "holdout"].includes(key) && options[key] !== before[key],
+    );
+    if (other.length > 0) this.#remake();
+    else this.#plot.setData(this.#data());
   }
 
   /** Shows these lines with the browser's next frame; only the newest ones count. */
@@ -95,7 +100,7 @@ export class StreamChart {
   }
 
   #make(): uPlot {
-    const { words, from, to, small = false, sync, onZoom, onSelect, top } = this.#options;
+    const { words, small = false, sync, onZoom, onSelect, top } = this.#options;
     const look = colours();
     const axis = axisOf(look);
     const none = { points: { show: false } };
@@ -112,7 +117,7 @@ export class StreamChart {
         },
         padding: [small ? 10 : 26, small ? 14 : this.#container.clientWidth < 560 ? 66 : 84, 0, 0],
         scales: {
-          x: { time: false, range: [from, to] },
+          x: { time: false, range: () => [this.#options.from, this.#options.to] },
           y: { range: () => (top === undefined ? heights(this.#lines, this.#faint) : [0, top]) },
         },
         axes: [

@@ -54,8 +54,16 @@ function tick(position: number, { pace, start }: Meaning): string {
   return within % 60 === 0 ? time : `${time}:${two(Math.floor(within % 60))}`;
 }
 
-/** The words of a chart of this stream. */
+/** The words of a chart of this stream: the same object for the same meaning. */
 export function wordsOf(meaning: Meaning): Words {
+  let words = known.get(meaning);
+  if (words === undefined) known.set(meaning, (words = makeWords(meaning)));
+  return words;
+}
+
+const known = new WeakMap<Meaning, Words>();
+
+function makeWords(meaning: Meaning): Words {
   const { pace, unit } = meaning;
   return {
     unit,
