@@ -21,8 +21,9 @@ export function makeComparison(
   core: Core,
   key: Uint32Array,
 ): StagedSystem<Publisher> {
-  const { hierarchy, rule } = settings;
-  if (rule !== "fixed") hierarchy.make(core, key, settings, settings.max); // what cannot work fails now, not after the hold-out
+  const { hierarchy, rule, threshold, max } = settings;
+  const theta = rule === "fixed" ? (threshold as number) : max;
+  if (theta > 0) hierarchy.make(core, key, settings, theta); // what cannot work fails now, not after the hold-out
   return new StagedSystem(new Comparison(settings, core, key));
 }
 

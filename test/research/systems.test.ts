@@ -244,3 +244,9 @@ test("system makes ToPS as well", () => {
   expect(system({ method: "tops", ...options }).statement().system).toBe("ToPS");
   expect(system({ method: "pak", ...options }).statement().system).toBe("pak");
 });
+
+test("noise that does not stay exact is refused when a system is made, and not after its hold-out", () => {
+  const tiny = { epsilon: 1.6e-8, max: 1, maxRange: 47, holdout: 102, notPrivate: true } as const;
+  for (const method of ["bd", "ba"] as const)
+    expect(() => comparison({ ...tiny, method })).toThrow(/does not stay exact/);
+});
