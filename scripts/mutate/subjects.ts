@@ -79,7 +79,8 @@ const thresholds: Subjects = {
   "src/stream/warmStart.ts": ["stream/stream", "stream/snapshot", "stream/coverage"],
   "src/local/threshold.ts": ["local/threshold", "local/tails"],
   "src/local/tails.ts": ["local/tails", "local/threshold"],
-  "src/events/threshold.ts": ["events/stream", "events/privacy"],
+  "src/stream/follow.ts": ["stream/follow", "stream/snapshot", "attacks/failedCalls"],
+  "src/events/threshold.ts": ["events/threshold", "events/stream", "events/privacy"],
 };
 
 const release: Subjects = {
@@ -88,7 +89,7 @@ const release: Subjects = {
   "src/stream/blocks.ts": ["stream/ranges", "stream/snapshot", "stream/stream", "attacks/failedCalls"],
   "src/stream/codec.ts": ["stream/snapshot"],
   "src/stream/levels.ts": ["stream/plan", "stream/stream"],
-  "src/stream/noise.ts": ["stream/stream", "stream/coverage"],
+  "src/stream/noise.ts": ["stream/stream", "stream/coverage", "golden"],
   "src/stream/options.ts": ["stream/options", "stream/holdout", "core/checks", "stream/stream"],
   "src/stream/plan.ts": ["stream/plan"],
   "src/stream/predictor.ts": ["stream/smoothers", "stream/snapshot", "stream/stream"],
@@ -101,7 +102,7 @@ const release: Subjects = {
   "src/stream/stagedSystem.ts": ["stream/stream", "attacks/failedCalls", "attacks/reentry"],
   "src/stream/statement.ts": ["stream/statement", "stream/stream", "stream/holdout"],
   "src/stream/stream.ts": ["stream/stream", "stream/snapshot", "stream/holdout"],
-  "src/stream/trees.ts": ["stream/trees", "stream/stream"],
+  "src/stream/trees.ts": ["stream/trees", "stream/stream", "golden"],
   "src/stream/variance.ts": ["stream/variance", "stream/plan", "stream/coverage"],
   "src/stream/weights.ts": ["stream/variance", "stream/coverage"],
   "src/stream/smoothers/custom.ts": ["stream/smoothers", "attacks/reentry", "attacks/failedCalls"],
@@ -129,7 +130,7 @@ const reports: Subjects = {
   "src/local/sums.ts": ["local/merge", "local/aggregator"],
   "src/local/recent.ts": ["local/merge", "local/aggregator"],
   "src/local/tally.ts": ["local/merge"],
-  "src/local/state.ts": ["local/merge"],
+  "src/local/state.ts": ["local/state", "local/merge"],
   "src/local/percentiles.ts": ["local/percentiles"],
   "src/local/estimate.ts": ["local/aggregator"],
   "src/local/settings.ts": ["local/aggregator"],
@@ -165,7 +166,34 @@ const durable: Subjects = {
   "src/durable/workers/workerHub.ts": ["durable/workers"],
 };
 
-const NAMED: Readonly<Record<string, Subjects>> = { kernels, thresholds, release, reports, durable };
+const ticked = ["events/stream", "events/snapshots", "attacks/eventFaults", "attacks/eventReentry"];
+const histogram = ["events/histogram", "events/snapshots", "attacks/eventFaults"];
+
+const events: Subjects = {
+  "src/events/answers.ts": ["events/stream", "events/histogram"],
+  "src/events/bucketForests.ts": ["events/bucketForests", ...histogram],
+  "src/events/bucketIndex.ts": histogram,
+  "src/events/buckets.ts": histogram,
+  "src/events/derivedKey.ts": ["events/people", "events/snapshots"],
+  "src/events/eventAnswer.ts": ["events/stream", "events/coverage"],
+  "src/events/histogram.ts": histogram,
+  "src/events/histogramAnswers.ts": ["events/histogram", "events/quantiles"],
+  "src/events/histogramOptions.ts": ["events/options", ...histogram],
+  "src/events/intake.ts": ["events/people", ...ticked],
+  "src/events/open.ts": ticked,
+  "src/events/openTicks.ts": ticked,
+  "src/events/people.ts": ["events/people", "events/privacy", "events/snapshots"],
+  "src/events/plan.ts": ["events/options", "stream/plan", "events/stream"],
+  "src/events/ratio.ts": ["events/stream", "events/coverage"],
+  "src/events/siphash.ts": ["events/people"],
+  "src/events/statement.ts": ["events/stream", "events/histogram"],
+  "src/events/template.ts": ["durable/eventHub/eventHub", "durable/eventHub/holdout"],
+  "src/events/tickedStream.ts": [...ticked, "events/privacy"],
+  "src/events/ticks.ts": ["events/options", ...ticked],
+  "src/events/waitingValues.ts": ticked,
+};
+
+const NAMED: Readonly<Record<string, Subjects>> = { kernels, thresholds, release, reports, durable, events };
 
 /** The group of a folder's files that no group names. */
 const FOLDERS: Readonly<Record<string, string>> = {
@@ -174,6 +202,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   "src/stream": "release",
   "src/local": "reports",
   "src/durable": "durable",
+  "src/events": "events",
 };
 
 /** Files of these folders that are not mutated, and why. */

@@ -61,9 +61,7 @@ export class Intake {
    * @param prepare makes room in a tick: it runs before the event is counted for its person, and may fail
    */
   admit(event: EventInfo | undefined, prepare: (tick: number) => void): number {
-    const own = event !== undefined && isPlain(event);
-    const time = own || hasOwn(event, "at") ? event!.at : undefined;
-    const person = own || hasOwn(event, "person") ? event!.person : undefined;
+    const { at: time, person } = ownFields(event);
     if (this.#people !== undefined) checkPerson(person);
     else if (person !== undefined)
       throw new TypeError(
@@ -129,6 +127,15 @@ export class Intake {
   }
 }
 
+/** What an event says of itself, each field read once. A field that someone put on a prototype is not the event's. */
+export function ownFields(event: EventInfo | undefined): EventInfo {
+  if (event === undefined || isPlain(event)) return event ?? NOTHING;
+  const read = (name: keyof EventInfo) => (Object.hasOwn(event, name) ? event[name] : undefined);
+  return { at: read("at"), person: read("person") } as EventInfo;
+}
+
+const NOTHING: EventInfo = Object.freeze(Object.create(null) as EventInfo);
+
 /** Whether all fields of an event are its own: asked without a look-up by name, which would cost more than all of `add`. */
 function isPlain(event: object): boolean {
   if (typeof event !== "object" || (event as unknown) === null)
@@ -137,7 +144,3 @@ function isPlain(event: object): boolean {
 }
 
 const base: object = Object.prototype;
-
-/** A field that someone put on a prototype is not the event's. */
-const hasOwn = (event: EventInfo | undefined, name: keyof EventInfo): boolean =>
-  event !== undefined && Object.hasOwn(event, name);

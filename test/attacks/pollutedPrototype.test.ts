@@ -206,3 +206,40 @@ test("a smoother's parameter is copied: changing the object later changes nothin
   smoother.moving = 4;
   expect(stream.statement().smoother).toBe("moving (3)");
 });
+
+test("a planted time, person, key or value is not that of a hub's event", async () => {
+  const origin = Date.UTC(2026, 2, 1, 10);
+  const common = {
+    epsilon: 64,
+    every: "1s",
+    origin,
+    maxRange: "16s",
+    keys: ["a", "b"],
+    unsafeSeed: "p",
+  } as const;
+  const tuning = { fanout: 4, skipLevels: 0 };
+  const hub = openHub({
+    metrics: {
+      orders: { ...common, tuning, of: "count", perPerson: { events: 1, every: "1m" } },
+      spent: { ...common, tuning, max: 100, threshold: 100 },
+    },
+    clock: () => origin,
+    commitEvery: 0,
+  });
+  await hub.stats();
+  plant({ at: origin + 1000, person: "everyone", key: "b", value: 50 });
+  const said = (call: Promise<void>) => call.then(String, (error: Error) => error.message);
+  const errors = [
+    await said(hub.add("orders", "a", 1, {})),
+    await said(hub.addMany("spent", [{} as { key: string }])),
+    await said(hub.addMany("spent", [{ key: "a" }])),
+  ];
+  await hub.add("spent", "a", 10, {});
+  for (const name of planted.splice(0)) delete target[name];
+  ["person", "key", "value"].forEach((name, i) =>
+    expect(errors[i]).toMatch(new RegExp(`^${name}: expected`)),
+  );
+  await hub.advance(origin + 2000);
+  const { value } = await hub.between("spent", "a", origin, origin + 1000);
+  expect(Math.abs(value - 10)).toBeLessThan(8); // in the tick of the clock, not in the planted one
+});

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { privateStream, restore, type StreamOptions } from "../../src/index.js";
-import { shrunk } from "../../src/stream/smoothers/shrunk.js";
-import { deviationVariances } from "../../src/stream/shrink.js";
+import { familyVariances, shrunk } from "../../src/stream/smoothers/shrunk.js";
 import { forestSpread } from "../../src/stream/variance.js";
 import { driftingStream } from "../support/streams.js";
 
@@ -38,15 +37,13 @@ test("no move is larger than two standard deviations of the noise", () => {
 });
 
 test("V_k is the variance of the first k children of a family, as least squares has it", () => {
-  const [b, levels, nodeVariance] = [4, 3, 5];
-  const sigma = deviationVariances(b, levels, nodeVariance);
-  const nodes = [0, 0, sigma[2]!]; // W from the trees down
-  for (const g of [1, 0]) nodes[g] = sigma[g]! * (1 - 1 / b) + nodes[g + 1]! / b ** 2;
-  for (const g of [0, 1])
+  const [b, levels, nodeVariance] = [4, 4, 5];
+  const variances = familyVariances(b, levels);
+  for (let g = 0; g < levels - 1; g++)
     for (let k = 1; k < b; k++) {
       const children = [{ from: 0, to: k * b ** g, weight: 1 }];
       const want = forestSpread(children, b, levels, nodeVariance).variance;
-      expect((sigma[g]! * k * (b - k)) / b + (k ** 2 * nodes[g + 1]!) / b ** 2).toBeCloseTo(want, 10);
+      expect(nodeVariance * variances[g]![k]!).toBeCloseTo(want, 10);
     }
 });
 
@@ -62,6 +59,14 @@ describe("a period", () => {
   test("gives the block one period ago, which is the best expert on data that repeat", () => {
     expect(after(24, wave(6))).toBeCloseTo(wave(6)(60), 9); // six blocks of four values
     expect(after(0, wave(6))).not.toBeCloseTo(wave(6)(60), 0);
+  });
+
+  test("shorter than two blocks looks at the last one too", () => {
+    const smoother = shrunk(tiny, 6); // 1.5 blocks
+    for (let block = 0; block < 10; block++) smoother.next(block ** 2, 3);
+    const experts = tiny.levels + 3; // the period is the last of them
+    const predictions = smoother.state.slice(3 + tiny.levels + experts, 3 + tiny.levels + 2 * experts);
+    expect(predictions.at(-1)).toBe((8 ** 2 + 9 ** 2) / 2); // block 10 began 1.5 blocks after the middle of block 8
   });
 
   test("that is no whole number of blocks lies between two of them", () => {

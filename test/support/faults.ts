@@ -52,6 +52,26 @@ const ARRAYS = ["Float64Array", "Uint32Array", "Uint16Array", "Uint8Array"] as c
 
 /** Runs `act` while allocations count: of typed arrays, of copies of them, and of WebAssembly memory. */
 export function failingAllocations<T>(fault: Countdown, act: () => T): T {
+  const undo = countAllocations(fault);
+  try {
+    return act();
+  } finally {
+    undo();
+  }
+}
+
+/** The same for a call that goes on later: until it has settled. */
+export async function failingLaterAllocations<T>(fault: Countdown, act: () => Promise<T>): Promise<T> {
+  const undo = countAllocations(fault);
+  try {
+    return await act();
+  } finally {
+    undo();
+  }
+}
+
+/** @returns what ends the counting */
+function countAllocations(fault: Countdown): () => void {
   const restore: (() => void)[] = [];
   const replace = (owner: object, name: string, value: unknown) => {
     const before = Object.getOwnPropertyDescriptor(owner, name)!;
@@ -85,10 +105,26 @@ export function failingAllocations<T>(fault: Countdown, act: () => T): T {
     [WebAssembly.Memory.prototype, "grow"],
   ] as const)
     replace(owner, name, counted(Reflect.get(owner, name) as (this: unknown, ...args: unknown[]) => unknown));
-  try {
-    return act();
-  } finally {
+  return () => {
     for (const undo of restore.reverse()) undo();
+  };
+}
+
+/** Runs `act` while the methods of a core count that others have got hold of already. */
+export async function failingMethods<T>(
+  core: Core,
+  fault: Countdown,
+  when: "before" | "after",
+  act: () => Promise<T>,
+): Promise<T> {
+  const honest = { ...core };
+  const failing = failingCore(honest, fault, when);
+  for (const name of Object.keys(honest))
+    Object.assign(core, { [name]: Reflect.get(failing, name) as unknown });
+  try {
+    return await act();
+  } finally {
+    Object.assign(core, honest);
   }
 }
 

@@ -26,6 +26,7 @@ interface Batch {
 export class Batches {
   readonly #open: () => Promise<HubState>;
   readonly #every: number;
+  readonly #stored: boolean;
   #state: Promise<HubState> | undefined;
   /** The state, while it is in memory and nothing has to be waited for. */
   ready: HubState | undefined;
@@ -34,9 +35,11 @@ export class Batches {
   /** Commits that another process was faster with. */
   conflicts = 0;
 
-  constructor(open: () => Promise<HubState>, every: number) {
+  /** @param stored whether a state that is in doubt can be read again */
+  constructor(open: () => Promise<HubState>, every: number, stored: boolean) {
     this.#open = open;
     this.#every = every;
+    this.#stored = stored;
   }
 
   /** The state as of the last commit; read from the store if it is not in memory. */
@@ -119,11 +122,23 @@ export class Batches {
           return metric.closed > from ? [{ metric: metric.name, ...metric.span(from, metric.closed) }] : [];
         });
       } catch (error) {
-        this.#forget(); // what the store has is read again
+        if (this.#stored)
+          this.#forget(); // what the store has is read again
+        else if (state.halfway) this.#lose(error);
         if (!isConflict(error) || attempt === ATTEMPTS) throw error;
         this.conflicts++;
       }
     }
+  }
+
+  /** Without a store nobody knows how much of a commit has happened: limits of people would begin anew. */
+  #lose(cause: unknown): void {
+    const lost = Promise.reject<HubState>(
+      new Error("hub: a commit failed halfway, and no store has its state; make another hub", { cause }),
+    );
+    lost.catch(() => undefined);
+    this.#state = lost;
+    this.ready = undefined;
   }
 
   #forget(): void {

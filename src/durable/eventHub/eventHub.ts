@@ -55,7 +55,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   constructor(settings: EventHubSettings) {
     this.#settings = settings;
     for (const metric of settings.metrics.values()) templateOf(metric); // wrong options fail here
-    this.#batches = new Batches(() => this.#open(), settings.commitEvery);
+    this.#batches = new Batches(() => this.#open(), settings.commitEvery, settings.store !== undefined);
   }
 
   /**
@@ -70,7 +70,10 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   /** Takes all these events, or none if one of them makes no sense. */
   addMany(metric: keyof M & string, events: readonly KeyedEvent[]): Promise<void> {
     return this.#add(metric, (of) =>
-      Array.from(events, (event) => of.entryOf(checkText("key", event.key), event.value, event)),
+      Array.from(events, (event) => {
+        const value = Object.hasOwn(event, "value") ? event.value : undefined;
+        return of.entryOf(checkText("key", Object.hasOwn(event, "key") && event.key), value, event);
+      }),
     );
   }
 

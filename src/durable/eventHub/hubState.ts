@@ -15,7 +15,7 @@ import type { EventHubSettings, MetricSettings } from "./options.js";
 import { type Entry, type LogRecord, readRecord, writeRecord } from "./records.js";
 import { type Item, States } from "./states.js";
 
-/** The record of the hub is stored again after so many records of the log. */
+/** The hub's own record is stored again after so many records of the log. */
 const RECORD_EVERY = SLOTS / 8;
 
 /** Where the state is stored. */
@@ -37,6 +37,8 @@ export class HubState {
   position = 0;
   /** Whether the store has something else than this object thinks: it is to be replaced. */
   stale = false;
+  /** A commit has begun to change what is in memory and has not ended. */
+  halfway = false;
 
   private constructor(settings: EventHubSettings, record: HubRecord, kept: Kept | undefined) {
     this.#settings = settings;
@@ -219,13 +221,17 @@ export class HubState {
       throw conflict(this.#settings.name, position);
     if (position - SLOTS > this.#record.covered) await this.checkpoint();
     const states = (await kept?.states.due(this.position)) ?? [];
-    const entries = pending.filter((entry) => this.metric(entry.metric).admit(entry));
     const closes = this.#closes(now);
-    if (entries.length === 0 && closes.size === 0) return 0;
-    if (kept !== undefined) await this.#store(kept, position, { entries, closes }, states);
-    this.position = position;
-    this.#apply(entries, closes);
-    return states.length;
+    this.halfway = true;
+    const entries = pending.filter((entry) => this.metric(entry.metric).admit(entry));
+    const empty = entries.length === 0 && closes.size === 0;
+    if (!empty) {
+      if (kept !== undefined) await this.#store(kept, position, { entries, closes }, states);
+      this.position = position;
+      this.#apply(entries, closes);
+    }
+    this.halfway = false;
+    return empty ? 0 : states.length;
   }
 
   #closes(now: number | undefined): Map<string, number> {

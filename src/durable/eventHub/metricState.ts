@@ -1,7 +1,7 @@
 /** One metric of a hub in memory: its clock, its people, its hold-out, and the streams of its keys. */
 import { refuseValue } from "../../core/checks.js";
 import { eventTime } from "../../events/duration.js";
-import type { DroppedEvents, EventInfo } from "../../events/intake.js";
+import { type DroppedEvents, type EventInfo, ownFields } from "../../events/intake.js";
 import type { AnyEvents } from "../../events/open.js";
 import { type EventSettings, type EventStreamOptions, HOLDOUT_EVENTS } from "../../events/options.js";
 import { checkPerson, People } from "../../events/people.js";
@@ -83,8 +83,8 @@ export class MetricState {
     const value = this.#counts ? 1 : asked!;
     if (!Number.isFinite(value)) refuseValue();
     const now = this.#schedule.clock();
-    const at = event?.at === undefined ? now : eventTime(event.at);
-    const person = event?.person;
+    const { at: time, person } = ownFields(event);
+    const at = time === undefined ? now : eventTime(time);
     if (this.#people !== undefined) checkPerson(person);
     else if (person !== undefined)
       throw new TypeError(

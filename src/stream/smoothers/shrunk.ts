@@ -138,7 +138,7 @@ export function shrunk(context: SmootherContext, period: number): Smoother {
 }
 
 /** V_k = σ_g²·k(b − k)/b + k²·W_(g+1)/b²: variance of the noise in k children of a family, W that of a node. */
-function familyVariances(b: number, levels: number): number[][] {
+export function familyVariances(b: number, levels: number): number[][] {
   const sigma = deviationVariances(b, levels, 1);
   let parent = sigma[levels - 1]!; // W, from the trees down
   const rows: number[][] = [];

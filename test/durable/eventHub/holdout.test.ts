@@ -51,3 +51,20 @@ test("one θ for all keys, chosen by the first ticks; a kill at any moment chang
   for (const kills of [[30, 31, 32, 33], Array.from({ length: 40 }, (_, i) => i)])
     expect(await run(kills)).toEqual(whole);
 });
+
+test("without a store too, an event of the very first commit that waited for θ counts", async () => {
+  const clock = new Clock();
+  const hub = openHub({
+    metrics: { spent: { ...exact, max: 1000, keys, holdout: "4s" } },
+    clock: clock.read,
+    commitEvery: 0,
+  });
+  await hub.addMany("spent", [
+    ...Array.from({ length: 64 }, (_, i) => ({ key: "berlin", value: 30, at: TEN + 62 * i })),
+    ...Array.from({ length: 64 }, () => ({ key: "berlin", value: 30, at: TEN + 4000 })), // the first tick after it
+  ]);
+  clock.now = TEN + 6000;
+  await hub.advance();
+  const { value } = await hub.between("spent", "berlin", TEN + 4000, TEN + 6000);
+  expect(Math.abs(value - 64 * 30)).toBeLessThan(300); // noise of scale θ/32 a node, and θ near 30
+});
