@@ -30,23 +30,38 @@ export interface Setting {
   readonly runs: number;
 }
 
-/** Per ε: expected MSE of both rules, mean over runs. */
+/** The MSE over random ranges that a θ would have: what noise adds, and what clamping hides. */
+export interface ExpectedError {
+  readonly noise: number;
+  readonly bias: number;
+}
+
+export const total = ({ noise, bias }: ExpectedError): number => noise + bias;
+
+/** What a rule chose in one run. */
+interface Choice extends ExpectedError {
+  readonly theta: number;
+}
+
+type Choices = Record<Rule, Choice[]>;
+
+/** Per ε: what both rules choose, run by run, from the same reports. */
 export async function compareRules(
   core: Core,
   stream: Stream,
   setting: Setting,
-  expected: (theta: number) => number,
-): Promise<Record<Rule, number>[]> {
+  expected: (theta: number) => ExpectedError,
+): Promise<Choices[]> {
   const { epsilons, holdout, maxRange, releaseEpsilon, runs } = setting;
   const values = stream.values(0, holdout);
   const release = hybrid(releaseEpsilon);
-  const lines: Record<Rule, number>[] = [];
+  const lines: Choices[] = [];
   for (const epsilon of epsilons) {
     const { mechanism } = makeChannel("learn", epsilon, stream.max);
     const { inside, outside } = cellProbabilities(mechanism);
     const transition = makeTransition(BINS, BINS, mechanism.width / BINS, inside, outside);
     const binCells = (mechanism.top + mechanism.width + 1) / BINS;
-    const line = { "SW-W": 0, default: 0 };
+    const line: Choices = { "SW-W": [], default: [] };
     for (let run = 0; run < runs; run++) {
       const unsafeSeed = `compare ${stream.name} ${epsilon} ${run}`;
       const reports = reporter({ epsilon, max: stream.max, phase: "learn", unsafeSeed }).reportMany(values);
@@ -60,7 +75,7 @@ export async function compareRules(
       for (const rule of Object.keys(RULES) as Rule[]) {
         const found = await chooseThreshold(evidence, { ...RULES[rule], maxRange }, release, async () => {});
         const theta = found.share * stream.max;
-        line[rule] += expected(theta) / runs;
+        line[rule].push({ theta, ...expected(theta) });
         if (run > 0) continue;
         // The long way, once: what an aggregator publishes for these reports.
         const tuning = { learnEpsilon: epsilon, ...RULES[rule] };
@@ -77,10 +92,34 @@ export async function compareRules(
 const geometricMean = (values: readonly number[]): number =>
   Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 
+const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
+
+/** Relative standard error of a ratio of means; both rules read the same reports, so runs are pairs. */
+function ratioError(above: readonly number[], below: readonly number[]): number {
+  const [a, b] = [mean(above), mean(below)];
+  const squares = above.map((value, i) => (value / a - below[i]! / b) ** 2);
+  return Math.sqrt(mean(squares) / (squares.length - 1));
+}
+
+const cell = (value: number): string => Number(value.toPrecision(2)).toString();
+
+/** One stream at one ε. */
+interface Compared {
+  readonly name: string;
+  readonly epsilon: number;
+  readonly toPaper: number;
+  /** Relative standard error of `toPaper`. */
+  readonly strays: number;
+  readonly toBest: number;
+  /** The best public θ and its error, and what was chosen. */
+  readonly best: { readonly theta: number; readonly error: number };
+  readonly choices: Choices;
+}
+
 /** A table of ratios, and what they come to over all lines. */
 export class Comparison {
   readonly #setting: Setting;
-  readonly #ratios: { name: string; epsilon: number; toPaper: number; toBest: number }[] = [];
+  readonly #lines: Compared[] = [];
 
   constructor(setting: Setting) {
     this.#setting = setting;
@@ -94,42 +133,64 @@ export class Comparison {
   async add(
     core: Core,
     stream: Stream,
-    expected: (theta: number) => number,
+    expected: (theta: number) => ExpectedError,
     thetas: readonly number[],
   ): Promise<void> {
-    const possible = thetas.map(expected);
+    const possible = thetas.map((theta) => total(expected(theta)));
     const least = Math.min(...possible);
+    const best = { theta: thetas[possible.indexOf(least)]!, error: least };
     const lines = await compareRules(core, stream, this.#setting, expected);
-    const found = lines.map((line, i) => ({
-      name: stream.name,
-      epsilon: this.#setting.epsilons[i]!,
-      toPaper: line.default / line["SW-W"],
-      toBest: line.default / least,
-    }));
-    this.#ratios.push(...found);
-    const cell = (value: number) => Number(value.toPrecision(2)).toString();
+    const found = lines.map((choices, i): Compared => {
+      const [ours, paper] = [choices.default.map(total), choices["SW-W"].map(total)];
+      return {
+        ...{ name: stream.name, epsilon: this.#setting.epsilons[i]!, best, choices },
+        toPaper: mean(ours) / mean(paper),
+        strays: ratioError(ours, paper),
+        toBest: mean(ours) / least,
+      };
+    });
+    this.#lines.push(...found);
     const cells = [...found.map(({ toPaper }) => cell(toPaper)), ...found.map(({ toBest }) => cell(toBest))];
-    console.log(
-      `| ${stream.name} | ${stream.max} | ${cell(thetas[possible.indexOf(least)]!)} | ${cells.join(" | ")} |`,
-    );
+    console.log(`| ${stream.name} | ${stream.max} | ${cell(best.theta)} | ${cells.join(" | ")} |`);
   }
 
   summary(): void {
-    const all = this.#ratios;
+    const all = this.#lines;
     const per = this.#setting.epsilons.map((epsilon) => {
       const lines = all.filter((line) => line.epsilon === epsilon);
-      return `${epsilon}: ${geometricMean(lines.map(({ toPaper }) => toPaper)).toPrecision(2)}`;
+      return `${epsilon}: ${cell(geometricMean(lines.map(({ toPaper }) => toPaper)))}`;
     });
     const worse = all.filter(({ toPaper }) => toPaper > 1.15).sort((a, b) => b.toPaper - a.toPaper);
+    const names = worse
+      .slice(0, 8)
+      .map(
+        (line) =>
+          `${line.name} at ${line.epsilon}: ${cell(line.toPaper)} ± ${cell(line.toPaper * line.strays)}`,
+      );
     console.log(
-      `\nGeometric mean over ${all.length} lines: ${geometricMean(all.map(({ toPaper }) => toPaper)).toPrecision(2)} of SW-W (by ε: ${per.join(", ")}), ${geometricMean(all.map(({ toBest }) => toBest)).toPrecision(2)} of the best possible. Above 1.15: ${worse.length}; above 1.5: ${worse.filter(({ toPaper }) => toPaper > 1.5).length}${
-        worse.length > 0
-          ? ` (${worse
-              .slice(0, 8)
-              .map(({ name, epsilon, toPaper }) => `${name} at ${epsilon}: ${toPaper.toPrecision(2)}`)
-              .join(", ")})`
-          : ""
-      }.`,
+      `\nGeometric mean over ${all.length} lines: ${cell(geometricMean(all.map(({ toPaper }) => toPaper)))} of SW-W (by ε: ${per.join(", ")}), ${cell(geometricMean(all.map(({ toBest }) => toBest)))} of the best possible. Above 1.15: ${worse.length}; above 1.5: ${worse.filter(({ toPaper }) => toPaper > 1.5).length}${names.length > 0 ? ` (${names.join(", ")})` : ""}.`,
     );
+  }
+
+  /** Why: median θ over the best θ, and the error in units of the best one's, as noise + what clamping hides. */
+  split(): void {
+    console.log(
+      "\n| stream | ε | θ/best: default | SW-W | noise + hidden: default | SW-W | default / SW-W |",
+    );
+    console.log(`|${"---|".repeat(7)}`);
+    for (const { name, epsilon, best, choices, toPaper, strays } of this.#lines) {
+      const rules = [choices.default, choices["SW-W"]];
+      const middles = rules.map((runs) => {
+        const sorted = runs.map(({ theta }) => theta).sort((a, b) => a - b);
+        return cell(sorted[sorted.length >> 1]! / best.theta);
+      });
+      const parts = rules.map((runs) =>
+        [runs.map(({ noise }) => noise), runs.map(({ bias }) => bias)]
+          .map((part) => cell(mean(part) / best.error))
+          .join(" + "),
+      );
+      const ratio = `${cell(toPaper)} ± ${cell(toPaper * strays)}`;
+      console.log(`| ${name} | ${epsilon} | ${[...middles, ...parts, ratio].join(" | ")} |`);
+    }
   }
 }

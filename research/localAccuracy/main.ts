@@ -7,7 +7,8 @@
  *     npm run accuracy:local -- --zoo fresh --runs 40
  *
  * --data takes a file with one number per line (.gz is unpacked) and the public bound `max`; --stream a built-in stream
- * ("all": each of them); --zoo a group of the zoo, whose streams that stay the same in time compare the default with SW-W.
+ * ("all": each of them); --zoo a group of the zoo (tuning, fresh, local), whose streams that stay the same in time compare the
+ * default with SW-W.
  */
 import { uniformBelow } from "../uniform.js";
 import { cpus } from "node:os";
@@ -22,7 +23,7 @@ import type { Mechanism } from "../../src/core/tables/sectors.js";
 import { hybrid, stochasticRounding } from "../../src/local/mechanisms.js";
 import { varianceOf } from "../../src/local/moments.js";
 import { thresholdShares } from "../../src/local/channel.js";
-import { Comparison } from "./compare.js";
+import { Comparison, type ExpectedError, total } from "./compare.js";
 import { releaser, running } from "./release.js";
 import { fileStream, namedStream, steadyStreams, type Stream, STREAM_NAMES, zooByName } from "./streams.js";
 
@@ -59,7 +60,7 @@ function standardError(values: readonly number[]): number {
 }
 
 /** The MSE over random ranges that releasing with θ would have, values in any order: r/3 of noise, r²/6 of squared bias. */
-function expectedErrors(values: Float64Array): (theta: number, mechanism: Mechanism) => number {
+function expectedErrors(values: Float64Array): (theta: number, mechanism: Mechanism) => ExpectedError {
   const sorted = values.slice().sort();
   const [sums, squares] = [running(sorted), running(sorted.map((value) => value * value))];
   const n = values.length;
@@ -75,7 +76,7 @@ function expectedErrors(values: Float64Array): (theta: number, mechanism: Mechan
     // The variance is a parabola in the value's share of θ, symmetric about ½.
     const [end, middle] = [varianceOf(mechanism, 0), varianceOf(mechanism, 0.5)];
     const noise = theta ** 2 * middle + 4 * (end - middle) * (square - theta * clamped + theta ** 2 / 4);
-    return (RANGE / 3) * noise + (RANGE ** 2 / 6) * (sums[n]! / n - clamped) ** 2;
+    return { noise: (RANGE / 3) * noise, bias: (RANGE ** 2 / 6) * (sums[n]! / n - clamped) ** 2 };
   };
 }
 
@@ -159,7 +160,7 @@ async function table(stream: Stream, runs: number, releases: number): Promise<vo
   const expected = expectedErrors(stream.values(HOLDOUT, RANGE));
   const mechanisms = [hybrid(RELEASE_EPSILON), stochasticRounding(RELEASE_EPSILON)] as const;
   const grid = Array.from({ length: 1024 }, (_, i) => (stream.max * (i + 1)) / 1024);
-  const possible = grid.map((theta) => expected(theta, mechanisms[0]));
+  const possible = grid.map((theta) => total(expected(theta, mechanisms[0])));
   const best = possible.indexOf(Math.min(...possible));
   console.log(
     `\n${stream.name}, max = ${stream.max}; best possible: θ = ${grid[best]!.toFixed(1)}, ${figure(possible[best]!)}\n`,
@@ -174,7 +175,7 @@ async function table(stream: Stream, runs: number, releases: number): Promise<vo
       t.toFixed(1),
     );
     const mse = (of: readonly number[], mechanism: Mechanism) =>
-      mean(of.map((theta) => expected(theta, mechanism)));
+      mean(of.map((theta) => total(expected(theta, mechanism))));
     const own = lines.find((line) => line.epsilon === epsilon && line.method === "default")!;
     const ratio = mse(thetas, mechanisms[0]) / mse(own.thetas, mechanisms[0]);
     const cells = [
@@ -206,6 +207,7 @@ async function compareZoo(group: string, runs: number): Promise<void> {
     await comparison.add(core, stream, (theta) => expected(theta, mechanism), thetas);
   }
   comparison.summary();
+  comparison.split();
 }
 
 const { values: options } = parseArgs({

@@ -7,7 +7,8 @@ import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { DATASET_NAMES, type DatasetName, TABLE1 } from "../data/datasets.js";
 import { generate } from "../data/generate.js";
 import { normalQuantile } from "../../src/core/normal.js";
-import { ZOO, type ZooGroup, zooMax, zooStream } from "../zoo/zoo.js";
+import { makeStream, ZOO, type ZooGroup, zooMax, zooStream } from "../zoo/zoo.js";
+import { LOCAL_TUNING } from "./tuning.js";
 
 export interface Stream {
   readonly name: string;
@@ -60,16 +61,18 @@ const CHANGING: readonly string[] = [
   ...["office hours", "random walk", "up and down", "adoption", "more often", "decline", "flash crowds"],
 ];
 
-/** The others of a group. */
+/** The others of a group; "local" are the streams that only ToPL's rule is decided on (tuning.ts). */
 export function steadyStreams(group: string): string[] {
+  if (group === "local") return Object.keys(LOCAL_TUNING);
   if (!Object.hasOwn(ZOO, group))
-    throw new TypeError(`--zoo: expected one of ${Object.keys(ZOO).join(", ")}, got ${group}`);
+    throw new TypeError(`--zoo: expected one of ${Object.keys(ZOO).join(", ")}, local, got ${group}`);
   return Object.keys(ZOO[group as ZooGroup]).filter((name) => !CHANGING.includes(name));
 }
 
 export function zooByName(name: string, length: number): Stream {
-  const all = zooStream(name, length);
-  return { name, max: zooMax(name), values: (from, count) => all.slice(from, from + count) };
+  const own = LOCAL_TUNING[name];
+  const all = own ? makeStream(own, `local 1, ${name}`, length) : zooStream(name, length);
+  return { name, max: own?.max ?? zooMax(name), values: (from, count) => all.slice(from, from + count) };
 }
 
 /** @param entry name=FILE:max */

@@ -29,10 +29,12 @@ export function zooMax(name: string): number {
 }
 
 /** `length` values of a stream, in [0, max]. */
-export function zooStream(name: string, length: number): Float64Array {
-  const stream = ALL[name]!;
+export const zooStream = (name: string, length: number): Float64Array =>
+  makeStream(ALL[name]!, `zoo ${ZOO_VERSION}, ${name}`, length);
+
+export function makeStream(stream: ZooStream, seed: string, length: number): Float64Array {
   if ("make" in stream) return stream.make(length);
-  const source = new Source(`zoo ${ZOO_VERSION}, ${name}`);
+  const source = new Source(seed);
   const value: ValueAt =
     "begin" in stream ? stream.begin(source) : (t, share) => stream.value(source, t, share);
   const values = new Float64Array(length);

@@ -17,7 +17,6 @@
  */
 import type { Cost } from "./threshold.js";
 
-/** β = ¼·2^(q/3) bins, q = 0, 1, … up to n bins. */
 const LEAST_BETA = 1 / 4;
 const BETAS_PER_OCTAVE = 3;
 /** Sparse bodies go this many halvings below s: what is too rare to see may still be large. */
@@ -25,18 +24,31 @@ const DEEPER = 2;
 /** Models this much less likely than the best have no say. */
 const NEGLIGIBLE = 1e-9;
 
-/** A survival function with mean 1 and its integral from y on: tails are scaled by β. */
+/** A survival function with mean 1: tails are scaled by β. */
 interface Shape {
-  readonly survival: (y: number) => number;
+  /** out[i] = survival at y + (i − from)·step, from `from` to the end. */
+  readonly fill: (out: Float64Array, from: number, y: number, step: number) => void;
+  /** The integral of the survival function from y on. */
   readonly beyond: (y: number) => number;
 }
 
-/** Products: a power would take ten times as long, and there are a million of them. */
 const square = (x: number): number => x * x;
 
+/** Products, no power and one exponential a tail: there are a million places. */
 const SHAPES: readonly Shape[] = [
-  { survival: (y) => Math.exp(-y), beyond: (y) => Math.exp(-y) },
-  { survival: (y) => 1 / square(square(1 + y / 3)), beyond: (y) => 1 / ((1 + y / 3) * square(1 + y / 3)) },
+  {
+    fill: (out, from, y, step) => {
+      const ratio = Math.exp(-step);
+      for (let i = from, s = Math.exp(-y); i < out.length; i++, s *= ratio) out[i] = s;
+    },
+    beyond: (y) => Math.exp(-y),
+  },
+  {
+    fill: (out, from, y, step) => {
+      for (let i = from; i < out.length; i++) out[i] = 1 / square(square(1 + (y + (i - from) * step) / 3));
+    },
+    beyond: (y) => 1 / ((1 + y / 3) * square(1 + y / 3)),
+  },
 ];
 
 /** What the reports say: EM's estimate, and the log-likelihood of any distribution over the same bins. */
@@ -81,21 +93,65 @@ export async function averageTails(
   const { shares, resolution, logLikelihood } = evidence;
   const models: Model[] = [];
   const trial = new Float64Array(shares.length);
+  const betas = scales(shares.length);
+  /** The likeliest model so far, and where the last body of the same kind and shape had its own. */
+  let top = -Infinity;
+  const starts = new Map<string, number>();
   for (const body of bodies(shares, resolution)) {
     const unseen = (resolution * shares.length * 2 ** body.level) / 4;
-    for (const shape of SHAPES)
-      for (
-        let q = 0, beta = LEAST_BETA;
-        beta <= shares.length;
-        beta = LEAST_BETA * 2 ** (++q / BETAS_PER_OCTAVE)
-      ) {
-        body.write(shape, beta, trial);
-        const prior = -body.level * price(resolution) - 3 * Math.log1p(unseen / beta);
-        models.push({ body, shape, beta, logWeight: logLikelihood(trial) + prior });
-      }
+    SHAPES.forEach((shape, kind) => {
+      const hill = (q: number) => {
+        body.write(shape, betas[q]!, trial);
+        const prior = -body.level * price(resolution) - 3 * Math.log1p(unseen / betas[q]!);
+        const logWeight = logLikelihood(trial) + prior;
+        models.push({ body, shape, beta: betas[q]!, logWeight });
+        top = Math.max(top, logWeight);
+        return logWeight;
+      };
+      const row = `${body.zeros} ${kind}`;
+      const start = starts.get(row) ?? betas.length >> 1;
+      starts.set(
+        row,
+        walkHill(hill, betas.length, start, () => top + Math.log(NEGLIGIBLE)),
+      );
+    });
     await pause();
   }
   return average(models, thresholds, cost, trial);
+}
+
+/** β = ¼·2^(q/3) bins, up to n. */
+function scales(n: number): number[] {
+  const betas: number[] = [];
+  for (let q = 0, beta = LEAST_BETA; beta <= n; beta = LEAST_BETA * 2 ** (++q / BETAS_PER_OCTAVE))
+    betas.push(beta);
+  return betas;
+}
+
+/**
+ * Calls a function that rises to one top and falls again wherever it is above `least()`, and around its top; the other
+ * places have no say. Returns the place of the top. The likelihood is such a function of ln β, up to wiggles of one step.
+ */
+export function walkHill(
+  hill: (place: number) => number,
+  length: number,
+  start: number,
+  least: () => number,
+): number {
+  const known = new Map<number, number>();
+  const at = (place: number): number => {
+    if (place < 0 || place >= length) return -Infinity;
+    let height = known.get(place);
+    if (height === undefined) known.set(place, (height = hill(place)));
+    return height;
+  };
+  let best = start;
+  for (const way of [1, -1]) {
+    while (Math.max(at(best + way), at(best + 2 * way)) > at(best))
+      best += at(best + way) > at(best) ? way : 2 * way;
+  }
+  for (const way of [1, -1]) for (let place = best; at(place) > least();) place += way;
+  return best;
 }
 
 /** c/2: what trusting the body one halving deeper costs. */
@@ -140,6 +196,7 @@ function average(
 class Body {
   /** j */
   readonly level: number;
+  readonly zeros: boolean;
   readonly #shares: Float64Array;
   /** Mass of the tail, and u, where it begins. */
   readonly #mass: number;
@@ -151,6 +208,7 @@ class Body {
   constructor(shares: Float64Array, j: number, zeros: boolean) {
     const n = shares.length;
     this.level = j;
+    this.zeros = zeros;
     this.#shares = shares;
     this.#mass = 2 ** -j;
     this.#above = new Float64Array(n + 1);
@@ -166,18 +224,15 @@ class Body {
   }
 
   /** The model's shares, bin by bin; they sum to 1. */
-  write({ survival }: Shape, beta: number, out: Float64Array): void {
+  write({ fill }: Shape, beta: number, out: Float64Array): void {
     const n = out.length;
     const first = Math.min(Math.floor(this.#start), n - 1);
-    out.fill(0);
+    fill(out, first, (first + 1 - this.#start) / beta, 1 / beta);
+    out[n - 1] = 0; // what would lie above is in the last bin
+    for (let i = n - 1; i > first; i--) out[i] = this.#mass * (out[i - 1]! - out[i]!);
+    const rest = Math.max(0, 1 - this.#mass - (1 - this.#above[first]!));
+    out[first] = this.#mass * (1 - out[first]!) + rest;
     out.set(this.#shares.subarray(0, first));
-    out[first] = Math.max(0, 1 - this.#mass - (1 - this.#above[first]!));
-    let before = 1;
-    for (let i = first; i < n && before > 0; i++) {
-      const after = i === n - 1 ? 0 : survival((i + 1 - this.#start) / beta);
-      out[i]! += this.#mass * (before - after);
-      before = after;
-    }
   }
 
   /** E (v − θ)₊ of the model. */

@@ -3,6 +3,7 @@
  * Everything here is post-processing of ε-LDP reports and public.
  */
 import type { Mechanism } from "../core/tables/sectors.js";
+import { bandAround } from "./band.js";
 import { nearestThreshold, thresholdShares } from "./channel.js";
 import { worstVariance } from "./moments.js";
 import { averageTails, type Evidence } from "./tails.js";
@@ -30,10 +31,12 @@ export async function chooseThreshold(
   pause: () => Promise<void>,
 ): Promise<ThresholdChoice> {
   const bins = evidence.shares.length;
-  const cost = costOf(release, maxRange, objective);
   if (tail === "models") {
-    const candidates = thresholdShares();
+    const paper = paperThreshold(evidence.shares, release, maxRange);
+    const { least, most } = bandAround(paper * bins, evidence.shares, evidence.resolution);
+    const candidates = thresholdShares().filter((share) => share * bins >= least && share * bins <= most);
     const inBins = candidates.map((share) => share * bins);
+    const cost = costOf(release, maxRange, objective);
     const { best, ...average } = await averageTails(evidence, inBins, cost, pause);
     return { share: candidates[best]!, ...average };
   }
@@ -41,6 +44,13 @@ export async function chooseThreshold(
   const share = nearestThreshold(bestThreshold(shares, release, maxRange, objective) / bins, 1);
   return { share, shares, excess: excessAt(shares, share * bins) };
 }
+
+/** The θ of SW-W, as a share of `max`: one of the public thresholds. */
+const paperThreshold = (shares: Float64Array, release: Mechanism, maxRange: number): number =>
+  nearestThreshold(
+    bestThreshold(prunedTail(shares, PAPER_PRUNING), release, maxRange, "paper") / shares.length,
+    1,
+  );
 
 /** Where a tail has died out: at a bin above which at most `most` lies, followed by `run` shares below `small`. */
 export interface Pruning {
