@@ -9,8 +9,8 @@ export const example = {
   state: "queries-state",
   out: "queries-private",
   deadLetters: "queries-unreadable",
-  // θ is public here, so that numbers come from the first value on.
-  stream: { epsilon: 1, max: 1000, threshold: 400 },
+  // θ is public and blocks are short, so that numbers come from the first value on and soon change.
+  stream: { epsilon: 1, max: 1000, threshold: 400, tuning: { skipLevels: 1 } },
   commitInterval: 100,
   sessionTimeout: 3_000,
 } satisfies Omit<ClusterFile, "brokers" | "keys">;
