@@ -91,6 +91,7 @@ test("another method on a path that is there is told which ones there are", asyn
     expect([statusCode, headers["allow"]]).toEqual([405, allow]);
   }
   expect((await app.inject({ method: "POST", url: "/v1/events" })).statusCode).toBe(400); // no body at all
+  expect((await app.inject(`/v1/local/${"x".repeat(200)}`)).statusCode).toBe(404); // too long for a name
 });
 
 test("a bomb of zeros, a cut one, and one that is no gzip", async () => {

@@ -17,7 +17,8 @@ export function answerUnknown(app: FastifyInstance): void {
   app.addHook("onRequest", (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
     const unknown = request.is404 || request.routeOptions.url?.endsWith("*") === true; // a star: files
     const others = unknown ? allowed(request.url.split("?", 1)[0]!) : [];
-    if (others.length === 0) return done();
+    // With the same method the path was refused for its length.
+    if (others.length === 0 || others.includes(request.method)) return done();
     void reply.code(405).header("allow", others.join(", ")).send(frameworkError(405));
   });
 }
