@@ -127,7 +127,7 @@ const reports: Subjects = {
   "src/local/report.ts": ["local/reporter", "local/aggregator", "attacks/localServer"],
   "src/local/reporter.ts": ["local/reporter", "attacks/localServer", "attacks/localReports"],
   "src/local/statement.ts": ["local/aggregator", "local/reporter"],
-  "src/local/sums.ts": ["local/merge", "local/aggregator"],
+  "src/local/sums.ts": ["local/state", "local/merge", "local/aggregator"],
   "src/local/recent.ts": ["local/merge", "local/aggregator"],
   "src/local/tally.ts": ["local/merge"],
   "src/local/state.ts": ["local/state", "local/merge"],

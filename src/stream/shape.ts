@@ -61,9 +61,16 @@ const MOST_SCALE = 2 ** 40;
 /** P(|noise| > 100 t) < 2⁻¹⁴⁴: far enough for sums to be called exact. */
 const MARGIN = 100;
 
+/** What kernels count to. */
+const LONGEST_BLOCK = 2 ** 30;
+
 /** Sums and noise must stay exact integers in a double, for the largest θ there can be. */
 export function checkExactRange(settings: Settings): void {
   const { epsilon, max, resolution, levels, fanout, blocksPerForest, blockLength } = settings;
+  if (!(blockLength <= LONGEST_BLOCK))
+    throw new RangeError(
+      `tuning.skipLevels: expected blocks of at most 2^30 values, got ${fanout}^${settings.skipped} = ${blockLength}; lower it`,
+    );
   const largest = Math.ceil(max / resolution);
   const scale = (levels * largest) / epsilon;
   if (!(scale <= MOST_SCALE))

@@ -75,3 +75,17 @@ describe("bad parameters fail at construction, and say what was wanted and what 
     expect(() => privateStream({ ...small, ...change } as StreamOptions)).toThrow(message);
   });
 });
+
+test.each(["js", "wasm"] as const)(
+  "blocks longer than kernels count fail when a stream is made, %s",
+  (core) => {
+    const make = (skipLevels: number) =>
+      privateStream({
+        ...{ epsilon: 1, max: 100, threshold: 100, holdout: 0, maxRange: 2 ** 40, core, unsafeSeed: "long" },
+        tuning: { skipLevels },
+      });
+    for (const skipLevels of [8, 9])
+      expect(() => make(skipLevels)).toThrow(/^tuning.skipLevels: expected blocks of at most 2\^30 values/);
+    expect(make(7).pushMany(new Float64Array(1000).fill(5))).toHaveLength(1000); // 2²⁸ values a block
+  },
+);
