@@ -52,7 +52,9 @@ export class Committer {
       const start = performance.now();
       const turn = this.#waiting;
       this.#waiting = [];
-      await this.#commit(turn);
+      await this.#commit(turn).catch((reason: unknown) => {
+        for (const { reject } of turn) reject(reason); // nobody waits for ever
+      });
       const rest = this.#every - (performance.now() - start);
       if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
     }

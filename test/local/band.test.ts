@@ -8,7 +8,11 @@ const SETTINGS = { maxRange: 2 ** 20, objective: "exact" } as const;
 const noPause = () => Promise.resolve();
 
 /** θ in bins, by the default and by SW-W, if reports say of any distribution that it is as likely as every other. */
-async function thetas(shares: Float64Array, resolution: number, logLikelihood = (_: Float64Array) => 0) {
+async function thetas(
+  shares: Float64Array,
+  resolution: number,
+  logLikelihood: (distribution: Float64Array) => number = () => 0,
+) {
   const evidence = { shares, resolution, logLikelihood };
   const choose = async (tail: "models" | "paper", objective: "exact" | "paper") =>
     (await chooseThreshold(evidence, { ...SETTINGS, tail, objective }, hybrid(1), noPause)).share * N;
