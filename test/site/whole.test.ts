@@ -37,7 +37,7 @@ test.each(PAGES)(
         await page.emulateMedia({ forcedColors: "active" });
         expect(await found()).toEqual([]);
         await page.setViewportSize({ width: 320, height: 700 });
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+        await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(320); // plots follow
         if (!own) return;
         const small = await page
           .locator(

@@ -5,6 +5,9 @@ import { createInterface } from "node:readline";
 
 import type { ProcessSettings } from "../test/support/workerProcess.js";
 
+/** Milliseconds that a process has to reach a commit, when it shall freeze there. */
+export const FREEZE_WITHIN = 500;
+
 export interface Fleet {
   readonly settings: ProcessSettings;
   readonly program: string;
@@ -40,9 +43,14 @@ export class WorkerProcess {
     this.#child?.kill("SIGUSR2");
   }
 
-  /** Stops the process without ending it: when it wakes, others have taken its work. */
+  /**
+   * Stops the process without ending it, between the numbers of a transaction and its commit if there is one soon. When it
+   * wakes, others have taken its work, and it commits.
+   */
   async freeze(milliseconds: number): Promise<void> {
     const child = this.#child;
+    child?.kill("SIGHUP");
+    await new Promise((resolve) => setTimeout(resolve, 2 * FREEZE_WITHIN));
     child?.kill("SIGSTOP");
     this.#paused = new Promise((resolve) => setTimeout(resolve, milliseconds));
     await this.#paused;

@@ -163,11 +163,11 @@ async function totals(url: string): Promise<number> {
   return (await count("a")) + (await count("b"));
 }
 
-/** Lives and kills; then one more life that tells what became of it all. */
+/** Lives and kills; then one more life that tells what became of it all. A mistake that was seen needs no further kill. */
 async function killed(times: number, mistake?: Mistake) {
   const folder = temporaryFolder();
   const [client, reader] = [new Client(), new Reader()];
-  for (let life = 0; life < times; life++) {
+  for (let life = 0; life < times && reader.differing.size === 0; life++) {
     const { url, kill } = await start(folder, mistake);
     const working = Promise.all([client.run(url), reader.run(url)]);
     const [some, moment] = crypto.getRandomValues(new Uint8Array(2));
@@ -197,7 +197,7 @@ test(`killed ${KILLS} times under load: each event counts once, each number stay
 });
 
 test("a store that says it has what it does not have is seen: events are lost, numbers change", async () => {
-  const { expected, found, differing } = await killed(2, "unsynced");
+  const { expected, found, differing } = await killed(KILLS, "unsynced");
   expect(found).toBeLessThan(expected - 0.5);
   expect(differing).toBeGreaterThan(0);
 });

@@ -2,6 +2,7 @@
  * A worker as a process, for tests that kill it. Settings come as JSON in the first argument; what happens is
  * written to standard output, one JSON line each.
  */
+import { FREEZE_WITHIN } from "../../chaos/workers.js";
 import { kafkaPort } from "../../src/kafka/port.js";
 import type { Port } from "../../src/port.js";
 import { PartitionTask } from "../../src/task.js";
@@ -26,10 +27,14 @@ let ahead = 0;
 Date.now = () => realNow() + ahead;
 process.on("SIGUSR2", () => (ahead = 3_600_000 - ahead));
 
+/** Signal HUP: the process freezes itself before its next commit, if there is one soon. It wakes with SIGCONT. */
+let freezesUntil = 0;
+process.on("SIGHUP", () => (freezesUntil = performance.now() + FREEZE_WITHIN));
+
 const settings = JSON.parse(process.argv[2]!) as ProcessSettings;
 
-/** Kills the process when the broker has the records and no commit was asked for. */
-function dyingPort(port: Port, every: number): Port {
+/** Kills or freezes the process when the broker has the records and no commit was asked for. */
+function faultyPort(port: Port, every: number): Port {
   let count = 0;
   return {
     ...boundPort(port),
@@ -37,6 +42,10 @@ function dyingPort(port: Port, every: number): Port {
       const writer = await port.writer(id);
       const commit = () => {
         if (++count % every === 0) process.kill(process.pid, "SIGKILL");
+        if (performance.now() < freezesUntil) {
+          freezesUntil = 0;
+          process.kill(process.pid, "SIGSTOP");
+        }
         return writer.commit();
       };
       return { write: (writes) => writer.write(writes), commit, close: () => writer.close() };
@@ -46,7 +55,7 @@ function dyingPort(port: Port, every: number): Port {
 
 const kafka = kafkaPort({ brokers: settings.brokers, requestTimeout: 5_000 });
 const fenced = settings.without === "fencing" ? withoutFencing(kafka) : kafka;
-const port = settings.dieBeforeCommit === undefined ? fenced : dyingPort(fenced, settings.dieBeforeCommit);
+const port = faultyPort(fenced, settings.dieBeforeCommit ?? Infinity);
 const say = (line: object) => process.stdout.write(`${JSON.stringify({ at: Date.now(), ...line })}\n`);
 const options = testOptions(settings.name, {
   sessionTimeout: settings.sessionTimeout,
