@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Mistake } from "./killed.js";
+import { LATE, type Mistake } from "./killed.js";
 import { atEnd, temporaryFolder } from "./support.js";
 
 const KILLS = 20;
@@ -173,6 +173,7 @@ async function killed(times: number, mistake?: Mistake) {
     const [some, moment] = crypto.getRandomValues(new Uint8Array(2));
     await Promise.all([client.more(BATCHES + (some! % 16)), reader.more()]);
     await sleep(moment! / 8); // up to 32 ms: a moment that no rule decides
+    if (mistake === "unsynced") await sleep(2 * LATE); // the first ticks are stored, and the last ones were only read
     await kill();
     await working;
   }

@@ -31,8 +31,8 @@ export const config = (folder: string): Config => ({
   log: "silent",
 });
 
-/** Milliseconds by which a store that lies is late. */
-const LATE = 400;
+/** Milliseconds by which a store that lies is late: four ticks. */
+export const LATE = 800;
 
 async function lyingStore(folder: string): Promise<Store> {
   const store = await sqliteStore(new Database(join(folder, "state.sqlite")));
