@@ -105,11 +105,15 @@ export class Overview {
   #paint(): void {
     const { clientWidth, clientHeight } = this.#container;
     const ratio = devicePixelRatio;
-    this.#canvas.width = clientWidth * ratio;
-    this.#canvas.height = clientHeight * ratio;
+    const [width, height] = [Math.round(clientWidth * ratio), Math.round(clientHeight * ratio)];
+    // A new size makes a new canvas: costly in every frame.
+    if (this.#canvas.width !== width) this.#canvas.width = width;
+    if (this.#canvas.height !== height) this.#canvas.height = height;
     const lines = this.#lines;
     const ctx = this.#canvas.getContext("2d");
-    if (lines === undefined || ctx === null) return;
+    if (ctx === null) return;
+    ctx.clearRect(0, 0, width, height);
+    if (lines === undefined) return;
     const look = colours();
     const [low, high] = heights(lines);
     ctx.strokeStyle = look.private;
@@ -120,8 +124,8 @@ export class Overview {
       const value = lines.private[j]!;
       if (Number.isNaN(value)) down = false;
       else {
-        const x = (lines.x[j]! / this.#total) * this.#canvas.width;
-        const y = (1 - (value - low) / (high - low)) * this.#canvas.height;
+        const x = (lines.x[j]! / this.#total) * width;
+        const y = (1 - (value - low) / (high - low)) * height;
         if (down) ctx.lineTo(x, y);
         else ctx.moveTo(x, y);
         down = true;

@@ -10,6 +10,9 @@ export function beginPage(): void {
   if (import.meta.env.PROD && "serviceWorker" in navigator) void workOffline();
 }
 
+/** Lets the browser paint and hear the visitor before a page goes on with its start. */
+export const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
 async function workOffline(): Promise<void> {
   try {
     await navigator.serviceWorker.register(new URL(`${root}sw.js`, location.href));

@@ -20,7 +20,9 @@ type Moments = Extract<FromEvents, { type: "moments" }>;
 export class TimelineView {
   readonly #store: Store<State>;
   readonly #seen: WhenSeen<Wanted & { readonly range: Part }>;
-  readonly #chart: StreamChart;
+  /** Made when somebody first sees it. */
+  #chart: StreamChart | undefined;
+  #fogged = false;
   #job: Job<ToEvents> | undefined;
   /** What the running job was made for. */
   #made = "";
@@ -30,7 +32,6 @@ export class TimelineView {
   constructor(store: Store<State>) {
     this.#store = store;
     this.#seen = new WhenSeen(byId("timeline"), (wanted) => this.#begin(wanted));
-    this.#chart = streamChart(byId("timeline-chart"), { words: wordsOf(exampleMeaning), from: 0, to: 1 });
     store.subscribe((state, before) => {
       if (state.percentile !== before.percentile) this.#draw();
     });
@@ -40,7 +41,7 @@ export class TimelineView {
   /** Clears what no longer belongs to the settings; percentiles follow when they rest and are seen. */
   want(wanted: Wanted | undefined): void {
     this.#moments = undefined;
-    this.#chart.show(undefined);
+    this.#chart?.show(undefined);
     byId("timeline-table").replaceChildren();
     this.#say(wanted === undefined ? "Percentiles follow when the stream pauses or ends." : "Publishing…");
     if (wanted === undefined) return this.#seen.want(undefined);
@@ -51,7 +52,8 @@ export class TimelineView {
 
   /** Lays mist over the truth, or lifts it. */
   fog(fogged: boolean): void {
-    this.#chart.change({ fogged });
+    this.#fogged = fogged;
+    this.#chart?.change({ fogged });
   }
 
   #begin({ data, settings, at, part, range }: Wanted & { readonly range: Part }): void {
@@ -76,7 +78,9 @@ export class TimelineView {
       this.#job.tell({ type: "make", source: data.source, settings: own, at });
     }
     const shown = { from: part.from, to: Math.min(part.to, at) };
-    this.#chart.change({ words: wordsOf(data.meaning), from: part.from, to: part.to });
+    const view = { words: wordsOf(data.meaning), from: part.from, to: part.to, fogged: this.#fogged };
+    if (this.#chart === undefined) this.#chart = streamChart(byId("timeline-chart"), view);
+    else this.#chart.change(view);
     this.#job.tell({ type: "ask", part: shown, range });
   }
 
@@ -90,7 +94,7 @@ export class TimelineView {
     if (this.#moments === undefined) return;
     const { columns, whole, tick, explanation } = this.#moments;
     const p = Number(this.#store.state.percentile) / 100;
-    this.#chart.show(linesOf(columns, p, this.#store.state.max));
+    this.#chart!.show(linesOf(columns, p, this.#store.state.max));
     const each = columns[0] === undefined ? "" : span(columns[0].to - columns[0].from, this.#meaning);
     this.#say(
       `The ${100 * p}th percentile of every ${each}, with its 95 % interval. A tick is ${span(tick, this.#meaning)}.`,
