@@ -97,9 +97,12 @@ function show(at: number): void {
 
 function table(snapshot: Snapshot): void {
   const end = Math.max(...snapshot.percentiles.map(({ high }) => high));
-  const head = ["Percentile", "Estimate", "95 % interval", `0 to ${amount(end)}`, "Truth"].map((text) =>
-    h("th", { scope: "col" }, text),
-  );
+  const column = (text: string) => h("th", { scope: "col" }, text);
+  const head = [
+    ...["Percentile", "Estimate", "95 % interval"].map(column),
+    h("th", { scope: "col", class: "wide-cell" }, `0 to ${amount(end)}`),
+    column("Truth"),
+  ];
   byId("percentiles").replaceChildren(
     h(
       "table",
