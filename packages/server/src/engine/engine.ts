@@ -69,6 +69,8 @@ export class Engine {
   #committing: Promise<void> | undefined;
   #trouble: string | undefined;
   #ended: Error | undefined;
+  /** A row is half in the streams: nothing more may be published from them. */
+  #halfway = false;
   #onEnd: ((reason: Error) => void) | undefined;
   readonly #sweep: Sweep<MetricStream>;
   readonly #listeners = new Set<(published: Published) => void>();
@@ -78,7 +80,11 @@ export class Engine {
     this.#clock = clock;
     this.#journal = journal;
     this.#state = state;
-    this.#sweep = new Sweep(state.streams, (stream) => this.#advance(stream));
+    this.#sweep = new Sweep(
+      state.streams,
+      (stream) => this.#advance(stream),
+      (error) => this.#end(new Broken(HALFWAY, { cause: error })),
+    );
     this.#requestKey = sealer.subkey("requests", 32);
     const shortest = Math.min(...options.metrics.map(({ every }) => every));
     const beat = Math.min(LONGEST_BEAT, Math.max(SHORTEST_BEAT, shortest));
@@ -134,6 +140,7 @@ export class Engine {
 
   /** The stream of a key, with all ticks closed that are due. Undefined for a key that the config does not list. */
   stream({ streams }: LiveMetric, key: string): MetricStream | undefined {
+    if (this.#halfway) throw new Unavailable(HALFWAY);
     const stream = this.#state.streams[streams.get(key) ?? -1];
     if (stream !== undefined) this.#advance(stream);
     return stream;
@@ -185,6 +192,7 @@ export class Engine {
   }
 
   async #write(all: boolean): Promise<void> {
+    if (this.#ended !== undefined) throw this.#ended;
     const time = this.#clock.now();
     if (time === undefined) return this.#refuseWaiting();
     const parts = await this.#journal.due(all); // before people are counted for the next row
@@ -192,20 +200,38 @@ export class Engine {
     this.#closing &&= !closes;
     const batch = this.#waiting;
     this.#waiting = [];
-    const row = rowOf(time, closes ? time : this.#state.closed, batch);
     try {
-      await this.#store(row, parts);
+      await this.#commitRow(time, closes ? time : this.#state.closed, batch, parts);
     } catch (error) {
       this.#end(error as Error);
       for (const { reject } of batch) reject(new Unavailable((error as Error).message));
       throw error;
     }
-    this.#state.apply(this.#journal.next - 1, readRow(row), true);
     for (const { events, resolve } of batch) {
       this.#waitingEvents -= events.length;
       resolve();
     }
     if (closes) this.#sweep.start();
+  }
+
+  /** People are counted as the row is made, and streams as it is applied: a failure in between cannot be taken back. */
+  async #commitRow(
+    time: number,
+    closed: number,
+    batch: readonly Submission[],
+    parts: readonly PartSnapshot[],
+  ): Promise<void> {
+    this.#halfway = true;
+    try {
+      const row = rowOf(time, closed, batch);
+      this.#halfway = false; // while it is being stored, streams answer as before it
+      await this.#store(row, parts);
+      this.#halfway = true;
+      this.#state.apply(this.#journal.next - 1, readRow(row), true);
+      this.#halfway = false;
+    } catch (cause) {
+      throw this.#halfway ? new Broken(HALFWAY, { cause }) : cause;
+    }
   }
 
   /** Whether ticks may be closed now; if not, the next beat asks again. */
@@ -244,10 +270,10 @@ export class Engine {
   #end(error: Error): void {
     this.#ended ??= error;
     clearInterval(this.#beat);
-    if (error instanceof Fenced) this.#onEnd?.(error);
+    if (error instanceof Fenced || error instanceof Broken) this.#onEnd?.(error);
   }
 
-  /** Calls back if another service takes the state over. */
+  /** Calls back if another service takes the state over, or if this one fails halfway. */
   onEnd(listener: (reason: Error) => void): void {
     this.#onEnd = listener;
   }
@@ -276,6 +302,11 @@ export class Engine {
   }
 }
 
+/** What is in memory is in doubt; what is stored is not. */
+class Broken extends Error {}
+
+const HALFWAY =
+  "engine: memory ran out, or a kernel failed, halfway through a commit; start the service again, it continues from what is stored";
 const TROUBLE =
   "store: it does not take anything; events are refused until it does. Check the disk and its permissions, or the database";
 

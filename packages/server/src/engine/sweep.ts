@@ -6,14 +6,21 @@ const SLICE = 4;
 export class Sweep<T> {
   readonly #streams: readonly (T | undefined)[];
   readonly #advance: (stream: T) => void;
+  readonly #onError: (error: unknown) => void;
   #place = 0;
   /** Streams that this round has not come to. */
   #left = 0;
   #again = false;
 
-  constructor(streams: readonly (T | undefined)[], advance: (stream: T) => void) {
+  /** @param onError told why a stream could not be advanced; the round ends */
+  constructor(
+    streams: readonly (T | undefined)[],
+    advance: (stream: T) => void,
+    onError: (error: unknown) => void,
+  ) {
     this.#streams = streams;
     this.#advance = advance;
+    this.#onError = onError;
   }
 
   /** Goes round all streams; once more if it is called on the way. */
@@ -27,6 +34,17 @@ export class Sweep<T> {
   }
 
   #slice(): void {
+    try {
+      this.#advanceSome();
+    } catch (error) {
+      this.#left = 0;
+      this.#again = false;
+      this.#onError(error);
+    }
+    if (this.#left > 0) setImmediate(() => this.#slice());
+  }
+
+  #advanceSome(): void {
     for (const start = performance.now(); this.#left > 0 && performance.now() - start < SLICE; this.#left--) {
       this.#place = (this.#place + 1) % this.#streams.length;
       const stream = this.#streams[this.#place];
@@ -36,6 +54,5 @@ export class Sweep<T> {
       this.#again = false;
       this.#left = this.#streams.length;
     }
-    if (this.#left > 0) setImmediate(() => this.#slice());
   }
 }
