@@ -25,11 +25,9 @@ describe("the statement", () => {
       ["clamped share", 0.5, [0, 64], "positions 31 mod 32"],
       ["release", 0.5, [64, null], undefined],
     ]);
-    expect(statement.clampedShare).toMatchObject({ low: 0, of: 2 });
-    expect(statement.warnings).toEqual([
-      expect.stringMatching(/^the hold-out of 64 values at ε = 0.5 is too small/),
-      expect.stringMatching(/^so few held-out values are above 0/),
-    ]);
+    // No seed, so nothing is asked of numbers that noise decides.
+    expect(statement.clampedShare).toMatchObject({ of: 2 });
+    expect(statement.warnings[0]).toMatch(/^the hold-out of 64 values at ε = 0.5 is too small/);
     expect(statement.noiseScale).toBe((statement.levels * statement.threshold!) / 0.5);
     expect(statement.published).toBe(36);
     expect(JSON.parse(JSON.stringify(statement))).toEqual(statement);
