@@ -14,6 +14,7 @@ export function randomTops(dice: Dice): StreamOptions & Given {
   const max = randomMax(dice);
   const maxRange = Math.round(dice.scaled(dice.chance(0.1) ? fanout : 300, 9000)); // forests of a few values are slow
   const fixed = dice.chance(0.4);
+  const variant = dice.pick(["default", "default", "paper"] as const);
   const resolution = dice.pick([undefined, undefined, max / 64, 0.1, 1, 2 ** -10]);
   const longer = dice.chance(0.2) ? { history: dice.pick([Infinity, 2 * maxRange, 8 * maxRange]) } : {};
   return {
@@ -31,9 +32,12 @@ export function randomTops(dice: Dice): StreamOptions & Given {
       fanout,
       skipLevels: dice.pick(["auto", "paper", 0, dice.below(5)]),
       warmStart: dice.chance(0.7),
+      ...(dice.chance(0.3) && variant === "default" && !fixed
+        ? { follow: true, refine: dice.chance(0.7) }
+        : {}),
       ...(resolution === undefined ? {} : { resolution }),
     },
-    variant: dice.pick(["default", "default", "paper"]),
+    variant,
     unsafeSeed: `fuzz ${dice.word()}`,
     ...longer,
     ...(fixed ? { threshold: max * dice.pick([1, 0.5, dice.unit(), 1 / 256]) } : {}),

@@ -165,7 +165,7 @@ function note({ wasm, options }: Pair, tally: Tally): void {
   if ("method" in options) return tally.add(`method ${options.method}`);
   const { variant, smoother, maxRange } = options;
   const { fanout } = options.tuning;
-  const { skipLevels, blockLength, threshold } = wasm.statement();
+  const { skipLevels, blockLength, threshold, levels } = wasm.statement();
   const forest = Math.ceil(maxRange / blockLength) * blockLength;
   tally.add(`variant ${variant}`);
   tally.add(
@@ -173,6 +173,8 @@ function note({ wasm, options }: Pair, tally: Tally): void {
   );
   tally.add(`skipLevels ${skipLevels}`);
   if (options.threshold === undefined && threshold !== null) tally.add("hold-out crossed");
+  if (options.tuning.refine === true && wasm.length >= fanout ** (levels - 1) * blockLength)
+    tally.add("second choice of θ");
   if (wasm.length > forest) tally.add("forest crossed");
   if (wasm.length > 3 * forest && options.history === undefined) tally.add("forest forgotten");
   if (fanout === 16) tally.add("fanout 16");

@@ -79,6 +79,7 @@ const thresholds: Subjects = {
   "src/stream/warmStart.ts": ["stream/stream", "stream/snapshot", "stream/coverage"],
   "src/local/threshold.ts": ["local/threshold", "local/tails"],
   "src/local/tails.ts": ["local/tails", "local/threshold"],
+  "src/stream/refine.ts": ["stream/refine", "stream/snapshot", "attacks/failedCalls"],
   "src/stream/follow.ts": ["stream/follow", "stream/snapshot", "attacks/failedCalls"],
   "src/events/threshold.ts": ["events/threshold", "events/stream", "events/privacy"],
 };

@@ -43,6 +43,11 @@ export const plan: Command = {
           : [`ε = ${short(p.epsilon)} is the smallest that meets the target.`]),
         `Blocks of ${p.blockLength} values (${p.skipLevels} levels skipped), ${p.levels} levels of noise with fan-out ${p.fanout}, one forest per ${p.forestLength} values, ${p.holdout} values held out.`,
         `Noise on every node has scale ${short(p.noiseScalePerTheta)}·θ.`,
+        ...(p.refining === null
+          ? []
+          : [
+              `θ is chosen once more after ${p.refining.values} published values; until then the scale is ${short(p.refining.noiseScalePerTheta)}·θ.`,
+            ]),
         `Memory: ${Math.ceil(p.memory.stream / 1024)} KB per stream, and ${Math.ceil(p.memory.index / 1024)} KB of range index at most.`,
         "",
         "Noise in a range (standard error of the sum, and of the mean), in units of θ:",

@@ -9,6 +9,7 @@ export const STREAM_FLAGS: Readonly<Record<string, Option>> = {
   epsilon: { value: "E", help: "privacy budget ε of the whole release (required)" },
   max: { value: "B", help: "public upper bound of a value (required)" },
   holdout: { value: "M", help: "values that choose θ and are never published (65536)" },
+  refine: { help: "choose θ once more from the first published values, for a short --holdout" },
   "max-range": {
     value: "R",
     help: "longest range you will ask for, in values (1048576), or a duration with --every (30d)",
@@ -29,7 +30,11 @@ export function streamOptions(args: Arguments, epsilon = args.required("epsilon"
   const options = {
     holdout: args.number("holdout"),
     maxRange: args.number("max-range"),
-    tuning: given({ resolution: args.number("resolution"), skipLevels: skipLevelsOf(args) }),
+    tuning: given({
+      resolution: args.number("resolution"),
+      skipLevels: skipLevelsOf(args),
+      refine: args.has("refine") ? true : undefined,
+    }),
     smoother: smootherOf(args.text("smoother")),
     threshold: args.number("threshold"),
     unsafeSeed: args.text("unsafe-seed"),

@@ -23,6 +23,8 @@ export enum Stage {
   probe = 7,
   /** Counts of values above θ, tree by tree. */
   following = 8,
+  /** The second choice of θ, by classes as in the hold-out. */
+  refining = 9,
   /** Events: the key that hashes ids of people, and the key of the counts of a mean. */
   people = 16,
   column = 17,

@@ -9,7 +9,7 @@ import { explainStatement, type Statement } from "../stream/statement.js";
 import { HoldoutStream } from "../stream/stream.js";
 import type { RangeOptions } from "../stream/system.js";
 import { Committer } from "./committer.js";
-import type { HubSettings } from "./hubOptions.js";
+import type { EachOptions, HubSettings } from "./hubOptions.js";
 import { LiveStreams } from "./liveStreams.js";
 import { charge } from "./budget.js";
 import { type DurableStream, openIn, type Place } from "./openStream.js";
@@ -65,6 +65,7 @@ export class Hub {
     this.#live = new LiveStreams((name) => this.#open(name), live);
     this.#committer = new Committer(store, commitEvery);
     this.#holdout = heldOut(resolveSettings(this.#optionsOf(HOLDOUT))); // wrong options fail here
+    if (threshold === "shared") resolveSettings(sharing(settings.options, settings.options.max));
     if (threshold === "shared") this.#shared = new SharedThreshold(this.#live, this.#holdout);
     this.#place = this.#prepare();
     this.#place.catch(() => undefined); // the first call rejects with it
@@ -252,7 +253,7 @@ export class Hub {
     const { unsafeSeed } = options;
     const seed = unsafeSeed === undefined ? {} : { unsafeSeed: `${unsafeSeed}/${name}` }; // noise of its own even then
     if (threshold !== "shared") return { ...options, ...seed, ...given({ threshold }, ["threshold"]), name };
-    if (name !== HOLDOUT) return { ...options, ...seed, threshold: this.#shared!.theta!, holdout: 0, name };
+    if (name !== HOLDOUT) return { ...sharing(options, this.#shared!.theta!), ...seed, name };
     // Values of many streams, mixed, say nothing about how fast one of them changes: all of them choose θ.
     const { skipped } = resolveSettings(options);
     return {
@@ -276,6 +277,13 @@ export class Hub {
     return place;
   }
 }
+
+/** Options of a stream whose θ others chose. */
+const sharing = (options: EachOptions, theta: number): StreamOptions => ({
+  ...options,
+  threshold: theta,
+  holdout: 0,
+});
 
 const SHARED_COMPOSITION =
   "The values that choose θ are the first ones of the hub. They are not published, each other value goes to one stream, and every forest of noise covers values of its own: parallel composition, ε in all.";

@@ -22,8 +22,9 @@ import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { warmValues } from "./shape.js";
 import { Predictor } from "./predictor.js";
+import type { Refined } from "./refine.js";
 import type { Stretch } from "./stretches.js";
-import { largestTheta, type Reached, TreeSequence } from "./treeSequence.js";
+import { largestTheta, leastEpsilon, type Reached, TreeSequence } from "./treeSequence.js";
 import { firstSpread } from "./weights.js";
 
 /** Compilers know a constant of this module, and look an import up with every push. */
@@ -55,7 +56,7 @@ export class BlockPublisher implements Publisher {
   #held = NaN;
   /** What all but the last position of the running block publish. */
   #steady = NaN;
-  /** Values of the running tree above this one are counted, and how many there were. */
+  /** Values of the running tree above this one are looked at, and how many there were above the tree's limit. */
   #limit = NaN;
   #above = NaN;
   /** The first block after the running tree, where that matters. */
@@ -86,7 +87,8 @@ export class BlockPublisher implements Publisher {
     this.#sum = 0;
     this.#cap = cap;
     this.#largest = Math.floor(settings.max / settings.resolution);
-    const largest = largestSum(settings, largestTheta(settings, theta), cap);
+    const noisiest = { ...settings, epsilon: leastEpsilon(settings) };
+    const largest = largestSum(noisiest, largestTheta(settings, theta), cap);
     const bits = fractionBits(largest);
     this.#fraction = 2 ** bits;
     this.#trees = new TreeSequence(core, key, settings, theta, bits);
@@ -140,6 +142,11 @@ export class BlockPublisher implements Publisher {
     return this.#trees.stretches.all;
   }
 
+  /** What the second choice of θ found, once it was made. */
+  get refined(): Refined | undefined {
+    return this.#trees.running.refined;
+  }
+
   /** For the statement: how often a caller's own smoother failed. */
   get smootherTrouble(): string {
     const failures = this.#predictor.smoother.failures ?? 0;
@@ -153,8 +160,14 @@ export class BlockPublisher implements Publisher {
     if (left === 0 || this.#busy) return this.#finishBlock(sum, value);
     this.#left = left;
     this.#sum = sum;
-    if (value > this.#limit) this.#above++;
+    if (value > this.#limit) this.#count(value);
     return this.#steady;
+  }
+
+  /** Counts a value above the limit of the running tree, and in a tree whose values choose θ once more any value. */
+  #count(value: number): void {
+    if (value > this.#trees.running.limit) this.#above++;
+    this.#trees.count(value);
   }
 
   /** The last position of a block publishes what its estimate leaves. */
@@ -163,9 +176,10 @@ export class BlockPublisher implements Publisher {
     const [perValue, held] = [this.#perValue, this.#held];
     const estimate = this.#trees.estimate(this.#block, sum);
     const start = this.#predictor.startOf(this.#block);
-    const above = this.#above + Number(value > this.#limit);
+    const above = this.#above + Number(value > this.#trees.running.limit);
     const end = this.#block + 1;
-    const next = end === this.#treeEnd ? this.#trees.next(end, above, this.#treeSum() + estimate) : undefined;
+    const next =
+      end === this.#treeEnd ? this.#trees.next(end, above, this.#treeSum() + estimate, value) : undefined;
     this.#published.reserve(1);
     // Until here a call may fail and leaves everything as it was. From here on nothing fails.
     this.#busy = true;
@@ -173,8 +187,11 @@ export class BlockPublisher implements Publisher {
     this.#block = end;
     this.#left = this.#blockLength;
     this.#sum = 0;
-    if (next === undefined) this.#above = above;
-    else this.#begin(next);
+    if (next !== undefined) this.#begin(next);
+    else {
+      this.#above = above;
+      this.#trees.count(value);
+    }
     if (this.#blockLength > 1) {
       this.#setPrediction(this.#predictor.next(estimate, end - 1), this.#predictor.held);
       this.#published.holdBack(this.#held);
@@ -285,7 +302,7 @@ export class BlockPublisher implements Publisher {
   #setTree(above: number): void {
     const { stretch, limit } = this.#trees.running;
     this.#theta = stretch.theta * this.#resolution;
-    this.#limit = limit;
+    this.#limit = this.#trees.refining ? -Infinity : limit; // one comparison for every push, whatever is counted
     this.#above = above;
     this.#treeEnd = this.#trees.endOf(this.#block);
   }

@@ -1,5 +1,6 @@
 /**
- * The held-out values that choose θ, dealt by position into classes, so that every value serves one purpose:
+ * The values that choose θ, held-out ones or those of the first tree (refine.ts), dealt by position into classes, so that
+ * every value serves one purpose:
  *
  *     position mod 32      purpose                                                        noise
  *     3, 19                sparsity: how many values are above the smallest candidate     Lap(1/ε)
@@ -72,9 +73,10 @@ export class Classes {
     if (purpose === MEAN) this.#sums[bin]! += x;
   }
 
-  choose(core: Core, key: Uint32Array): Chosen {
+  /** @param stage whose noise it is */
+  choose(core: Core, key: Uint32Array, stage: Stage.holdout | Stage.refining = Stage.holdout): Chosen {
     const choice = this.#choice;
-    const random = (purpose: number) => subStream(key, Stage.holdout, purpose, 0);
+    const random = (purpose: number) => subStream(key, stage, purpose, 0);
     const laplace = (purpose: number, scale: Scale): number => {
       const noise = new Float64Array(1);
       core.laplace(random(purpose), scale, noise);
@@ -113,6 +115,14 @@ export class Classes {
   #clampedSum(winner: number): number {
     const theta = this.#choice.candidates[winner]!;
     return total(this.#sums.subarray(0, winner + 1)) + theta * this.#above(MEAN)[winner]!;
+  }
+
+  copy(): Classes {
+    const copy = new Classes(this.#choice);
+    copy.#held = this.#held;
+    this.#counts.forEach((counts, purpose) => copy.#counts[purpose]!.set(counts));
+    copy.#sums.set(this.#sums);
+    return copy;
   }
 
   /** Overwrites the true counts. */

@@ -2,9 +2,10 @@
 import type { AboveCount } from "./classes.js";
 import { COUNT_PARTS } from "./follow.js";
 import { heldOut, type Settings } from "./options.js";
+import { REFINE_PARTS, refiningEpsilon, refiningValues } from "./refine.js";
 import type { ClampedShare, StageStatement } from "./statement.js";
 import { ALL_PARTS } from "./stretches.js";
-import { nodeParts } from "./treeSequence.js";
+import { firstParts, nodeParts } from "./treeSequence.js";
 
 export function stagesOf(settings: Settings): StageStatement[] {
   const { epsilon, choosing, probing, warming, variant, threshold, warmStart } = settings;
@@ -36,9 +37,22 @@ export function stagesOf(settings: Settings): StageStatement[] {
     );
   if (warming > 0) stages.push(stage("warm start", "one noisy sum", [choosing, end]));
   const published = [heldOut(settings), null] as const;
-  stages.push(
-    stage("release", "noisy hierarchy, made consistent", published, undefined, nodeParts(settings)),
-  );
+  const release = (values: StageStatement["values"], parts: number) =>
+    stage("release", "noisy hierarchy, made consistent", values, undefined, parts);
+  if (settings.refine) {
+    const second = heldOut(settings) + refiningValues(settings);
+    const read = [heldOut(settings), second] as const;
+    const refine = (mechanism: string, which: string, name: StageStatement["stage"] = "threshold") =>
+      stage(name, mechanism, read, which, REFINE_PARTS);
+    stages.push(
+      release(read, firstParts(settings)),
+      refine("second choice: a count for sparsity, discrete Laplace noise", "published positions 3 mod 16"),
+      refine("second choice: a rough θ by permute-and-flip", "published positions 7 mod 16"),
+      refine("second choice: θ by permute-and-flip", "published positions other than 3, 7, 15 mod 16"),
+      refine("one noisy count of values above θ", "published positions 31 mod 32", "clamped share"),
+      release([second, null], nodeParts(settings)),
+    );
+  } else stages.push(release(published, nodeParts(settings)));
   if (settings.follow)
     stages.push(
       stage("following", "per tree one noisy count of values above θ", published, undefined, COUNT_PARTS),
@@ -63,19 +77,36 @@ export function clampedShare(above: AboveCount | undefined, epsilon: number): Cl
 const BLUR = 3;
 const LARGEST_BLUR = 0.01;
 
-/** @param theta Θ in grid units, once known @param sparse as the hold-out found */
-export function warningsOf(settings: Settings, theta: number | undefined, sparse: boolean): string[] {
-  const { epsilon, choosing, max, resolution, variant, threshold } = settings;
+/**
+ * @param theta Θ in grid units, once known
+ * @param sparse as the values that chose it showed
+ * @param refined whether those are the values of the first tree
+ */
+export function warningsOf(
+  settings: Settings,
+  theta: number | undefined,
+  sparse: boolean,
+  refined: boolean,
+): string[] {
+  const { max, resolution, variant, threshold, refine } = settings;
   const warnings: string[] = [];
   if (variant !== "default" || threshold !== "noisy-max") return warnings;
+  const [epsilon, choosing, values] = refined
+    ? [refiningEpsilon(settings), refiningValues(settings), `first tree of ${refiningValues(settings)}`]
+    : [settings.epsilon, settings.choosing, `hold-out of ${heldOut(settings)}`];
+  const todo = refined
+    ? "raise maxRange or give a threshold"
+    : refine
+      ? `θ is chosen once more after ${refiningValues(settings)} published values`
+      : "hold out more values or give a threshold";
   const blurred = (BLUR / epsilon) * (16 / (13 * choosing));
   if (blurred > LARGEST_BLUR)
     warnings.push(
-      `the hold-out of ${heldOut(settings)} values at ε = ${epsilon} is too small to see beyond the ${blurred < 1 ? `largest ${Number((100 * blurred).toPrecision(2))} % of values` : "noise"}: θ may be far too small; hold out more values or give a threshold`,
+      `the ${values} values at ε = ${epsilon} is too small to see beyond the ${blurred < 1 ? `largest ${Number((100 * blurred).toPrecision(2))} % of values` : "noise"}: θ may be far too small; ${todo}`,
     );
   if (sparse)
     warnings.push(
-      "so few held-out values are above 0 that noise may have chosen θ: it may be far too small or too large; hold out more values or give a threshold",
+      `so few ${refined ? "values of the first tree" : "held-out values"} are above 0 that noise may have chosen θ: it may be far too small or too large; ${todo}`,
     );
   if (theta === Math.floor(max / resolution))
     warnings.push(

@@ -60,6 +60,12 @@ export interface Tuning {
    * where θ is chosen privately and a tree has enough values for it, 320/ε. Never with a public θ, or variant "paper".
    */
   readonly follow?: boolean;
+  /**
+   * Whether θ is chosen once more when the first tree of noise ends, from its values, with half of their ε (refine.ts).
+   * For a short `holdout`, such as 1024: numbers come soon, those of the first tree with a rough θ and more than four
+   * times the variance of the noise. Needs a θ that follows the stream. Default false.
+   */
+  readonly refine?: boolean;
 }
 
 export const STREAM_OPTIONS: readonly (keyof StreamOptions)[] = [
@@ -73,6 +79,7 @@ export const TUNING: readonly (keyof Tuning)[] = [
   "thresholdStep",
   "warmStart",
   "follow",
+  "refine",
 ];
 
 export interface Settings {
@@ -96,6 +103,8 @@ export interface Settings {
   readonly fanout: number;
   /** Whether θ follows the stream from tree to tree. */
   readonly follow: boolean;
+  /** Whether θ is chosen once more when the first tree ends. */
+  readonly refine: boolean;
   /** h − s, levels that carry noise. */
   readonly levels: number;
   readonly skipped: number;
@@ -133,6 +142,7 @@ export function resolveSettings(asked: StreamOptions): Settings {
   if (typeof rule !== "number") checkChoice("tuning.skipLevels", rule, ["auto", "paper"]);
   const threshold = checkThreshold(options.threshold ?? "noisy-max", max, resolution);
   const shape = shapeOf(skippedLevels(rule, epsilon, maxRange, fanout), maxRange, fanout, options.history);
+  const follow = checkFollow(tuning.follow, epsilon, maxRange, fanout, threshold, variant);
   const settings: Settings = {
     epsilon,
     max,
@@ -140,7 +150,8 @@ export function resolveSettings(asked: StreamOptions): Settings {
     resolution,
     ...thresholdGrid(tuning.thresholdStep, max, resolution, variant),
     threshold,
-    follow: checkFollow(tuning.follow, epsilon, maxRange, fanout, threshold, variant),
+    follow,
+    refine: checkRefine(tuning.refine ?? false, follow, fanout ** (levelCount(maxRange, fanout) - 1)),
     maxRange,
     fanout,
     ...shape,
@@ -174,6 +185,24 @@ function checkFollow(
   if (asked && !possible)
     throw new TypeError(
       'tuning.follow: expected false; a public threshold and variant "paper" keep θ as it is',
+    );
+  return asked;
+}
+
+/** One value for every purpose that the classes have (classes.ts). */
+const LEAST_REFINING = 32;
+
+/** @param values of a tree */
+function checkRefine(asked: unknown, follow: boolean, values: number): boolean {
+  if (typeof asked !== "boolean")
+    throw new TypeError(`tuning.refine: expected true or false, got a value of type ${typeof asked}`);
+  if (asked && !follow)
+    throw new TypeError(
+      "tuning.refine: expected false where θ does not follow the stream; a tree of maxRange/fanout values needs 320/ε of them for that",
+    );
+  if (asked && values < LEAST_REFINING)
+    throw new RangeError(
+      `tuning.refine: expected trees of at least ${LEAST_REFINING} values, got ${values}; raise maxRange`,
     );
   return asked;
 }

@@ -2,7 +2,8 @@
 import { geometricCandidates } from "./choice.js";
 import { MEDIAN_BLOCKS } from "./smoothers/median.js";
 import { heldOut, resolveSettings, type Settings, type StreamOptions } from "./options.js";
-import { nodeEpsilon } from "./treeSequence.js";
+import { refiningValues } from "./refine.js";
+import { firstParts, nodeEpsilon } from "./treeSequence.js";
 import { forestSpread, meanVariance } from "./variance.js";
 
 export interface Plan {
@@ -18,6 +19,8 @@ export interface Plan {
   readonly holdout: number;
   /** Scale of the noise on every node for θ = 1: multiply by θ. */
   readonly noiseScalePerTheta: number;
+  /** With `tuning.refine`: how many values are published before θ is chosen once more, and the scale of their noise. */
+  readonly refining: { readonly values: number; readonly noiseScalePerTheta: number } | null;
   /** Noise in a range of this many values, averaged over where it lies, for θ = 1: multiply by θ. */
   readonly errors: readonly { readonly length: number; readonly standardErrorPerTheta: number }[];
   /** What each θ would cost: noise in a random range, and in the mean of a range of maxRange values. */
@@ -54,6 +57,12 @@ export function plan(options: StreamOptions): Plan {
     forestLength,
     holdout: heldOut(settings),
     noiseScalePerTheta: perTheta,
+    refining: settings.refine
+      ? {
+          values: refiningValues(settings),
+          noiseScalePerTheta: levels / nodeEpsilon(settings, firstParts(settings)),
+        }
+      : null,
     errors: lengths(forestLength, fanout).map((length) => ({
       length,
       standardErrorPerTheta: errorOfLength(settings, length),
@@ -112,12 +121,16 @@ function bytesPerBlock({ smoother }: Settings): number {
 /** A few counters per candidate; the paper's rule keeps the values. */
 function holdoutBytes({ choosing, max, thresholdStep, resolution, variant }: Settings): number {
   if (variant === "paper") return choosing * (max / thresholdStep <= 2 ** 16 ? 2 : 4);
-  return choosing === 0 ? 0 : 48 * (geometricCandidates(Math.floor(max / resolution)).length + 1);
+  return choosing === 0 ? 0 : classesBytes(max, resolution);
 }
 
-/** One tree of leaf noise with its corrections, and the smoother. */
-function releaseBytes({ fanout, levels, smoother }: Settings): number {
+const classesBytes = (max: number, resolution: number): number =>
+  48 * (geometricCandidates(Math.floor(max / resolution)).length + 1);
+
+/** One tree of leaf noise with its corrections, the smoother, and what counts values for a second choice of θ. */
+function releaseBytes({ fanout, levels, smoother, refine, max, resolution }: Settings): number {
   const leaves = fanout ** (levels - 1);
   const groups = levels === 1 ? 0 : leaves / fanout;
-  return 8 * (leaves + groups) + (smoother === "median" ? 16 * (MEDIAN_BLOCKS + 1) : 8);
+  const smoothing = smoother === "median" ? 16 * (MEDIAN_BLOCKS + 1) : 8;
+  return 8 * (leaves + groups) + smoothing + (refine ? classesBytes(max, resolution) : 0);
 }

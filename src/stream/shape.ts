@@ -2,6 +2,7 @@
 import { shown } from "../core/checks.js";
 import { levelCount } from "./levels.js";
 import type { Settings } from "./options.js";
+import { leastEpsilon } from "./treeSequence.js";
 
 type Shape = Pick<
   Settings,
@@ -72,7 +73,7 @@ export function checkExactRange(settings: Settings): void {
       `tuning.skipLevels: expected blocks of at most 2^30 values, got ${fanout}^${settings.skipped} = ${blockLength}; lower it`,
     );
   const largest = Math.ceil(max / resolution);
-  const scale = (levels * largest) / epsilon;
+  const scale = (levels * largest) / leastEpsilon(settings);
   if (!(scale <= MOST_SCALE))
     throw new RangeError(
       `epsilon: noise of scale levels·(max/resolution)/ε = ${scale.toPrecision(3)} is above 2^40; raise epsilon (${epsilon}), lower max (${max}) or take a coarser tuning.resolution (${resolution})`,

@@ -150,7 +150,13 @@ function encodeParameters(parameters: Parameters): Uint8Array {
 
 /** Every setting that published numbers depend on, and the stream's name, as text; public. */
 export function parametersOf(settings: Settings): Parameters {
-  const shown = { ...settings, smoother: smootherName(settings.smoother), core: "any" }; // both give the same answers
+  const { refine, ...others } = settings;
+  const shown = {
+    ...others,
+    ...(refine ? { refine } : {}), // left out where it is off: older snapshots do not have it
+    smoother: smootherName(settings.smoother),
+    core: "any", // both give the same answers
+  };
   return Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, String(value)]));
 }
 

@@ -8,16 +8,16 @@ export interface StageStatement {
   readonly delta: number;
   /** Positions in the input that this stage reads, half-open; `null` means "from there on". */
   readonly values: readonly [from: number, to: number | null];
-  /** Which of them, where it is not all: no two stages read the same value. */
+  /** Which of them, where it is not all. Stages that read the same value share ε. */
   readonly which?: string;
 }
 
-/** How many of the held-out values were above θ, from a count with noise, and a 95 % interval for it; in values. */
+/** How many values were above θ when it was chosen, from a count with noise, and a 95 % interval for it; in values. */
 export interface ClampedShare {
   readonly count: number;
   readonly low: number;
   readonly high: number;
-  /** How many held-out values were looked at. */
+  /** How many values were looked at: held-out ones, or after a second choice of θ values of the first tree. */
   readonly of: number;
 }
 
@@ -160,13 +160,13 @@ function treatment(statement: Statement): string[] {
   ];
 }
 
-/** What clamping hides, as far as the hold-out can tell. */
+/** What clamping hides, as far as the values that chose θ can tell. */
 function hidden({ clampedShare }: Statement): string[] {
   if (clampedShare === null) return [];
   const { count, low, high, of } = clampedShare;
   const percent = (x: number) => `${number((100 * x) / of)} %`;
   return [
-    `Of the held-out values, about ${percent(Math.max(0, count))} were above θ (95 % interval ${percent(low)} to ${percent(high)}); error bars do not cover what clamping took from them.`,
+    `Of ${of} values that were counted, about ${percent(Math.max(0, count))} were above θ (95 % interval ${percent(low)} to ${percent(high)}); error bars do not cover what clamping took from them.`,
   ];
 }
 

@@ -17,6 +17,7 @@ import { type Beginning, type Holdout, makeHoldout } from "./holdout.js";
 import { clampedShare, stagesOf, warningsOf } from "./holdoutStatement.js";
 import { resolveSettings, type Settings, type StreamOptions } from "./options.js";
 import { checkPublished } from "./publisher.js";
+import { refiningEpsilon } from "./refine.js";
 import type { SnapshotKey, StreamCipher } from "./sealing.js";
 import { withSkipped } from "./shape.js";
 import { smootherName } from "./smoothers/index.js";
@@ -31,7 +32,7 @@ import { SnapshotSequence } from "./snapshotSequence.js";
 import { type Stage, StagedSystem, type SystemParts } from "./stagedSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
 import type { PrivateStream } from "./system.js";
-import { nodeEpsilon } from "./treeSequence.js";
+import { firstParts, nodeEpsilon } from "./treeSequence.js";
 
 /** Makes a stream: `push` a value, get its private number. This is ToPS. */
 export function privateStream(options: StreamOptions): PrivateStream {
@@ -116,6 +117,8 @@ const COMPOSITION = {
     "The stages read disjoint values and every forest of noise covers values of its own: parallel composition, ε in all.",
   following:
     "Release and following read the same values and share ε; all other stages read values of their own, and so does every tree of noise: ε in all.",
+  refining:
+    "Release and following read the same values and share ε. In the first tree the second choice of θ reads them too, and half of ε is its share: sequential composition, ε. All other stages read values of their own, and so does every tree of noise: parallel composition, ε in all.",
 } as const;
 
 /** The parts that make a staged system ToPS. */
@@ -146,7 +149,7 @@ class Tops implements SystemParts<BlockPublisher> {
     to: number,
     confidence: number,
   ): Hidden | undefined {
-    const { above } = release?.beginning ?? {};
+    const above = release?.publisher.refined?.above ?? release?.beginning.above;
     if (above === undefined || above.values === 0) return undefined;
     const { sum, low, high } = release!.publisher.hidden(from, to, above, confidence);
     const unit = this.settings.resolution;
@@ -179,27 +182,33 @@ class Tops implements SystemParts<BlockPublisher> {
 
   statement({ holdout, release }: Stage<BlockPublisher>): Statement {
     const { epsilon, resolution, smoother, variant } = this.settings;
-    const settled = withSkipped(this.settings, release?.beginning.skipped ?? this.settings.skipped);
-    const stretches = release?.publisher.stretches ?? [];
+    const { beginning, publisher } = release ?? {};
+    const refined = publisher?.refined;
+    const settled = withSkipped(this.settings, beginning?.skipped ?? this.settings.skipped);
+    const stretches = publisher?.stretches ?? [];
     const units = stretches.at(-1)?.theta ?? holdout?.theta;
     const threshold = units === undefined ? null : units * resolution;
-    return makeStatement(settled, this.#core.name, release?.publisher.length ?? 0, {
+    const parts = stretches.at(-1)?.parts ?? firstParts(settled);
+    return makeStatement(settled, this.#core.name, publisher?.length ?? 0, {
       system: variant === "paper" ? "ToPS, as in the paper" : "ToPS",
       epsilon,
       delta: 0,
-      composition: COMPOSITION[settled.follow ? "following" : "still"],
+      composition: COMPOSITION[settled.refine ? "refining" : settled.follow ? "following" : "still"],
       stages: stagesOf(settled),
       threshold,
-      smoother: smootherName(smoother) + (release?.publisher.smootherTrouble ?? ""),
+      smoother: smootherName(smoother) + (publisher?.smootherTrouble ?? ""),
       thresholds: stretches.map(({ block, theta }) => ({
         from: block * settled.blockLength,
         threshold: theta * resolution,
       })),
-      noiseScale: threshold === null ? null : (settled.levels * threshold) / nodeEpsilon(settled),
+      noiseScale: threshold === null ? null : (settled.levels * threshold) / nodeEpsilon(settled, parts),
       noise: "discrete Laplace, sampled exactly",
       settled: release !== undefined || settled.probing === 0,
-      clampedShare: clampedShare(release?.beginning.above, epsilon),
-      warnings: warningsOf(settled, units, release?.beginning.sparse ?? false),
+      clampedShare:
+        refined === undefined
+          ? clampedShare(beginning?.above, epsilon)
+          : clampedShare(refined.above, refiningEpsilon(settled)),
+      warnings: warningsOf(settled, units, (refined ?? beginning)?.sparse ?? false, refined !== undefined),
     });
   }
 }

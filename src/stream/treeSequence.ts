@@ -17,8 +17,18 @@ import {
 } from "./follow.js";
 import { Perturber } from "./noise.js";
 import type { Settings } from "./options.js";
-import type { AboveCount } from "./classes.js";
+import { quantise } from "../core/quantise.js";
+import type { AboveCount, Classes } from "./classes.js";
 import type { CountedPart } from "./hidden.js";
+import {
+  loadRefined,
+  refine,
+  REFINE_PARTS,
+  type Refined,
+  refiningClasses,
+  refiningEpsilon,
+  saveRefined,
+} from "./refine.js";
 import { ALL_PARTS, makeStretch, type Stretch, Stretches } from "./stretches.js";
 import { type CountedTree, TreeCounts } from "./treeCounts.js";
 
@@ -31,6 +41,8 @@ export interface RunningTree {
   readonly limit: number;
   /** What was counted in the tree before it. */
   readonly counted?: CountedTree;
+  /** What the first tree found, where θ is chosen once more when it ends. */
+  readonly refined?: Refined | undefined;
 }
 
 /** Where the next value goes: its block, what that holds already, and what the running tree holds. */
@@ -51,15 +63,27 @@ export interface Reached {
   /** All stretches up to it, and the counts of all trees before it. */
   readonly list: readonly Stretch[];
   readonly counts: readonly CountedTree[];
+  /** What counts the values of the first tree, if they lead no further than that. */
+  readonly refining: Classes | undefined;
 }
 
 /** How many 32nds of ε the nodes of a tree have. */
 export const nodeParts = ({ follow }: Pick<Settings, "follow">): number =>
   follow ? ALL_PARTS - COUNT_PARTS : ALL_PARTS;
 
-/** The share of ε that the nodes of a tree have. */
-export const nodeEpsilon = (settings: Pick<Settings, "follow" | "epsilon">): number =>
-  (settings.epsilon * nodeParts(settings)) / ALL_PARTS;
+/** The same for the first tree, which may leave a share to the second choice of θ. */
+export const firstParts = (settings: Pick<Settings, "follow" | "refine">): number =>
+  nodeParts(settings) - (settings.refine ? REFINE_PARTS : 0);
+
+/** The share of ε that the nodes of a tree have. @param parts how many 32nds */
+export const nodeEpsilon = (
+  settings: Pick<Settings, "follow" | "epsilon">,
+  parts = nodeParts(settings),
+): number => (settings.epsilon * parts) / ALL_PARTS;
+
+/** What sums stay exact for: ε, or where the first tree has far less of it, that. */
+export const leastEpsilon = (settings: Pick<Settings, "follow" | "refine" | "epsilon">): number =>
+  settings.refine ? nodeEpsilon(settings, firstParts(settings)) : settings.epsilon;
 
 export class TreeSequence {
   readonly stretches: Stretches;
@@ -72,6 +96,8 @@ export class TreeSequence {
   readonly #leaves: number;
   readonly #perturber: Perturber;
   #running: RunningTree;
+  /** Counts the values of the first tree until it ends: true counts stay in memory no longer than they are needed. */
+  #refining: Classes | undefined;
 
   /**
    * @param theta Θ in grid units, as the hold-out chose it
@@ -83,13 +109,29 @@ export class TreeSequence {
     this.#settings = settings;
     this.#leaves = settings.fanout ** (settings.levels - 1);
     if (settings.follow) this.#rule = ruleOf(settings);
-    this.#running = this.#tree(makeStretch(settings, 0, theta, nodeParts(settings)), followFrom(theta));
+    if (settings.refine) this.#refining = refiningClasses(settings);
+    this.#running = this.#tree(makeStretch(settings, 0, theta, firstParts(settings)), followFrom(theta));
     this.stretches = new Stretches(this.#running.stretch);
     this.#perturber = new Perturber(core, key, settings, fractionBits);
   }
 
   get running(): RunningTree {
     return this.#running;
+  }
+
+  /** Whether the values of the running tree choose θ once more. */
+  get refining(): boolean {
+    return this.#refining !== undefined;
+  }
+
+  /** Counts a value of the running tree for the second choice of θ, where there is one; cannot fail. */
+  count(value: number): void {
+    this.#count(this.#refining, value);
+  }
+
+  #count(classes: Classes | undefined, value: number): void {
+    const { max, resolution } = this.#settings;
+    classes?.add(quantise(value, max, resolution));
   }
 
   /** The first block of the tree that a block is in. */
@@ -120,6 +162,22 @@ export class TreeSequence {
    * value is not finite.
    */
   estimateMany(values: Float64Array, from: Place, estimates: Float64Array): Reached & Pick<Place, "sum"> {
+    const refining = this.#refining?.copy();
+    try {
+      return this.#estimateMany(values, from, estimates, refining);
+    } catch (error) {
+      refining?.wipe();
+      throw error;
+    }
+  }
+
+  /** @param refining counts values of the first tree */
+  #estimateMany(
+    values: Float64Array,
+    from: Place,
+    estimates: Float64Array,
+    refining: Classes | undefined,
+  ): Reached & Pick<Place, "sum"> {
     const { blockLength: n, resolution } = this.#settings;
     let { block, filled, sum, above, total } = from;
     let tree = this.#running;
@@ -134,31 +192,36 @@ export class TreeSequence {
       sum = this.#core.blockSums(part, theta * resolution, resolution, n, filled, sum, finished);
       this.#perturber.estimateMany(block, finished, scale);
       if (tree.limit < Infinity) above += countAbove(part, tree.limit);
+      if (refining !== undefined) for (const value of part) this.#count(refining, value);
       at += part.length;
       filled = (filled + part.length) % n;
       block += finished.length;
       for (let i = 0; i < finished.length; i++) total += finished[i]!;
       if (block < end) continue;
-      const next = this.#after(tree, end, above, total);
+      const next = this.#after(tree, end, above, total, refining);
+      refining = undefined;
       if (next.stretch !== tree.stretch) begun.push(next.stretch);
       counted.push(next.counted!);
       [tree, above, total] = [next, 0, 0];
     }
     const [list, counts] = [this.stretches.followedBy(begun), this.#counts.followedBy(counted)];
-    return { sum, above, tree, list, counts };
+    return { sum, above, tree, list, counts, refining };
   }
 
   /** The same for blocks whose sums are known, where θ never changes. */
   estimateSums(block: number, sums: Float64Array): Reached {
     this.#perturber.estimateMany(block, sums, this.#running.stretch.scale);
-    return { tree: this.#running, above: 0, list: this.stretches.all, counts: [] };
+    return { tree: this.#running, above: 0, list: this.stretches.all, counts: [], refining: undefined };
   }
 
-  /** The same for the end of the running tree alone. */
-  next(end: number, above: number, total: number): Reached {
+  /** The same for the end of the running tree alone. @param last its last value */
+  next(end: number, above: number, total: number, last: number): Reached {
     const { stretch } = this.#running;
-    const tree = this.#after(this.#running, end, above, total);
+    const refining = this.#refining?.copy();
+    this.#count(refining, last);
+    const tree = this.#after(this.#running, end, above, total, refining);
     return {
+      refining: undefined,
       tree,
       above: 0,
       list: this.stretches.followedBy(tree.stretch === stretch ? [] : [tree.stretch]),
@@ -170,19 +233,26 @@ export class TreeSequence {
    * Makes what was reached the state; cannot fail.
    * @param oldest the first block that is kept
    */
-  begin({ tree, list, counts }: Reached, oldest: number): void {
+  begin({ tree, list, counts, refining }: Reached, oldest: number): void {
     this.#running = tree;
+    this.#refining?.wipe();
+    this.#refining = refining;
     this.stretches.replace(list, oldest);
     this.#counts.replace(counts, oldest);
   }
 
-  /** The parts of positions [from, to), each with the count that speaks for it (hidden.ts). */
+  /**
+   * The parts of positions [from, to), each with the count that speaks for it (hidden.ts).
+   * @param heldOut how many held-out values were above θ; after a second choice its count speaks
+   */
   countedParts(from: number, to: number, heldOut: AboveCount): CountedPart[] {
-    const { max, resolution, blockLength, epsilon } = this.#settings;
-    const scale = ALL_PARTS / (COUNT_PARTS * epsilon);
+    const { max, resolution, blockLength } = this.#settings;
+    const scale = ALL_PARTS / (COUNT_PARTS * this.#settings.epsilon);
     const largest = Math.floor(max / resolution);
-    const { theta } = this.#running.stretch;
-    return this.#counts.partsOf(from, to, theta, heldOut, { blockLength, scale, epsilon, largest });
+    const { stretch, refined } = this.#running;
+    const epsilon = refined === undefined ? this.#settings.epsilon : refiningEpsilon(this.#settings);
+    const shape = { blockLength, scale, epsilon, largest };
+    return this.#counts.partsOf(from, to, stretch.theta, refined?.above ?? heldOut, shape);
   }
 
   /**
@@ -190,23 +260,42 @@ export class TreeSequence {
    * @param end the first block after it
    * @param above how many of its values were above the limit
    * @param total the sum of its estimates
+   * @param refining has counted its values, if it is the first one and θ is chosen once more; wiped here
    */
-  #after({ stretch, following }: RunningTree, end: number, above: number, total: number): RunningTree {
+  #after(
+    { stretch, following, refined: before }: RunningTree,
+    end: number,
+    above: number,
+    total: number,
+    refining: Classes | undefined,
+  ): RunningTree {
     const { blocksPerForest, blockLength } = this.#settings;
     const first = this.firstOf(end - 1);
     const forest = Math.floor(first / blocksPerForest);
     const tree = (first % blocksPerForest) / this.#leaves;
     const values = (end - first) * blockLength;
     const count = noisyCount(this.#core, this.#key, this.#rule!, forest, tree, above);
-    const next = followTree(this.#rule!, following!, { count, values, mean: total / values });
-    const { theta, parts } = stretch;
+    const refined = refining === undefined ? before : this.#refine(refining);
+    const next =
+      refined === before
+        ? followTree(this.#rule!, following!, { count, values, mean: total / values })
+        : followFrom(refined!.theta);
+    const { theta } = stretch;
+    const parts = nodeParts(this.#settings);
+    const same = next.theta === theta && parts === stretch.parts;
     return {
-      ...this.#tree(
-        next.theta === theta ? stretch : makeStretch(this.#settings, end, next.theta, parts),
-        next,
-      ),
+      ...this.#tree(same ? stretch : makeStretch(this.#settings, end, next.theta, parts), next),
       counted: { first, end, theta, count },
+      refined,
     };
+  }
+
+  #refine(classes: Classes): Refined {
+    try {
+      return refine(this.#core, this.#key, classes);
+    } finally {
+      classes.wipe();
+    }
   }
 
   #tree(stretch: Stretch, following: Following): RunningTree {
@@ -220,6 +309,11 @@ export class TreeSequence {
     if (this.#running.following === undefined) return;
     saveFollowing(writer, this.#running.following);
     this.#counts.save(writer);
+    if (!this.#settings.refine) return;
+    const { refined } = this.#running;
+    writer.double(Number(refined !== undefined));
+    if (refined === undefined) this.#refining!.save(writer);
+    else saveRefined(writer, refined);
   }
 
   load(reader: Decoder): void {
@@ -230,6 +324,10 @@ export class TreeSequence {
       this.#rule === undefined ? followFrom(last.theta) : loadFollowing(reader),
     );
     if (this.#rule !== undefined) this.#counts.load(reader);
+    if (!this.#settings.refine) return;
+    if (reader.double() === 0) return this.#refining!.load(reader);
+    this.#refining = undefined;
+    this.#running = { ...this.#running, refined: loadRefined(reader) };
   }
 }
 

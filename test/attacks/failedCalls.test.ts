@@ -35,6 +35,13 @@ const kinds: Record<string, StreamOptions> = {
   paper: { ...base, variant: "paper", tuning: { fanout: 4 } },
   // Trees of 16 values, which are enough at this ε to count those above θ.
   following: { ...base, epsilon: 40, tuning: { fanout: 4, skipLevels: 1, follow: true } },
+  // Trees of 32 values: θ is chosen once more after 72 values.
+  refining: {
+    ...base,
+    epsilon: 40,
+    maxRange: 64,
+    tuning: { fanout: 2, skipLevels: 2, follow: true, refine: true },
+  },
 };
 
 /** How far the stream is when the call fails, and the call. */
@@ -46,6 +53,7 @@ const calls: Record<string, { received: number; count: number }> = {
   "inside a block": { received: 41, count: 1 },
   "a block ends": { received: 50, count: 30 },
   "a forest starts": { received: 70, count: 4 },
+  "the last value of a forest": { received: 71, count: 1 },
   "many forests": { received: 70, count: 240 },
 };
 

@@ -103,6 +103,7 @@ describe("any other planted option", () => {
     threshold: 5,
     warmStart: false,
     follow: false,
+    refine: true,
     variant: "paper",
     history: Infinity,
     name: "another",

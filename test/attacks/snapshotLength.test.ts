@@ -22,6 +22,7 @@ describe("positions", () => {
     "fixed threshold": { ...base, threshold: 5e5, tuning: { fanout: 4, skipLevels: 3 } },
     shrunk: { ...base, smoother: "shrunk" },
     following: { ...base, epsilon: 20, maxRange: 64, tuning: { fanout: 4, skipLevels: 2, follow: true } },
+    refining: { ...base, epsilon: 20, maxRange: 2048, tuning: { skipLevels: 1, follow: true, refine: true } },
   };
   /** What is secret at every moment: nothing was published yet, or all blocks but the running one are the same. */
   const shapes: Record<string, (i: number) => number> = {

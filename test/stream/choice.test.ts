@@ -4,7 +4,6 @@ import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import {
   binOf,
-  type Choice,
   chooseCandidate,
   cost,
   geometricCandidates,
@@ -12,7 +11,7 @@ import {
   steepness,
 } from "../../src/stream/choice.js";
 import { againstExact, ODDS } from "../support/chiSquare.js";
-import { winnerDistribution } from "../support/noisyMax.js";
+import { above, coarse, law } from "../support/choiceLaw.js";
 
 const cores = { js: chooseCore("js"), wasm: chooseCore("wasm") };
 
@@ -65,29 +64,12 @@ describe("the rule", () => {
   });
 });
 
-/** #{x > Θ} per candidate. */
-const above = (candidates: Float64Array, values: readonly number[]) =>
-  candidates.map((theta) => values.filter((x) => x > theta).length);
-
 /** Every way to choose `count` of 0 … most, in ascending order: the order of values makes no difference. */
 function* multisets(count: number, most: number, least = 0): Generator<number[], void, undefined> {
   if (count === 0) yield [];
   else
     for (let x = least; x <= most; x++) for (const rest of multisets(count - 1, most, x)) yield [x, ...rest];
 }
-
-/** The choice on a coarser grid: the law has the same form, and its sums are 32 times shorter. */
-const coarse = (choice: Choice): Choice => ({ ...choice, countWeight: 32 });
-
-/** P(each candidate wins), exactly: costs on the grid, noise of scale `t`. */
-const law = (choice: Choice, values: readonly number[], beta: number, knee: number, t: number): number[] =>
-  winnerDistribution(
-    [...above(choice.candidates, values)].map((count, k) =>
-      cost(choice, count, choice.candidates[k]!, beta, knee),
-    ),
-    t,
-    "exponential",
-  );
 
 /**
  * The largest |ln P/P′| over all tiny hold-outs of one class, all replacements of one value in it and all winners.

@@ -56,6 +56,8 @@ describe("a restored stream resumes bit for bit", () => {
     "fixed threshold, warm start": { ...small, threshold: 30 },
     "fixed threshold, idle hold-out": { ...small, threshold: 30, tuning: { warmStart: false } },
     "no warm start": { ...small, tuning: { warmStart: false } },
+    // Trees of 64 values in forests of 256.
+    "second choice of θ": { ...small, maxRange: 256, epsilon: 8, tuning: { fanout: 4, refine: true } },
     paper: { ...small, variant: "paper" },
     "long history, grid of tenths": { ...small, history: Infinity, tuning: { resolution: 0.1 } },
     "many candidates": { ...small, variant: "paper", max: 2 ** 18, tuning: { thresholdStep: 1 } },
