@@ -48,16 +48,18 @@ function checkEdges(edges: Float64Array): Float64Array {
   return edges;
 }
 
-/** How many edges are at most the value: 0 below the first, edges.length from the last on. */
+/**
+ * How many edges are at most the value: 0 below the first, edges.length from the last on. A binary search whose steps
+ * do not branch on the value: no guess of the processor can be wrong, and the time says nothing about the value.
+ */
 export function bucketOf(edges: Float64Array, value: number): number {
-  let low = 0;
-  let high = edges.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (edges[middle]! <= value) low = middle + 1;
-    else high = middle;
+  let below = 0;
+  for (let left = edges.length; left > 0;) {
+    const half = (left + 1) >> 1;
+    below += half & -+(edges[below + half - 1]! <= value);
+    left -= half;
   }
-  return low;
+  return below;
 }
 
 /**

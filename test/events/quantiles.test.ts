@@ -40,6 +40,16 @@ describe("edges", () => {
       0, 1, 1, 2, 2, 2, 3, 3,
     ]);
   });
+
+  test("any number of edges, every value counted against all of them", () => {
+    for (let count = 2; count <= 70; count++) {
+      const edges = Float64Array.from({ length: count }, (_, i) => 2 * i);
+      const values = Array.from({ length: 2 * count + 2 }, (_, i) => i - 1);
+      expect(values.map((x) => bucketOf(edges, x))).toEqual(
+        values.map((x) => edges.filter((edge) => edge <= x).length),
+      );
+    }
+  });
 });
 
 describe("groups", () => {
