@@ -36,6 +36,10 @@ export class Intake {
   #first = 0;
   /** The last tick that the clock let in when ticks were closed last. */
   #horizon: number;
+  /** An open tick that has room, and its first and last whole millisecond: most events come in the order of time. */
+  #tick = -1;
+  #from = Infinity;
+  #last = -Infinity;
   #late = 0;
   #early = 0;
   #overLimit = 0;
@@ -58,7 +62,7 @@ export class Intake {
   /**
    * The tick of an event, or −1 if it is dropped. Throws, and changes nothing, where time or person make no sense.
    * All code of the caller (the clock, getters of the event) runs before anything is looked at.
-   * @param prepare makes room in a tick: it runs before the event is counted for its person, and may fail
+   * @param prepare makes room in a tick until it is closed: it runs before an event is counted for its person, and may fail
    */
   admit(event: EventInfo | undefined, prepare: (tick: number) => void): number {
     const { at: time, person } = ownFields(event);
@@ -68,6 +72,17 @@ export class Intake {
         "person: expected none without perPerson; set perPerson to protect people, or leave the id away",
       );
     const at = time === undefined ? this.#schedule.clock() : eventTime(time);
+    const tick = at >= this.#from && at <= this.#last ? this.#tick : this.#find(at, prepare);
+    if (tick < 0) return -1;
+    if (this.#people?.admit(person as string, at) === false) {
+      this.#overLimit++;
+      return -1;
+    }
+    return tick;
+  }
+
+  /** The open tick that a time lies in, with room made, or −1 if events of that time are dropped. */
+  #find(at: number, prepare: (tick: number) => void): number {
     const tick = tickOf(this.#schedule, at);
     // Beyond the last reading of the clock it is read again, and not remembered: no event moves it for others.
     const horizon = tick > this.#horizon ? horizonAt(this.#schedule, this.#schedule.clock()) : this.#horizon;
@@ -80,9 +95,10 @@ export class Intake {
       return -1;
     }
     prepare(tick);
-    if (this.#people?.admit(person as string, at) === false) {
-      this.#overLimit++;
-      return -1;
+    if (tick <= this.#horizon) {
+      this.#tick = tick;
+      this.#from = startOf(this.#schedule, tick);
+      this.#last = this.#from + this.#schedule.every - 1;
     }
     return tick;
   }
@@ -100,6 +116,7 @@ export class Intake {
   /** Closes all ticks before `tick`. */
   closeBefore(tick: number, now: number): void {
     this.#first = tick;
+    this.#from = Infinity;
     this.#horizon = Math.max(this.#horizon, horizonAt(this.#schedule, now));
     this.#people?.forgetBefore(startOf(this.#schedule, tick));
   }
@@ -128,18 +145,24 @@ export class Intake {
 }
 
 /** What an event says of itself, each field read once. A field that someone put on a prototype is not the event's. */
-export function ownFields(event: EventInfo | undefined): EventInfo {
+export function ownFields(event: EventInfo | undefined): OwnFields {
   if (event === undefined || isPlain(event)) return event ?? NOTHING;
   const read = (name: keyof EventInfo) => (Object.hasOwn(event, name) ? event[name] : undefined);
-  return { at: read("at"), person: read("person") } as EventInfo;
+  return { at: read("at"), person: read("person") } as OwnFields;
 }
 
-const NOTHING: EventInfo = Object.freeze(Object.create(null) as EventInfo);
+type OwnFields = { readonly [Name in keyof EventInfo]?: EventInfo[Name] | undefined };
 
-/** Whether all fields of an event are its own: asked without a look-up by name, which would cost more than all of `add`. */
+const NOTHING: OwnFields = Object.freeze({ at: undefined, person: undefined });
+
+/**
+ * Whether all fields of an event are its own: asked without a look-up by name, which would cost more than all of `add`.
+ * `in` comes first: after it the engine knows the object's shape, and with it the prototype.
+ */
 function isPlain(event: object): boolean {
   if (typeof event !== "object" || (event as unknown) === null)
     throw new TypeError("event: expected an object such as { at, person }; the event was not taken");
+  if (!("at" in event) && !("person" in event)) return true;
   return Object.getPrototypeOf(event) === base && !("at" in base) && !("person" in base);
 }
 

@@ -39,7 +39,10 @@ export class OpenTicks {
 
   /** The sums of one tick, to be added to. */
   row(tick: number): Float64Array {
-    if (tick === this.#last) return this.#row;
+    return tick === this.#last ? this.#row : this.#find(tick);
+  }
+
+  #find(tick: number): Float64Array {
     let row = this.#rows.get(tick);
     if (row === undefined) this.#rows.set(tick, (row = new Float64Array(this.#width)));
     this.#last = tick;

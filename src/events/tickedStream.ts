@@ -115,9 +115,10 @@ export class TickedStream implements TickStream, Snapshotted {
 
   /** Takes an event that was checked before, into a tick that is not closed. Before θ is known, a tick chooses it or waits for it. */
   takeInto(tick: number, value: number): void {
-    if (!Number.isNaN(this.#theta))
-      this.#addTo(this.#open.row(tick), quantise(value, this.#theta, this.#resolution), 1);
-    else if (tick < this.#settings.choosing) this.#tally!.add(value, tick);
+    if (!Number.isNaN(this.#theta)) {
+      const sum = this.#sums < 0 ? 0 : quantise(value, this.#theta, this.#resolution);
+      this.#addTo(this.#open.row(tick), sum, 1);
+    } else if (tick < this.#settings.choosing) this.#tally!.add(value, tick);
     else {
       const { max, resolution } = this.#settings.columns[0]!.stream;
       this.#waiting!.add(tick, quantise(value, max, resolution));
@@ -125,7 +126,8 @@ export class TickedStream implements TickStream, Snapshotted {
   }
 
   #addTo(row: Float64Array, sum: number, count: number): void {
-    const [sums, counts] = [this.#sums, this.#counts];
+    const sums = this.#sums;
+    const counts = this.#counts;
     if (sums >= 0) row[sums] = Math.min(BLOCK_CAP, row[sums]! + sum);
     if (counts >= 0) row[counts] = Math.min(BLOCK_CAP, row[counts]! + count);
   }

@@ -9,6 +9,18 @@ describe("ticks", () => {
     expect([...stream.advance(TEN + 6000).values].map(Math.round)).toEqual([2, 0, 2, 0, 0, 1]);
   });
 
+  test("the tick of an event does not depend on the event before it, not even at its edges", () => {
+    const stream = counter();
+    const seconds = Array.from(
+      { length: 1000 },
+      (_, i) => ((i * 271) % 10) + [0, 0.5, 0.999, 0.9995][i % 4]!,
+    );
+    for (const second of seconds) stream.add({ at: TEN + 1000 * second });
+    const counts = new Array<number>(10).fill(0);
+    for (const second of seconds) counts[Math.floor(second)]!++;
+    expect([...stream.advance(TEN + 10_000).values].map(Math.round)).toEqual(counts);
+  });
+
   test("events never close a tick: the clock and the caller do", () => {
     const stream = counter();
     stream.add({ at: TEN + 59_000 });
