@@ -6,6 +6,8 @@ export interface MetricInfo {
   readonly unit: string;
   /** Milliseconds. */
   readonly every: number;
+  /** How long a block is, such as "16m"; reports of devices have none. */
+  readonly estimateEvery: string | null;
   readonly epsilon: number;
   readonly keys: readonly string[];
 }

@@ -7,6 +7,7 @@ import * as api from "./api.js";
 import { budgetParts, keyRows, percentileRows } from "./cards.js";
 import {
   between,
+  legendOf,
   percentile,
   place,
   QUANTILES,
@@ -69,9 +70,12 @@ async function show(current: api.MetricInfo): Promise<void> {
     to: now,
     ...(histogram ? { quantiles: QUANTILES } : {}),
   };
+  const step = stepOf(chosen.range, current);
+  // Whole steps only: a part of one would look like a fall.
+  const [from, to] = [Math.ceil(question.from / step) * step, Math.floor(now / step) * step];
   const [whole, steps] = await Promise.all([
     api.ask(question),
-    api.askSteps(question, stepOf(chosen.range, current)),
+    api.askSteps({ ...question, from, to }, step),
   ]);
   headline(whole, current);
   draw(steps, question, current);
@@ -141,6 +145,7 @@ function draw(steps: readonly api.Answer[], { from, to }: api.Question, current:
   if (chart === undefined) chart = streamChart(byId("chart"), options);
   else chart.change(options);
   chart.show(lines);
+  byId("legend").textContent = legendOf(current);
 }
 
 async function showKeys(question: api.Question, current: api.MetricInfo): Promise<void> {

@@ -57,6 +57,10 @@ export const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880].m
   (minutes) => minutes * MINUTE,
 );
 
+/** What the chart shows. The margin does not hold how events are spread within an estimate. */
+export const legendOf = ({ estimateEvery }: MetricInfo): string =>
+  `The line is what the service published: an estimate every ${estimateEvery}, spread evenly over that time. The band is the margin of the noise, 95 %.`;
+
 /** Length of a step: about 90 of them, whole ticks of the metric. A percentile needs more events, so longer steps. */
 export const stepOf = (range: number, { every, type }: MetricInfo): number =>
   Math.max(1, Math.round(range / (type === "histogram" ? 24 : 90) / every)) * every;

@@ -21,9 +21,10 @@ export function aboutRoutes(app: FastifyInstance, service: Service): void {
     },
     () => ({
       now: engine.time,
-      metrics: [...engine.metrics].map(({ metric }) => {
-        const { name, type, unit, keys, hasKeys, every, epsilon, perPerson } = metric;
-        return { name, type, unit, every, epsilon, perPerson, keys: hasKeys ? keys : [] };
+      metrics: [...engine.metrics].map((live) => {
+        const { name, type, unit, keys, hasKeys, every, epsilon, perPerson } = live.metric;
+        const estimateEvery = engine.stream(live, keys[0] ?? "")?.statement().block ?? null;
+        return { name, type, unit, every, estimateEvery, epsilon, perPerson, keys: hasKeys ? keys : [] };
       }),
     }),
   );

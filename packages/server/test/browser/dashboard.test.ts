@@ -93,6 +93,9 @@ test("what it says is what the service answers; each control acts; nothing is wi
       quantiles: { value: number }[];
     }>();
   const requests = await asked("metric=requests&key=home");
+  const block = (await running.app.inject("/v1/metrics")).json<{ metrics: { estimateEvery: string }[] }>()
+    .metrics[0]!.estimateEvery;
+  expect(block).toMatch(/^\d+[smh]$/);
   const latency = await asked("metric=latency&key=search&quantiles=0.5,0.9,0.95,0.99");
   for (const [width, height] of [
     [360, 800],
@@ -110,6 +113,7 @@ test("what it says is what the service answers; each control acts; nothing is wi
       await text(page, "#headline", new RegExp(`^${literal(amount(requests.value))}\\srequests$`));
       await text(page, "#state", /Live/);
       expect(await inked(page)).toBeGreaterThan(1000);
+      expect(await page.locator("#legend").textContent()).toContain(`an estimate every ${block},`);
       await page.screenshot({ path: name("requests"), fullPage: true });
       await pick(page, "#metric", "latency");
       await pick(page, "#key", "search");
@@ -126,6 +130,15 @@ test("what it says is what the service answers; each control acts; nothing is wi
       expect({ errors, strayRequests }).toEqual({ errors: [], strayRequests: [] });
       await page.context().close();
     }
+});
+
+test("the line has whole steps: a part of one would look like a fall", async () => {
+  const { page } = await open(browser, url);
+  const asked = page.waitForRequest((request) => request.url().includes("every="), { timeout: WAIT });
+  const ends = new URL((await asked).url()).searchParams;
+  const step = Number(/^(\d+)ms$/.exec(ends.get("every")!)![1]);
+  expect([Number(ends.get("from")) % step, Number(ends.get("to")) % step]).toEqual([0, 0]);
+  await page.context().close();
 });
 
 test("a new number appears without a reload", async () => {
