@@ -49,16 +49,20 @@ export class Committer {
     this.#running = true;
     await Promise.resolve(); // calls that are made together are stored together
     while (this.#waiting.length > 0) {
-      const start = performance.now();
       const turn = this.#waiting;
       this.#waiting = [];
-      await this.#commit(turn).catch((reason: unknown) => {
+      await this.#takeTurn(turn).catch((reason: unknown) => {
         for (const { reject } of turn) reject(reason); // nobody waits for ever
       });
-      const rest = this.#every - (performance.now() - start);
-      if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
     }
     this.#running = false;
+  }
+
+  async #takeTurn(turn: readonly Waiting[]): Promise<void> {
+    const start = performance.now();
+    await this.#commit(turn);
+    const rest = this.#every - (performance.now() - start);
+    if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
   }
 
   async #commit(turn: readonly Waiting[]): Promise<void> {
@@ -86,9 +90,10 @@ export class Committer {
 
   /**
    * After a failure nobody knows what the store has, so it is read back. The snapshot is there in every byte: it was
-   * stored. The one before is there: it was not, and is offered again. Gives the error if it cannot be stored.
+   * stored. The one before is there: it was not, and is offered again. If that is a conflict, the first offer may have
+   * arrived late: it is read back once more. Gives the error if it cannot be stored.
    */
-  async #retry({ name, sequence, bytes }: NamedSnapshot, first: StoreError): Promise<StoreError | undefined> {
+  async #retry(snapshot: NamedSnapshot, first: StoreError): Promise<StoreError | undefined> {
     let error = first;
     for (
       let attempt = 2;
@@ -97,14 +102,27 @@ export class Committer {
     )
       try {
         this.#retries++;
-        const found = await this.#store.get(name);
-        if (found?.sequence === sequence && sameBytes(found.bytes, bytes)) return undefined;
-        await this.#store.put(name, sequence, bytes);
+        if (await this.#has(snapshot)) return undefined;
+        await this.#store.put(snapshot.name, snapshot.sequence, snapshot.bytes);
         return undefined;
       } catch (reason) {
         error = reason as StoreError;
+        if (error.code === "conflict") return this.#unlessStored(snapshot, error);
       }
     return error;
+  }
+
+  async #unlessStored(snapshot: NamedSnapshot, error: StoreError): Promise<StoreError | undefined> {
+    try {
+      return (await this.#has(snapshot)) ? undefined : error;
+    } catch (reason) {
+      return reason as StoreError;
+    }
+  }
+
+  async #has({ name, sequence, bytes }: NamedSnapshot): Promise<boolean> {
+    const found = await this.#store.get(name);
+    return found?.sequence === sequence && sameBytes(found.bytes, bytes);
   }
 }
 

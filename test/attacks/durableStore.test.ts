@@ -231,3 +231,47 @@ describe("the n-th call of the store fails, for all n", () => {
         ).toEqual(alone);
   });
 });
+
+describe("a put that fails and arrives late, between the question and the second offer", () => {
+  /** The network breaks at a put; what was sent arrives when the same snapshot is offered again. */
+  function late(breaks: (name: string) => boolean): Store {
+    const inner = plainStore();
+    let sent: (() => Promise<void>) | undefined;
+    return {
+      ...inner,
+      async put(...snapshot) {
+        const arrives = sent;
+        sent = undefined;
+        await arrives?.();
+        if (arrives === undefined && breaks(snapshot[0])) {
+          sent = () => inner.put(...snapshot);
+          throw new Error("timeout");
+        }
+        return inner.put(...snapshot);
+      },
+    };
+  }
+
+  test("a hub receives the value once", async () => {
+    let puts = 0;
+    const hub = openHub({ ...options, store: late(() => ++puts === 2), key });
+    await hub.push("a", 1);
+    await hub.push("a", 2);
+    expect((await hub.progress("a")).received).toBe(2);
+  });
+
+  test("a hub of events counts the event once", async () => {
+    const at = Date.UTC(2026, 2, 1, 10);
+    const exact = {
+      ...{ epsilon: 64, every: "1s", origin: at, maxRange: "16s", unsafeSeed: "late" },
+    } as const;
+    const metrics = { orders: { ...exact, of: "count", keys: ["a"], tuning: { skipLevels: 0 } } } as const;
+    let puts = 0;
+    const store = late((name) => name.includes("//") && ++puts === 1);
+    const hub = openHub({ metrics, store, key, clock: () => at, commitEvery: 0 });
+    await hub.add("orders", "a");
+    await hub.advance(at + 1000);
+    const { value } = await hub.between("orders", "a", at, at + 1000); // noise of scale 3/64: far below ½
+    expect(Math.round(value)).toBe(1);
+  });
+});
