@@ -100,14 +100,18 @@ export class Batches {
   async #run(): Promise<void> {
     await Promise.resolve(); // calls that are made together are stored together
     while (this.#queue.length > 0) {
-      const start = performance.now();
       const batch = this.#queue.shift()!;
-      await this.#commit(batch).then(batch.resolve, batch.reject);
-      const rest = this.#every - (performance.now() - start);
-      if (rest > 0 && (this.#queue[0]?.entries.length ?? 0) < MOST_ENTRIES)
-        await new Promise((resolve) => setTimeout(resolve, rest));
+      await this.#takeTurn(batch).catch(batch.reject); // nobody waits for ever
     }
     this.#running = undefined; // at once: a call that comes now begins another run
+  }
+
+  async #takeTurn(batch: Batch): Promise<void> {
+    const start = performance.now();
+    batch.resolve(await this.#commit(batch));
+    const rest = this.#every - (performance.now() - start);
+    if (rest > 0 && (this.#queue[0]?.entries.length ?? 0) < MOST_ENTRIES)
+      await new Promise((resolve) => setTimeout(resolve, rest));
   }
 
   async #commit({ entries, now }: Batch): Promise<ClosedSpan[]> {
@@ -115,11 +119,11 @@ export class Batches {
       const state = await this.state();
       const before = new Map([...state.metrics.values()].map((metric) => [metric, metric.closed]));
       try {
-        await state.commit(entries, now);
+        const closes = await state.commit(entries, now);
         if (state.stale) this.#forget();
         return [...before].flatMap(([metric, closed]) => {
-          const from = Math.max(closed, metric.held);
-          return metric.closed > from ? [{ metric: metric.name, ...metric.span(from, metric.closed) }] : [];
+          const [from, to] = [Math.max(closed, metric.held), closes.get(metric.name) ?? closed];
+          return to > from ? [{ metric: metric.name, ...metric.span(from, to) }] : [];
         });
       } catch (error) {
         if (this.#stored)

@@ -60,7 +60,8 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
 
   /**
    * Takes an event; resolves when it is stored. It says nothing about what happens to the event. Await many of them
-   * together: they share a commit. If it rejects with `retryable: true`, nothing was stored: add the event again.
+   * together: they share a commit. If it rejects with `retryable: true`, nothing was stored: add the event again. If it
+   * rejects with `code: "in-doubt"`, the store failed, and adding the event again may count it twice.
    * @param value has no effect where events are only counted
    */
   add(metric: keyof M & string, key: string, value?: number, event?: EventInfo): Promise<void> {

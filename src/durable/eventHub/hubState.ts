@@ -210,10 +210,10 @@ export class HubState {
   }
 
   /**
-   * Stores events and closed ticks. Gives the number of snapshots that were stored with them.
+   * Stores events and closed ticks. Gives how many ticks of a metric are closed from now on, where that changed.
    * @param now closes the ticks that are due then; undefined closes none
    */
-  async commit(pending: readonly Entry[], now: number | undefined): Promise<number> {
+  async commit(pending: readonly Entry[], now: number | undefined): Promise<ReadonlyMap<string, number>> {
     await this.#ensureAll(pending);
     const position = this.position + 1;
     const kept = this.#kept;
@@ -224,14 +224,23 @@ export class HubState {
     const closes = this.#closes(now);
     this.halfway = true;
     const entries = pending.filter((entry) => this.metric(entry.metric).admit(entry));
-    const empty = entries.length === 0 && closes.size === 0;
-    if (!empty) {
+    if (entries.length > 0 || closes.size > 0) {
       if (kept !== undefined) await this.#store(kept, position, { entries, closes }, states);
       this.position = position;
-      this.#apply(entries, closes);
+      this.#applyStored(entries, closes);
     }
     this.halfway = false;
-    return empty ? 0 : states.length;
+    return closes;
+  }
+
+  /** What is stored has happened, even if memory runs out now: then it is read again. */
+  #applyStored(entries: readonly Entry[], closes: ReadonlyMap<string, number>): void {
+    try {
+      this.#apply(entries, closes);
+    } catch (error) {
+      if (this.#kept === undefined) throw error;
+      this.stale = true;
+    }
   }
 
   #closes(now: number | undefined): Map<string, number> {
@@ -253,7 +262,12 @@ export class HubState {
     const covered = states.covered(this.position);
     const first = await log.seal(position, (writer) => writeRecord(writer, record));
     const hub = covered - this.#record.covered >= RECORD_EVERY ? [await this.#record.seal(covered)] : [];
-    await Promise.all([committer.commit(() => first), this.#storeStates(committer, [...due, ...hub])]);
+    const stored = committer
+      .commit(() => first)
+      .catch((cause: unknown) => {
+        throw inDoubt(this.#settings.name, cause);
+      });
+    await Promise.all([stored, this.#storeStates(committer, [...due, ...hub])]);
     log.stored(position);
     if (this.stale) return;
     for (const state of due) states.stored(state);
@@ -297,4 +311,14 @@ export class HubState {
     await committer.commit(() => record);
     this.#record.stored(covered);
   }
+}
+
+/** A conflict says that another record is there. After any other failure nobody knows. */
+function inDoubt(hub: string, cause: unknown): unknown {
+  if (!(cause instanceof StoreError) || cause.code === "conflict") return cause;
+  return new StoreError(
+    "in-doubt",
+    `hub ${JSON.stringify(hub)}: the store failed while it stored events; whether they count is not known, and adding them again may count them twice`,
+    { cause },
+  );
 }

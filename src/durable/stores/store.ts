@@ -55,6 +55,8 @@ export type StoreErrorCode =
   | "in-use"
   /** The store failed. Whether it stored the snapshot is not known; opening the stream again finds out. */
   | "unavailable"
+  /** The store failed while it stored events of a hub. Whether they count is not known: adding them again may count them twice. */
+  | "in-doubt"
   /** The store cannot do this: it lacks the method. */
   | "unsupported"
   /** The store returned something that it must not return. */
