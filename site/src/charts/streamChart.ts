@@ -145,7 +145,7 @@ export class StreamChart {
           margin,
           margin,
           { ...none, stroke: look.private, width: 1.2, dash: [4, 4] },
-          { ...none, stroke: look.private, width: 2.4 },
+          { points: { size: 6, fill: look.private, filter: alone }, stroke: look.private, width: 2.4 },
           { ...none, stroke: look.secret, width: 1.3, show: this.#options.fogged !== true },
         ],
         hooks: {
@@ -273,6 +273,13 @@ export class StreamChart {
     if (this.#container.clientWidth > 0) this.#plot.setSize(this.#size());
   }
 }
+
+/** Points without neighbours, of which a line shows nothing. */
+const alone = ({ data }: uPlot, series: number): number[] => {
+  const line = data[series]!;
+  const gap = (j: number) => (line[j] ?? null) === null;
+  return Array.from(line.keys()).filter((j) => !gap(j) && gap(j - 1) && gap(j + 1));
+};
 
 /** Room for the widest number of an axis. */
 function axisWidth({ ctx }: uPlot, values: readonly string[] | null): number {

@@ -145,7 +145,7 @@ function draw(steps: readonly api.Answer[], { from, to }: api.Question, current:
   if (chart === undefined) chart = streamChart(byId("chart"), options);
   else chart.change(options);
   chart.show(lines);
-  byId("legend").textContent = legendOf(current);
+  byId("legend").textContent = legendOf(current, lines.private.some(Number.isNaN));
 }
 
 async function showKeys(question: api.Question, current: api.MetricInfo): Promise<void> {

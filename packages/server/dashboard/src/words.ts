@@ -57,9 +57,13 @@ export const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880].m
   (minutes) => minutes * MINUTE,
 );
 
-/** What the chart shows. The margin does not hold how events are spread within an estimate. */
-export const legendOf = ({ estimateEvery }: MetricInfo): string =>
-  `The line is what the service published: an estimate every ${estimateEvery}, spread evenly over that time. The band is the margin of the noise, 95 %.`;
+/**
+ * What the chart shows. The margin does not hold how events are spread within an estimate.
+ * @param gaps whether some steps have no number
+ */
+export const legendOf = ({ estimateEvery }: MetricInfo, gaps: boolean): string =>
+  `The line is what the service published: an estimate every ${estimateEvery}, spread evenly over that time. The band is the margin of the noise, 95 %.` +
+  (gaps ? " Where there is no line, there were too few events to tell: take a longer range." : "");
 
 /** Length of a step: about 90 of them, whole ticks of the metric. A percentile needs more events, so longer steps. */
 export const stepOf = (range: number, { every, type }: MetricInfo): number =>

@@ -118,6 +118,7 @@ test("what it says is what the service answers; each control acts; nothing is wi
       await pick(page, "#metric", "latency");
       await pick(page, "#key", "search");
       await text(page, "#headline", new RegExp(`^${literal(amount(latency.quantiles[2]!.value))}\\sms$`));
+      expect(await page.locator("#legend").textContent()).toContain("too few events to tell");
       expect(await page.locator("#percentiles tbody tr").count()).toBe(4);
       expect(await page.locator("#keys tbody tr").count()).toBe(3);
       await page.screenshot({ path: name("latency"), fullPage: true });
