@@ -27,9 +27,9 @@ export interface Row {
   readonly bytesPerKey?: number;
   /** Of the whole process: at the end, or for a program its most. */
   readonly residentBytes?: number;
-  /** Of CSV on the command line: time per byte and per value, in times of plain lines. */
+  /** Of CSV on the command line: time per byte in times of plain lines, and time in times of as many plain lines. */
   readonly timePerByteVsPlain?: number;
-  readonly timePerValueVsPlain?: number;
+  readonly timeVsAsManyPlainLines?: number;
 }
 
 /** A bench file: `rows()` yields each row as soon as it is measured. */
