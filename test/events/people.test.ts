@@ -15,9 +15,17 @@ describe("SipHash-2-4-128", () => {
     [1, "da87c1d86b99af44347659119b22fc45"],
     [8, "3b62a9ba6258f5610f83e264f31497b4"],
     [15, "5493e99933b0a8117e08ec0f97cfc3d9"],
+    [63, "5150d1772f50834a503e069a973fbd7c"],
   ])("of %d bytes", (length, expected) => {
     hashText(key, String.fromCharCode(...Array.from({ length }, (_, i) => i)));
     expect(hex(digest)).toBe(expected);
+  });
+
+  test("the hash of wide text never changes: snapshots have it", () => {
+    hashText(key, "日本語");
+    expect(hex(digest)).toBe("6a29e55e45f3245a242e1ebef40d5f03");
+    hashText(key, "Ā".repeat(1000));
+    expect(hex(digest)).toBe("e2a58f7c6e2257372cb9d2e1df6f9d6e");
   });
 
   test("wide text differs from the bytes it is made of, and from its neighbours", () => {
