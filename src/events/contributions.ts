@@ -37,7 +37,7 @@ export class Contributions {
     this.#people.forgetBefore(time);
   }
 
-  /** Bytes held: about 24 for each person. */
+  /** Bytes held: 27 to 40 for each person. */
   get bytes(): number {
     return this.#people.bytes;
   }

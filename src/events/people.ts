@@ -73,6 +73,9 @@ export class People {
   readonly #limit: PersonLimit;
   /** Period → who had how many events in it. More than one while late events still come. */
   readonly #periods = new Map<number, Counters>();
+  /** The period of the event before: most events come in the order of time. */
+  #last = NaN;
+  #counters = new Counters();
 
   /** @param key 4 secret words */
   constructor(key: Uint32Array, limit: PersonLimit) {
@@ -94,15 +97,25 @@ export class People {
   /** The same for a person whose hash is known: 4 words. */
   admitHash(hash: Uint32Array, at: number): boolean {
     const period = Math.floor(at / this.#limit.every);
+    if (period !== this.#last) this.#turnTo(period);
+    return this.#counters.add(hash, this.#limit.events);
+  }
+
+  #turnTo(period: number): void {
     let counters = this.#periods.get(period);
     if (counters === undefined) this.#periods.set(period, (counters = new Counters()));
-    return counters.add(hash, this.#limit.events);
+    this.#last = period;
+    this.#counters = counters;
   }
 
   /** Forgets the periods that are over at `time`. */
   forgetBefore(time: number): void {
     for (const period of this.#periods.keys())
       if ((period + 1) * this.#limit.every <= time) this.#periods.delete(period);
+    if (!this.#periods.has(this.#last)) {
+      this.#last = NaN;
+      this.#counters = new Counters();
+    }
   }
 
   /** Bytes held. */
@@ -144,7 +157,7 @@ export class People {
 const PARTS = 256;
 const SMALLEST = 16;
 
-/** Hash → count, exact. 18 bytes an entry, tables at most ¾ full. */
+/** Hash → count, exact. 20 bytes an entry, tables at most ¾ full. */
 class Counters {
   readonly #parts: (Part | undefined)[] = Array.from({ length: PARTS }, () => undefined);
 
@@ -166,7 +179,7 @@ class Counters {
   save(writer: Encoder, room: number): void {
     const people = this.#parts.reduce((sum, part) => sum + (part?.people ?? 0), 0);
     while (room < people) room *= 2;
-    const words = new Uint32Array(5 * room);
+    const words = new Uint32Array(ENTRY * room);
     let at = 0;
     for (const part of this.#parts) at = part?.write(words, at) ?? at;
     writer.count(room);
@@ -174,79 +187,85 @@ class Counters {
   }
 
   load(reader: Decoder): void {
-    const words = reader.words(5 * reader.count());
-    for (let at = 0; at < words.length && words[at + 4] !== 0; at += 5) {
-      const hash = words.subarray(at, at + 4);
-      this.#partOf(hash).put(hash, words[at + 4]!);
+    const words = reader.words(ENTRY * reader.count());
+    for (let at = 0; at < words.length && words[at + COUNT] !== 0; at += ENTRY) {
+      const entry = words.subarray(at, at + ENTRY);
+      this.#partOf(entry).put(entry, entry[COUNT]!);
     }
   }
 }
 
+/** Words of an entry: a hash and then its count, side by side, so that the memory is waited for once. */
+const ENTRY = 5;
+const COUNT = 4;
+
 /** Open addressing with linear probing; a count of 0 marks a free place. */
 class Part {
   people = 0;
-  #words = new Uint32Array(4 * SMALLEST);
-  #counts = new Uint16Array(SMALLEST);
+  #entries = new Uint32Array(ENTRY * SMALLEST);
+  /** Places per value of a hash's first word. The product with such a word is exact: 53 bits are enough for it. */
+  #share = SMALLEST / 2 ** 32;
 
   get bytes(): number {
-    return this.#words.byteLength + this.#counts.byteLength;
+    return this.#entries.byteLength;
   }
 
   add(hash: Uint32Array, most: number): boolean {
-    const place = this.#placeOf(hash);
-    const count = this.#counts[place]!;
+    const at = this.#find(hash);
+    const count = this.#entries[at + COUNT]!;
     if (count === most) return false;
     if (count === 0) this.put(hash, 1);
-    else this.#counts[place] = count + 1;
+    else this.#entries[at + COUNT] = count + 1;
     return true;
   }
 
   /** Takes a person who is not here yet. */
   put(hash: Uint32Array, count: number): void {
-    if (4 * (this.people + 1) > 3 * this.#counts.length) this.#grow();
-    const place = this.#placeOf(hash);
-    this.#words.set(hash, 4 * place);
-    this.#counts[place] = count;
+    if (4 * ENTRY * (this.people + 1) > 3 * this.#entries.length) this.#grow();
+    this.#write(hash, count);
     this.people++;
   }
 
   /** Writes hash and count of everyone; returns where it stopped. */
   write(out: Uint32Array, at: number): number {
-    for (let place = 0; place < this.#counts.length; place++) {
-      if (this.#counts[place] === 0) continue;
-      out.set(this.#words.subarray(4 * place, 4 * place + 4), at);
-      out[at + 4] = this.#counts[place]!;
-      at += 5;
+    for (let from = 0; from < this.#entries.length; from += ENTRY) {
+      if (this.#entries[from + COUNT] === 0) continue;
+      out.set(this.#entries.subarray(from, from + ENTRY), at);
+      at += ENTRY;
     }
     return at;
   }
 
-  #placeOf(hash: Uint32Array): number {
-    const words = this.#words;
-    const mask = this.#counts.length - 1;
-    let place = hash[0]! & mask;
-    while (
-      this.#counts[place] !== 0 &&
-      (words[4 * place] !== hash[0] ||
-        words[4 * place + 1] !== hash[1] ||
-        words[4 * place + 2] !== hash[2] ||
-        words[4 * place + 3] !== hash[3])
-    )
-      place = (place + 1) & mask;
-    return place;
+  /** Where the entry of a hash begins, or would begin. */
+  #find(hash: Uint32Array): number {
+    const entries = this.#entries;
+    const h0 = hash[0]!;
+    for (let at = ENTRY * Math.floor(h0 * this.#share); ; at += ENTRY) {
+      if (at === entries.length) at = 0;
+      if (entries[at + COUNT] === 0) return at;
+      if (
+        entries[at] === h0 &&
+        entries[at + 1] === hash[1] &&
+        entries[at + 2] === hash[2] &&
+        entries[at + 3] === hash[3]
+      )
+        return at;
+    }
   }
 
+  #write(hash: Uint32Array, count: number): void {
+    const at = this.#find(hash);
+    for (let i = 0; i < COUNT; i++) this.#entries[at + i] = hash[i]!;
+    this.#entries[at + COUNT] = count;
+  }
+
+  /** By half: doubling would leave more places empty. */
   #grow(): void {
-    const [words, counts] = [this.#words, this.#counts];
-    const [more, room] = [new Uint32Array(2 * words.length), new Uint16Array(2 * counts.length)]; // both, or neither
-    this.#words = more;
-    this.#counts = room;
-    for (let old = 0; old < counts.length; old++) {
-      if (counts[old] === 0) continue;
-      const hash = words.subarray(4 * old, 4 * old + 4);
-      const place = this.#placeOf(hash);
-      this.#words.set(hash, 4 * place);
-      this.#counts[place] = counts[old]!;
-    }
+    const old = this.#entries;
+    const places = Math.floor((1.5 * old.length) / ENTRY);
+    this.#entries = new Uint32Array(ENTRY * places);
+    this.#share = places / 2 ** 32;
+    for (let from = 0; from < old.length; from += ENTRY)
+      if (old[from + COUNT] !== 0) this.#write(old.subarray(from, from + COUNT), old[from + COUNT]!);
   }
 }
