@@ -273,7 +273,7 @@ export class Hub {
     const { store, key, budget } = this.#settings;
     const place = { store, committer: this.#committer, key: await snapshotKey(key) };
     const release = HoldoutStream.begin(this.#optionsOf(HOLDOUT)).statement();
-    if (budget !== undefined) await charge(budget, budget.name, release);
+    await charge(budget, undefined, release);
     return place;
   }
 }

@@ -177,6 +177,7 @@ test("a budget that is none opens no stream and no hub", async () => {
   const odometer = await open();
   const bad: [unknown, RegExp][] = [
     [true, /^budget: expected an object/],
+    [null, /^budget: expected an object/],
     [{}, /^budget.odometer: expected an odometer/],
     [{ odometer: { register: () => Promise.resolve() } }, /^budget.odometer: expected an odometer/],
     [{ odometer, perunit: 5 }, /^budget: unknown option "perunit"/],

@@ -1,8 +1,10 @@
 /** A hub with threads gives what a hub without them gives, in every bit. */
+import { EventEmitter } from "node:events";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, test } from "vitest";
+import { Thread } from "../../src/durable/workers/threadHandle.js";
 import { memoryStore, openHub, openOdometer, type Store } from "../../src/index.js";
 import { fileStore, openWorkerHub, type WorkerHubOptions } from "../../src/node.js";
 import { key, options, plainStore, temporaryFolders, values } from "./support.js";
@@ -126,4 +128,74 @@ test("what cannot be sent to a thread is refused at once", () => {
   expect(() => open({ threshold: "shared" as "noisy-max" })).toThrow(/^threshold: expected/);
   expect(() => open({ workers: 0 })).toThrow(/^workers: expected/);
   expect(() => open({ epsilon: -1 })).toThrow(/^epsilon: expected/);
+});
+
+test("a question that cannot be sent is refused, and the hub answers the next one", async () => {
+  const hub = open();
+  for (const rubbish of [Symbol("x"), () => 1])
+    await expect(hub.range("a", rubbish as never, 3)).rejects.toThrow(
+      /^range: expected numbers and plain options, got something that cannot be sent to a thread$/,
+    );
+  expect((await hub.progress("a")).received).toBe(0);
+  await hub.close();
+  expect(() => openWorkerHub(null as never)).toThrow("openWorkerHub: expected an object of options");
+});
+
+describe("a process with threads", () => {
+  /** Holds the process as a worker does, and answers when it is told to. */
+  class FakeWorker extends EventEmitter {
+    holds = true;
+    broken = false;
+    readonly sent: { kind: string; id: number; names: string[] }[] = [];
+    ref = () => void (this.holds = true);
+    unref = () => void (this.holds = false);
+
+    postMessage(message: never): void {
+      if (this.broken) throw new RangeError("Array buffer allocation failed");
+      this.sent.push(message);
+    }
+
+    answer(): void {
+      const { kind, id, names } = this.sent.shift()!;
+      if (kind === "ask") this.emit("message", { kind: "answer", id, answer: 7 });
+      else {
+        const lengths = new Int32Array(names.length);
+        this.emit("message", { kind: "pushed", id, lengths, numbers: new Float64Array(0), errors: [] });
+      }
+    }
+  }
+
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const make = () => {
+    const worker = new FakeWorker();
+    return { worker, thread: new Thread(worker as never, undefined as never, () => 0) };
+  };
+
+  test("does not end while a call waits for its answer, and ends when none does", async () => {
+    const { worker, thread } = make();
+    expect(worker.holds).toBe(false);
+    for (let round = 0; round < 3; round++) {
+      const calls = [thread.ask("stats"), thread.push("a", Float64Array.of(1)), thread.ask("names")];
+      await turn();
+      for (let left = worker.sent.length; left > 0; left--) {
+        expect(worker.holds).toBe(true);
+        worker.answer();
+        await turn();
+      }
+      await Promise.all(calls);
+      expect(worker.holds).toBe(false);
+    }
+  });
+
+  test("is told if there is no memory to send values, and the next ones are sent", async () => {
+    const { worker, thread } = make();
+    worker.broken = true;
+    await expect(thread.push("a", Float64Array.of(1))).rejects.toThrow("allocation failed");
+    expect(worker.holds).toBe(false);
+    worker.broken = false;
+    const call = thread.push("a", Float64Array.of(1));
+    await turn();
+    worker.answer();
+    expect(await call).toHaveLength(0);
+  });
 });

@@ -14,8 +14,8 @@ export class Calls {
   call<T>(send: (id: number) => void): Promise<T> {
     const id = ++this.#last;
     return new Promise<T>((resolve, reject) => {
+      send(id); // if it throws, nobody answers
       this.#pending.set(id, { resolve, reject });
-      send(id);
     });
   }
 

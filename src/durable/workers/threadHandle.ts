@@ -58,10 +58,21 @@ export class Thread {
   ask<T>(question: Question, ...args: unknown[]): Promise<T> {
     this.#flush(); // questions come after the values before them
     if (this.#gone !== undefined) return Promise.reject(this.#gone);
-    this.#worker.ref();
+    this.#begin();
     return this.#calls
-      .call<T>((id) => this.#post({ kind: "ask", id, question, args }))
+      .call<T>((id) => this.#postQuestion({ kind: "ask", id, question, args }))
       .finally(() => this.#done(1));
+  }
+
+  #postQuestion(message: AskMessage): void {
+    try {
+      this.#post(message);
+    } catch (cause) {
+      throw new TypeError(
+        `${message.question}: expected numbers and plain options, got something that cannot be sent to a thread`,
+        { cause },
+      );
+    }
   }
 
   async end(): Promise<void> {
@@ -76,12 +87,21 @@ export class Thread {
     if (this.#waiting.length === 0 || this.#gone !== undefined) return;
     const sent = this.#waiting;
     this.#waiting = [];
+    try {
+      this.#send(sent);
+    } catch (reason) {
+      for (const { reject } of sent) reject(reason as Error); // nothing was sent: no memory for it
+      this.#done(sent.length);
+    }
+  }
+
+  #send(sent: readonly Waiting[]): void {
     const id = ++this.#messages;
-    this.#sent.set(id, sent);
     const values = joined(sent.map(({ batch }) => batch));
     const lengths = Int32Array.from(sent, ({ batch }) => batch.length);
     const names = sent.map(({ name }) => name);
     this.#post({ kind: "push", id, names, lengths, values }, [values.buffer, lengths.buffer]);
+    this.#sent.set(id, sent);
   }
 
   #receive(message: FromThread): void {

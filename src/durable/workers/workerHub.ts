@@ -4,7 +4,8 @@
  */
 import { Worker } from "node:worker_threads";
 import { checkValues } from "../../core/batches.js";
-import { checkInteger, checkText, checkValue } from "../../core/checks.js";
+import { checkInteger, checkText, checkValue, shown } from "../../core/checks.js";
+import { given } from "../../core/given.js";
 import type { RangeAnswer } from "../../stream/answer.js";
 import type { Statement } from "../../stream/statement.js";
 import { privateStream } from "../../stream/stream.js";
@@ -26,9 +27,12 @@ export interface WorkerHubOptions extends Omit<HubOptions, "threshold"> {
  * @param script the compiled thread.ts; for programs that move it
  */
 export function openWorkerHub(
-  { workers, ...options }: WorkerHubOptions,
+  asked: WorkerHubOptions,
   script: URL = new URL("./thread.js", import.meta.url),
 ): WorkerHub {
+  if (typeof asked !== "object" || (asked as unknown) === null)
+    throw new TypeError(`openWorkerHub: expected an object of options, got ${shown(asked)}`);
+  const { workers, ...options } = given(asked) as WorkerHubOptions;
   checkInteger("workers", workers, 1, 64);
   if (typeof options.smoother === "function")
     throw new TypeError("smoother: expected a built-in one with worker threads, got a function");
@@ -63,7 +67,7 @@ export class WorkerHub {
       () => new Thread(new Worker(script, { workerData }), store, settings.atLeast),
     );
     const release = privateStream({ ...options, threshold: threshold as number }).statement();
-    this.#charged = budget === undefined ? Promise.resolve() : charge(budget, budget.name, release);
+    this.#charged = charge(budget, undefined, release);
     this.#charged.catch(() => undefined); // the first call rejects with it
   }
 
