@@ -14,7 +14,14 @@ import { type LocalAnswer, makeLocalAnswer } from "./answer.js";
 import { type Channel, makeChannel, nearestThreshold } from "./channel.js";
 import { type Estimate, pauses, type RunOptions } from "./em.js";
 import { type DistributionOptions, type Estimated, estimateFrom, startFrom } from "./estimate.js";
-import { type Intake, noRejections, readReports, type RejectedCounts, type ReportBatch } from "./intake.js";
+import {
+  addRejections,
+  type Intake,
+  noRejections,
+  readReports,
+  type RejectedCounts,
+  type ReportBatch,
+} from "./intake.js";
 import { BINS } from "./mechanisms.js";
 import { estimator, worstVariance } from "./moments.js";
 import {
@@ -30,7 +37,7 @@ import { AGGREGATOR_OPTIONS, type AggregatorOptions, type LocalSettings, setting
 import { decodeLocalState, encodeLocalState } from "./state.js";
 import { explainLocal, type LocalStatement, localStatement } from "./statement.js";
 import { addSums, type CellSums, estimatedSum, NO_REPORTS, possibleSums, sumsOf } from "./sums.js";
-import { decodeTally, encodeTally } from "./tally.js";
+import { checkTotals, decodeTally, encodeTally } from "./tally.js";
 
 /** An estimated distribution of the values: bin j of n holds [j, j + 1)·max/n. */
 export interface Distribution extends Estimate {
@@ -56,7 +63,7 @@ export class Aggregator {
   readonly #core: Core;
   readonly #learning: Channel;
   readonly #counts = new Float64Array(BINS);
-  readonly #rejected = noRejections();
+  #rejected: Readonly<RejectedCounts> = noRejections();
   #learned = 0;
   /** The last estimate, and how many learn-reports it is from. */
   #estimated: { readonly learned: number; readonly estimated: Estimated } | undefined;
@@ -102,7 +109,7 @@ export class Aggregator {
     const taken = Math.min(cells.length, Math.max(0, this.#settings.holdout - this.#learned));
     const binCells = (mechanism.top + mechanism.width + 1) / BINS;
     for (let i = 0; i < taken; i++) this.#counts[Math.floor(cells[i]! / binCells)]!++;
-    this.#reject({ ...rejected, late: cells.length - taken });
+    this.#rejected = addRejections(this.#rejected, { ...rejected, late: cells.length - taken });
     this.#learned += taken;
     return taken;
   }
@@ -157,8 +164,8 @@ export class Aggregator {
 
   #choose(theta: number, excess: number | undefined): void {
     const channel = makeChannel("release", this.#settings.epsilon, theta);
+    this.#recent = new RecentReports(this.#settings.history, channel.mechanism); // if there is memory for it
     this.#chosen = { theta, excess, channel };
-    this.#recent = new RecentReports(this.#settings.history, channel.mechanism);
   }
 
   /**
@@ -177,7 +184,7 @@ export class Aggregator {
       this.#recent!.add(cells);
       this.#released = released;
     }
-    this.#reject(rejected);
+    this.#rejected = addRejections(this.#rejected, rejected);
     return published;
   }
 
@@ -234,14 +241,16 @@ export class Aggregator {
       throw new RangeError(
         "tally: expected sums that release-reports can have, got others; the bytes are damaged",
       );
+    const learned = tally.counts.reduce((sum, count) => sum + count, this.#learned);
+    const sums = addSums(this.#released, released);
+    const rejected = addRejections(this.#rejected, tally.rejected);
+    checkTotals([learned, sums.reports, ...Object.values(rejected)]);
     if (theta !== undefined && this.#chosen === undefined) this.#choose(theta, excess);
     else if (theta !== undefined) this.#chosen = { ...this.#chosen!, excess: this.#chosen!.excess ?? excess };
-    tally.counts.forEach((count, i) => {
-      this.#counts[i]! += count;
-      this.#learned += count;
-    });
-    this.#released = addSums(this.#released, released);
-    this.#reject(tally.rejected);
+    tally.counts.forEach((count, i) => (this.#counts[i]! += count));
+    this.#learned = learned;
+    this.#released = sums;
+    this.#rejected = rejected;
   }
 
   /** Everything, as public bytes: `resume` continues from them with the same options. */
@@ -287,11 +296,6 @@ export class Aggregator {
       throw new Error(
         `${call}: expected no call while a batch is being read; take one batch after the other`,
       );
-  }
-
-  #reject(counts: RejectedCounts): void {
-    for (const reason of Object.keys(counts) as (keyof RejectedCounts)[])
-      this.#rejected[reason] += counts[reason];
   }
 }
 

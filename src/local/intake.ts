@@ -26,6 +26,15 @@ export const noRejections = (): RejectedCounts => ({
   late: 0,
 });
 
+export function addRejections(
+  a: Readonly<RejectedCounts>,
+  b: Readonly<RejectedCounts>,
+): Readonly<RejectedCounts> {
+  const sum = { ...a };
+  for (const reason of Object.keys(b) as (keyof RejectedCounts)[]) sum[reason] += b[reason];
+  return sum;
+}
+
 /** Objects, packed reports of 8 bytes, or one array of packed reports end to end. */
 export type ReportBatch = Iterable<Report | Uint8Array> | Uint8Array;
 

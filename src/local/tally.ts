@@ -93,3 +93,9 @@ export function decodeTally(given: unknown, max: number): Tally {
     released: { reports, windowed, cells, ones },
   };
 }
+
+/** Totals below 2⁵³ are exact, and so are their parts: what is stored of them can be read again. */
+export function checkTotals(totals: readonly number[]): void {
+  if (!totals.every(Number.isSafeInteger))
+    throw new RangeError("merge: expected fewer than 2^53 reports in all, got a tally of more");
+}

@@ -105,3 +105,21 @@ test("other parameters, another key and a rolled-back store are refused; an odom
   await expect(open({ atLeast: 9 })).rejects.toThrow(/the store was rolled back/);
   await expect(open({ sauce: 1 })).rejects.toThrow(/unknown option "sauce"/);
 });
+
+test("tallies that add up to more than can be stored are refused, and the state opens again", async () => {
+  const store = plainStore();
+  const open = () => openAggregator({ ...OPTIONS, name: "devices", store, key });
+  const devices = await open();
+  await devices.learn(learn.subarray(0, 800));
+  for (const place of [1, 7, 1024, 1025, 1030]) {
+    const huge = aggregator(OPTIONS).tally(); // bytes from a worker that lies: learned, in a bin or rejected
+    new DataView(huge.buffer).setFloat64(6 + 8 * place, Number.MAX_SAFE_INTEGER, true);
+    const merged = await devices
+      .merge(huge)
+      .then(() => devices.merge(huge))
+      .catch(String);
+    expect(merged).toBe("RangeError: merge: expected fewer than 2^53 reports in all, got a tally of more");
+  }
+  expect((await open()).rejected).toEqual(devices.rejected);
+  expect((await open()).learned).toBe(devices.learned);
+});
