@@ -83,7 +83,7 @@ export function resolveHub(asked: HubOptions): HubSettings {
     keys: keyRule(keys),
     live: checkInteger("live", live, 1, 2 ** 24),
     store: new CheckedStore(store ?? memoryStore()),
-    key: key ?? crypto.getRandomValues(new Uint8Array(32)),
+    key: key === undefined ? crypto.getRandomValues(new Uint8Array(32)) : key,
     commitEvery: checkInteger("commitEvery", commitEvery, 0, 60_000),
     atLeast,
     budget,

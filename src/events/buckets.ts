@@ -5,7 +5,7 @@
  * many buckets, and so the noise of many. Groups of g neighbouring buckets are therefore counted too: an event is in
  * one bucket and one group, at half of ε each, and a sum takes whole groups where it can.
  */
-import { checkInteger, checkPositive, ownOptions } from "../core/checks.js";
+import { checkInteger, checkPositive, ownOptions, shown } from "../core/checks.js";
 import type { Spread } from "../stream/variance.js";
 
 /** Edges in ascending order, or how to make them. */
@@ -24,7 +24,7 @@ const MOST_BUCKETS = 4096;
 
 export function resolveEdges(edges: unknown): Float64Array {
   if (Array.isArray(edges) || edges instanceof Float64Array)
-    return checkEdges(Float64Array.from(edges as number[]));
+    return checkEdges(Float64Array.from(edges as unknown[], checkEdge));
   const { min, max, buckets } = ownOptions("edges", edges as EdgeRule, ["min", "max", "buckets"]);
   const low = checkPositive("edges.min", min);
   const high = checkPositive("edges.max", max);
@@ -34,6 +34,11 @@ export function resolveEdges(edges: unknown): Float64Array {
   return checkEdges(
     Float64Array.from({ length: count + 1 }, (_, i) => (i === count ? high : low * Math.exp(i * step))),
   );
+}
+
+function checkEdge(edge: unknown, i: number): number {
+  if (typeof edge !== "number") throw new TypeError(`edges[${i}]: expected a number, got ${shown(edge)}`);
+  return edge;
 }
 
 function checkEdges(edges: Float64Array): Float64Array {

@@ -65,10 +65,10 @@ export class Batches {
       }
   }
 
-  /** Resolves when they are stored; those that are undefined were dropped. */
-  add(entries: readonly (Entry | undefined)[]): Promise<void> {
+  /** Resolves when they are stored. */
+  add(entries: readonly Entry[]): Promise<void> {
     const batch = this.#batch();
-    for (const entry of entries) if (entry !== undefined) batch.entries.push(entry);
+    for (const entry of entries) batch.entries.push(entry);
     return this.#commitSoon(batch) as Promise<unknown> as Promise<void>;
   }
 

@@ -18,7 +18,6 @@ import { Batches } from "./batches.js";
 import { HubState } from "./hubState.js";
 import { type MetricState, templateOf } from "./metricState.js";
 import type { EventHubSettings, HistogramMetric, Metric } from "./options.js";
-import type { Entry } from "./records.js";
 
 /** Ticks of a metric that are published from now on. Public. */
 export interface ClosedSpan {
@@ -70,8 +69,12 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
 
   /** Takes all these events, or none if one of them makes no sense. */
   addMany(metric: keyof M & string, events: readonly KeyedEvent[]): Promise<void> {
+    if (!Array.isArray(events))
+      return Promise.reject(new TypeError(`events: expected an array, got a value of type ${typeof events}`));
     return this.#add(metric, (of) =>
-      Array.from(events, (event) => {
+      Array.from(events, (event: KeyedEvent) => {
+        if (typeof event !== "object" || (event as unknown) === null)
+          throw new TypeError("event: expected an object with a key");
         const value = Object.hasOwn(event, "value") ? event.value : undefined;
         return of.entryOf(checkText("key", Object.hasOwn(event, "key") && event.key), value, event);
       }),
@@ -193,10 +196,11 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     return state;
   }
 
-  async #add(metric: string, entriesOf: (of: MetricState) => readonly (Entry | undefined)[]): Promise<void> {
+  async #add(metric: string, read: (of: MetricState) => ReturnType<MetricState["entryOf"]>[]): Promise<void> {
     this.#checkOpen();
     const state = this.#batches.ready ?? (await this.#batches.state());
-    return this.#batches.add(entriesOf(state.metric(metric)));
+    const of = state.metric(metric);
+    return this.#batches.add(of.taken(read(of)));
   }
 
   async #metric(name: string): Promise<MetricState> {

@@ -35,6 +35,9 @@ export interface Begun {
   readonly held: { readonly ticks: number; readonly perTick: number };
 }
 
+/** Why an event is not stored. */
+type Dropped = "no key" | "late" | "early";
+
 export class MetricState {
   readonly name: string;
   readonly keys: KeyRule;
@@ -78,8 +81,8 @@ export class MetricState {
     return { late: this.#late, early: this.#early, overLimit: this.#overLimit };
   }
 
-  /** The event as the log has it, or undefined if it is dropped. Throws, and changes nothing, where it makes no sense. */
-  entryOf(key: string, asked: number | undefined, event: EventInfo | undefined): Entry | undefined {
+  /** The event as the log has it, or why it is dropped. Throws where it makes no sense. Changes nothing. */
+  entryOf(key: string, asked: number | undefined, event: EventInfo | undefined): Entry | Dropped {
     const value = this.#counts ? 1 : asked!;
     if (!Number.isFinite(value)) refuseValue();
     const now = this.#schedule.clock();
@@ -90,12 +93,21 @@ export class MetricState {
       throw new TypeError(
         `person: expected none, since metric ${this.name} has no perPerson; set it to protect people, or leave the id away`,
       );
-    if (!this.keys.has(key)) return undefined;
+    if (!this.keys.has(key)) return "no key";
     const tick = tickOf(this.#schedule, at);
-    if (tick < this.closed) return void this.#late++;
-    if (tick > horizonAt(this.#schedule, now)) return void this.#early++;
+    if (tick < this.closed) return "late";
+    if (tick > horizonAt(this.#schedule, now)) return "early";
     const hash = this.#people?.hash(person!).slice() ?? NOBODY;
     return { metric: this.name, key, tick, value, hash };
+  }
+
+  /** Those that are not dropped; counts the others. */
+  taken(events: readonly (Entry | Dropped)[]): Entry[] {
+    const entries = events.filter((event) => typeof event !== "string");
+    for (const event of events)
+      if (event === "late") this.#late++;
+      else if (event === "early") this.#early++;
+    return entries;
   }
 
   /** Whether an event counts, now that its turn to be stored has come; counts it for its person. */

@@ -1,5 +1,5 @@
 /** Options of a hub of events, checked, with every default filled in. */
-import { checkInteger, checkText, ownOptions } from "../../core/checks.js";
+import { checkInteger, checkText, ownOptions, shown } from "../../core/checks.js";
 import { given } from "../../core/given.js";
 import { HISTOGRAM_OPTIONS, type HistogramOptions } from "../../events/histogramOptions.js";
 import { EVENT_STREAM_OPTIONS, type EventStreamOptions } from "../../events/options.js";
@@ -100,7 +100,7 @@ export function resolveEventHub(asked: EventHubOptions): EventHubSettings {
     name,
     metrics: resolveMetrics(metrics, clock),
     store: checked,
-    key: key ?? crypto.getRandomValues(new Uint8Array(32)),
+    key: key === undefined ? crypto.getRandomValues(new Uint8Array(32)) : key,
     commitEvery: checkInteger("commitEvery", commitEvery, 0, 60_000),
     atLeast: checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER),
     clock,
@@ -127,6 +127,8 @@ function resolveMetric(name: string, asked: Metric, clock: () => number): Metric
       `metrics: expected names of letters, digits, ".", "_" and "-", got ${JSON.stringify(name.slice(0, 40))}`,
     );
   const call = `metrics.${name}`;
+  if (typeof asked !== "object" || (asked as unknown) === null)
+    throw new TypeError(`${call}: expected an object of options, got ${shown(asked)}`);
   const known = Object.hasOwn(asked, "edges") ? HISTOGRAM_OPTIONS : EVENT_STREAM_OPTIONS;
   const names = known.filter((option) => option !== "name" && option !== "clock");
   const own = ownOptions(call, asked, [...names, "keys"]) as StreamMetric;

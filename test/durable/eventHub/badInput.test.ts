@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { memoryStore, openHub } from "../../../src/index.js";
-import { key } from "../support.js";
+import { key, plainStore } from "../support.js";
 import { Clock, exact, keys, openExact, TEN } from "./support.js";
 
 test("a million keys cost their names; those without events are published too", async () => {
@@ -75,6 +75,12 @@ test.each([
     "store: expected a durable store",
   ],
   [{ metrics: { a: { ...exact, of: "count", keys } }, colour: 1 }, 'openHub: unknown option "colour"'],
+  [{ metrics: { a: null } }, "metrics.a: expected an object of options, got a value of type null"],
+  [
+    { metrics: { a: { ...exact, edges: [1, Symbol("x")], keys } } },
+    "edges[1]: expected a number, got a value of type symbol",
+  ],
+  [{ metrics: { a: { ...exact, edges: [1n, 2], keys } } }, "edges[0]: expected a number, got 1"],
 ])("options that make no sense are named: case %#", (options, message) => {
   expect(() => openHub(options as never)).toThrow(message);
 });
@@ -84,4 +90,33 @@ test("a metric that does not exist is named, with those that do", async () => {
   await expect(hub.add("nothing" as "orders", "berlin")).rejects.toThrow(
     "metric: expected orders, latency, spent",
   );
+});
+
+test("a batch that is refused changes nothing, not even how many events were dropped", async () => {
+  const hub = openExact(undefined, new Clock());
+  const refused = hub.addMany("latency", [
+    { key: "berlin", value: 2, at: TEN - 5000 },
+    { key: "berlin", value: 2, at: TEN + 3_600_000 },
+    { key: "berlin", value: NaN },
+  ]);
+  await expect(refused).rejects.toThrow("value: expected a finite number");
+  expect(await hub.dropped("latency")).toEqual({ late: 0, early: 0, overLimit: 0 });
+});
+
+test.each([null, 7, "alice@x paid 4711", { length: 1 }])(
+  "%j is no batch, and is not quoted",
+  async (batch) => {
+    const hub = openExact(undefined, new Clock());
+    await expect(hub.addMany("latency", batch as never)).rejects.toThrow(
+      /^events: expected an array, got a value of type \w+$/,
+    );
+    await expect(hub.addMany("latency", [batch === null ? batch : 7] as never)).rejects.toThrow(
+      /^event: expected an object with a key$/,
+    );
+  },
+);
+
+test("a key that is null is no key: nothing is stored under one that nobody has", async () => {
+  const asked = { metrics: { a: { ...exact, of: "count", keys } }, store: plainStore(), key: null };
+  await expect(openHub(asked as never).stats()).rejects.toThrow(/^key: expected 32 bytes/);
 });
