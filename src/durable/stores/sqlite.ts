@@ -1,4 +1,5 @@
 /** Snapshots in one table of an SQLite database; `putMany` is one transaction. */
+import { shown } from "../../core/checks.js";
 import { conflict, type NamedSnapshot, type Store } from "./store.js";
 
 /** What is asked of a database: `DatabaseSync` of node:sqlite has it, and so have better-sqlite3 and libsql. */
@@ -33,6 +34,8 @@ function putStatement(rows: number): string {
  */
 export async function sqliteStore(database: string | SqliteDatabase): Promise<Store> {
   const opened = typeof database === "string" ? await openWithNode(database) : database;
+  if (typeof (opened as SqliteDatabase | null)?.exec !== "function")
+    throw new TypeError(`sqliteStore: expected a path or an open database, got ${shown(database)}`);
   opened.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;

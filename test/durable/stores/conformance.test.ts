@@ -58,3 +58,9 @@ describe("a broken store fails", () => {
     expect(failures).not.toEqual([]);
   });
 });
+
+test.each([null, 7, {}])("sqliteStore refuses %j, which is no database", async (database) => {
+  await expect(sqliteStore(database as never)).rejects.toThrow(
+    /^sqliteStore: expected a path or an open database, got /,
+  );
+});
