@@ -3,7 +3,7 @@ export { chachaFill } from "./chacha";
 export { randomBytes } from "./reader";
 export { fillGeometric, fillLaplace } from "./laplace";
 export { makeConsistent } from "./consistency";
-export { blockSums, estimateLeaves, publishBlocks } from "./ingest";
+export { blockSums, countAbove, estimateLeaves, publishBlocks } from "./ingest";
 export * from "./squareWave";
 export { blocksBytes } from "./blocks";
 export { noisyMax } from "./threshold";

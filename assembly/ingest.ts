@@ -119,6 +119,22 @@ function blockSumsBy(
   return v128.any_true(bad) ? NaN : sum;
 }
 
+/** How many values are above a limit. A lane of a comparison is −1 where it holds: subtracting it counts. */
+export function countAbove(values: usize, count: i32, limit: f64): i32 {
+  const end = values + ((<usize>count) << 3);
+  const limits = f64x2.splat(limit);
+  let even = i64x2.splat(0),
+    odd = i64x2.splat(0);
+  for (; values + 32 <= end; values += 32) {
+    even = i64x2.sub(even, f64x2.gt(v128.load(values), limits));
+    odd = i64x2.sub(odd, f64x2.gt(v128.load(values, 16), limits));
+  }
+  const lanes = i64x2.add(even, odd);
+  let above = <i32>(i64x2.extract_lane(lanes, 0) + i64x2.extract_lane(lanes, 1));
+  for (; values < end; values += 8) above += i32(load<f64>(values) > limit);
+  return above;
+}
+
 /**
  * û = (T + N) + f for consecutive leaves of a tree, in this order: T + N is an integer that carries noise.
  * @param corrections f of the first leaf's siblings, then of the next b leaves, …

@@ -40,7 +40,7 @@ export async function* rows(): AsyncGenerator<Row> {
 /** A whole batch, as the perturber does it, with the smoother `recent`. */
 function release(core: Core, n: number): void {
   const sums = n === 1 ? out : new Float64Array(COUNT / n);
-  core.blockSums(values, theta, resolution, n, 0, 0, sums);
+  core.blockSums(values, theta, resolution, n, 0, 0, sums, Infinity);
   core.estimateLeaves(sums, tree, fanout, 0, sums);
   if (n === 1) return; // with g = 1 an estimate is what its position publishes
   const { shares, lasts } = predict(sums, n);

@@ -128,10 +128,11 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
       [64, 0.25],
       [37.5, 0.1],
     ] as const);
+    const limit = dice.pick([Infinity, theta, 0, -25]);
     const blocks = Math.floor((taken + values.length) / n);
     return (core) => {
       const sums = new Float64Array(blocks);
-      const partial = core.blockSums(values, theta, resolution, n, taken, 5, sums);
+      const running = core.blockSums(values, theta, resolution, n, taken, 5, sums, limit);
       const published = new Float64Array(values.length);
       core.publishBlocks(
         Float64Array.from({ length: blocks + 1 }, (_, i) => i / 3),
@@ -140,7 +141,7 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
         taken,
         published,
       );
-      return { partial, sums, published };
+      return { running, sums, published };
     };
   },
 };

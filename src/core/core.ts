@@ -60,13 +60,20 @@ export interface Forests {
   growTree(random: Random, scale: Scale, fanout: number, levels: number): Tree;
 }
 
+export interface BlockSums {
+  /** Of the block that is running afterwards. */
+  readonly sum: number;
+  /** How many values are above the limit. */
+  readonly above: number;
+}
+
 /** Batches of a stream, cut into blocks of n values; all in units of the grid (quantise.ts). */
 export interface Ingest {
   /**
-   * Clamps to [0, θ], rounds to multiples of g and adds up.
+   * Clamps to [0, θ], rounds to multiples of g and adds up; counts the values above a limit on the way.
    * @param filled values the running block has already, and `partial` their sum
    * @param sums gets the sum T of every block that becomes complete, in order
-   * @returns the sum of the block that is running afterwards
+   * @param limit in units of the stream; Infinity: nothing is counted
    * @throws TypeError if any value is not finite; `sums` then holds nothing to rely on
    */
   blockSums(
@@ -77,7 +84,8 @@ export interface Ingest {
     filled: number,
     partial: number,
     sums: Float64Array,
-  ): number;
+    limit: number,
+  ): BlockSums;
   /** Writes û = (T + noise) + correction of consecutive leaves of a tree; `out` may be `sums` itself. */
   estimateLeaves(sums: Float64Array, tree: Tree, fanout: number, leaf: number, out: Float64Array): void;
   /**

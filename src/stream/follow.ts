@@ -110,13 +110,6 @@ export function noisyCount(
   return count + noise[0]!;
 }
 
-/** How many values are above a limit. */
-export function countAbove(values: Float64Array, limit: number): number {
-  let count = 0;
-  for (let i = 0; i < values.length; i++) if (values[i]! > limit) count++;
-  return count;
-}
-
 export function saveFollowing(writer: Encoder, { theta, first, largest, counts }: Following): void {
   for (const x of [theta, first, largest, counts.length]) writer.double(x);
   for (let i = 0; i < 4; i++) writer.double(counts[i] ?? 0);

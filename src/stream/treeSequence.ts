@@ -3,7 +3,6 @@ import type { Core } from "../core/core.js";
 import { geometricCandidates } from "./choice.js";
 import type { Decoder, Encoder } from "./codec.js";
 import {
-  countAbove,
   countedAbove,
   COUNT_PARTS,
   followFrom,
@@ -189,9 +188,11 @@ export class TreeSequence {
       const done = block - from.block;
       const finished = estimates.subarray(done, done + Math.floor((filled + part.length) / n));
       const { theta, scale } = tree.stretch;
-      sum = this.#core.blockSums(part, theta * resolution, resolution, n, filled, sum, finished);
+      const clamp = theta * resolution;
+      const taken = this.#core.blockSums(part, clamp, resolution, n, filled, sum, finished, tree.limit);
+      sum = taken.sum;
+      above += taken.above;
       this.#perturber.estimateMany(block, finished, scale);
-      if (tree.limit < Infinity) above += countAbove(part, tree.limit);
       if (refining !== undefined) for (const value of part) this.#count(refining, value);
       at += part.length;
       filled = (filled + part.length) % n;

@@ -34,11 +34,11 @@ const scale = makeScale(1000n, 1n);
 const calls: Record<string, () => unknown> = {
   noisyMax: () => core.noisyMax(random(), bins, selection),
   blockSums: () =>
-    core.blockSums(new Float64Array(20_000).fill(41), 100, 1, 16, 3, 5, new Float64Array(2000)),
+    core.blockSums(new Float64Array(20_000).fill(41), 100, 1, 16, 3, 5, new Float64Array(2000), 40),
   "blockSums of a bad value": () => {
     const values = new Float64Array(20_000).fill(41);
     values[15_000] = NaN;
-    expect(() => core.blockSums(values, 100, 1, 16, 3, 5, new Float64Array(2000))).toThrow(TypeError);
+    expect(() => core.blockSums(values, 100, 1, 16, 3, 5, new Float64Array(2000), 40)).toThrow(TypeError);
   },
   growTree: () => core.growTree(random(), scale, 16, 3),
   laplace: () => core.laplace(random(), scale, new Float64Array(10_000)),

@@ -87,7 +87,7 @@ function pushBatches(core: Core, batches: Float64Array[], tree: Tree, setting: S
   const published = batches.map((values) => {
     const blocks = Math.floor((filled + values.length) / n);
     const sums = new Float64Array(blocks);
-    partial = core.blockSums(values, theta, resolution, n, filled, partial, sums);
+    partial = core.blockSums(values, theta, resolution, n, filled, partial, sums, Infinity).sum;
     core.estimateLeaves(sums, tree, fanout, leaf, sums);
     const [shares, lasts] = [new Float64Array(blocks + 1), new Float64Array(blocks)];
     sums.forEach((u, k) => {
@@ -108,7 +108,7 @@ function pushBatches(core: Core, batches: Float64Array[], tree: Tree, setting: S
 describe.each([wasm, jsCore])("$name core", (core) => {
   const sumsOf = (values: Float64Array, theta: number, resolution: number, n: number) => {
     const sums = new Float64Array(Math.floor(values.length / n));
-    return { partial: core.blockSums(values, theta, resolution, n, 0, 0, sums), sums };
+    return { partial: core.blockSums(values, theta, resolution, n, 0, 0, sums, Infinity).sum, sums };
   };
 
   test("five values in blocks of two, worked by hand", () => {
@@ -122,6 +122,16 @@ describe.each([wasm, jsCore])("$name core", (core) => {
       sums: Float64Array.of(12, 40),
       partial: 1,
     });
+  });
+
+  test("counts the values above a limit, in batches of any length", () => {
+    for (const length of [0, 1, 3, 5, 511, 512, 515, 8191, 8193, 20_002]) {
+      const values = integers(12, length, 10); // many are 7 exactly: they are not above it
+      for (const limit of [-11, 0, 7, 10, Infinity]) {
+        const { above } = core.blockSums(values, 3, 1, 16, 5, 0, new Float64Array(2000), limit);
+        expect(above).toBe(values.filter((value) => value > limit).length);
+      }
+    }
   });
 
   test("two blocks of two published, worked by hand", () => {
@@ -250,7 +260,7 @@ describe.each([wasm, jsCore])("$name core", (core) => {
   test("says what does not fit", () => {
     const five = new Float64Array(5);
     const sums = (n: number, filled: number, room: number) => () =>
-      core.blockSums(five, 1, 1, n, filled, 0, new Float64Array(room));
+      core.blockSums(five, 1, 1, n, filled, 0, new Float64Array(room), Infinity);
     expect(sums(0, 0, 5)).toThrow("block: expected 1 to 2³⁰ values with fewer filled, got 0 with 0 filled");
     expect(sums(4, 4, 5)).toThrow(RangeError);
     expect(sums(4, -1, 5)).toThrow(RangeError);
@@ -273,7 +283,7 @@ test("neither values, sums nor noise stay in WASM memory, and what stood there h
     expect(bits(pushBatches(wasm, [values], tree, setting)) === want).toBe(true);
   }
   const sums = new Float64Array(1250);
-  wasm.blockSums(values, setting.theta, setting.resolution, setting.n, 0, 0, sums);
+  wasm.blockSums(values, setting.theta, setting.resolution, setting.n, 0, 0, sums, 1e5);
   wasm.estimateLeaves(sums, tree, setting.fanout, 0, new Float64Array(1250));
   const secrets = new Set(
     [...values, ...sums, ...tree.noise, ...tree.corrections].filter((secret) => secret !== 0),

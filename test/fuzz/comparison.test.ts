@@ -42,7 +42,7 @@ describe("a core that is wrong by one bit, once in twenty calls, is caught", () 
     geometric: ([, , out], result) => (spoil(out), result),
     laplace: ([, , out], result) => (spoil(out), result),
     growTree: (_, tree) => (spoil(tree.noise), tree),
-    blockSums: (_, partial) => partial + 1,
+    blockSums: (_, running) => ({ ...running, sum: running.sum + 1 }),
     estimateLeaves: ([, , , , out], result) => (spoil(out), result),
     publishBlocks: ([, , , , out], result) => (spoil(out), result),
     emSteps: ([, , , , predicted], result) => (spoil(predicted), result),

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
+import { jsCore } from "../../src/core/js/index.js";
 import type { Scale } from "../../src/core/tables/scale.js";
 import { openHub, plan, privateStream, restore, type StreamOptions } from "../../src/index.js";
 import { Classes } from "../../src/stream/classes.js";
 import { makeChoice } from "../../src/stream/choice.js";
-import { countAbove, makeFollowRule } from "../../src/stream/follow.js";
+import { makeFollowRule } from "../../src/stream/follow.js";
 import { noiseScale } from "../../src/stream/noise.js";
 import { resolveSettings } from "../../src/stream/options.js";
 import { REFINE_PARTS, refiningEpsilon, refiningValues } from "../../src/stream/refine.js";
@@ -41,7 +42,8 @@ describe("ε", () => {
       const [left, right] = [x[0]! + x[1]!, x[2]! + x[3]!];
       return [left, right, left + right];
     };
-    const above = (list: readonly number[]) => countAbove(Float64Array.from(list), limit);
+    const above = (list: readonly number[]) =>
+      jsCore.blockSums(Float64Array.from(list), 1, 1, 4, 0, 0, new Float64Array(1), limit).above;
     let worst = 0;
     for (let code = 0; code < (largest + 1) ** 4; code++) {
       const values = [0, 1, 2, 3].map((i) => Math.floor(code / (largest + 1) ** i) % (largest + 1));

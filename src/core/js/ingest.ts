@@ -5,7 +5,16 @@ import { quantise, refuse } from "../quantise.js";
 /** From here on TypedArray.fill, which runs at memory speed, outweighs its call. */
 export const FILL_FROM = 64;
 
-export const blockSums: Ingest["blockSums"] = (values, theta, resolution, n, filled, partial, sums) => {
+export const blockSums: Ingest["blockSums"] = (
+  values,
+  theta,
+  resolution,
+  n,
+  filled,
+  partial,
+  sums,
+  limit,
+) => {
   const blocks = checkBlocks(values.length, n, filled, sums);
   let sum = partial;
   let start = 0;
@@ -17,8 +26,16 @@ export const blockSums: Ingest["blockSums"] = (values, theta, resolution, n, fil
     start = end;
   }
   sum += sumQuantised(values, start, values.length, theta, resolution);
-  return Number.isNaN(sum) ? refuse(values) : sum;
+  if (Number.isNaN(sum)) refuse(values);
+  return { sum, above: limit < Infinity ? countAbove(values, limit) : 0 };
 };
+
+/** No branch depends on a value: `+` makes a number of the comparison. */
+function countAbove(values: Float64Array, limit: number): number {
+  let count = 0;
+  for (let i = 0; i < values.length; i++) count += +(values[i]! > limit);
+  return count;
+}
 
 /** NaN if any of the values is not finite. */
 function sumQuantised(

@@ -12,24 +12,27 @@ const BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 export function ingest(kernels: Kernels): Ingest {
   return {
-    blockSums(values, theta, resolution, n, filled, partial, sums) {
-      if (values.length < SMALL) return js.blockSums(values, theta, resolution, n, filled, partial, sums);
+    blockSums(values, theta, resolution, n, filled, partial, sums, limit) {
+      if (values.length < SMALL)
+        return js.blockSums(values, theta, resolution, n, filled, partial, sums, limit);
       js.checkBlocks(values.length, n, filled, sums);
       return useArena(kernels, (arena) => {
         const room = Math.min(CHUNK, values.length) * BYTES;
         const at = arena.take(room);
         const sumsAt = arena.take(room);
         let blocks = 0;
+        let above = 0;
         for (let done = 0; done < values.length && !Number.isNaN(partial); done += CHUNK) {
           const part = values.subarray(done, done + CHUNK);
           arena.write(at, part);
           partial = kernels.blockSums(at, part.length, theta, resolution, n, filled, partial, sumsAt);
+          if (limit < Infinity) above += kernels.countAbove(at, part.length, limit);
           const complete = Math.floor((filled + part.length) / n);
           arena.read(sumsAt, sums.subarray(blocks, blocks + complete));
           blocks += complete;
           filled = (filled + part.length) % n;
         }
-        return Number.isNaN(partial) ? refuse(values) : partial;
+        return Number.isNaN(partial) ? refuse(values) : { sum: partial, above };
       });
     },
 

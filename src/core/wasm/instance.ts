@@ -19,6 +19,7 @@ export interface Kernels {
     partial: number,
     sums: number,
   ): number;
+  countAbove(values: number, count: number, limit: number): number;
   estimateLeaves(
     sums: number,
     noise: number,
