@@ -61,16 +61,6 @@ export class Encoder {
     this.#length += bytes.length;
   }
 
-  /** Whole numbers in ascending order, as steps: a byte each when they lie close together. */
-  ascending(values: Uint16Array | Uint32Array): void {
-    this.count(values.length);
-    let last = 0;
-    for (const value of values) {
-      this.count(value - last);
-      last = value;
-    }
-  }
-
   /** Multiples of 1/fraction, as differences from one to the next. */
   multiples(values: Float64Array, fraction: number): void {
     this.count(values.length);
@@ -152,13 +142,6 @@ export class Decoder {
     const start = this.#view.byteOffset + this.#at;
     this.#at += length;
     return new Uint8Array(this.#view.buffer, start, length);
-  }
-
-  /** @param into has room for all of them; gives back how many there were */
-  ascending(into: Uint16Array | Uint32Array): number {
-    const length = this.count();
-    for (let i = 0, last = 0; i < length; i++) into[i] = last += this.count();
-    return length;
   }
 
   multiples(fraction: number): Float64Array {

@@ -43,6 +43,10 @@ describe("worked by hand", () => {
     ['{"x":{"y":"7"}}\n{"x":{"y":8,"z":[{}]}}', { format: "ndjson", column: "x.y" }, [7, 8]],
     ['{"x":1,"x":2}\n{"\\u0078":3}\n', { format: "ndjson", column: "x" }, [2, 3]],
     ['{"x":1e999}\n', { format: "ndjson", column: "x" }, 'line 1: field "x" is not a number'],
+    ['{"y":"\\b\\f\\n\\r\\t\\/\\\\\\"\\u12aF","x":4}\n', { format: "ndjson", column: "x" }, [4]],
+    ['{"y":"\\u12g4","x":4}\n', { format: "ndjson", column: "x" }, "line 1: expected a JSON object"],
+    ['{"y":"\\u12","x":4}\n', { format: "ndjson", column: "x" }, "line 1: expected a JSON object"],
+    ['{"y":"\\x","x":4}\n', { format: "ndjson", column: "x" }, "line 1: expected a JSON object"],
     ["1 2 3\n4\n", { format: "fimi" }, [3, 1]],
   ];
   test.each(cases)("%j", (text, options, numbers) => {

@@ -78,3 +78,8 @@ describe("sub-streams", () => {
     expect(() => subStream(new Uint32Array(7), Stage.forest, 0, 0)).toThrow(/^key: expected 8 words, got 7/);
   });
 });
+
+test("no two stages have a number in common: they would share their noise", () => {
+  const numbers = Object.values(Stage).filter((value) => typeof value === "number");
+  expect(new Set(numbers).size).toBe(numbers.length);
+});

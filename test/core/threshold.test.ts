@@ -219,3 +219,18 @@ describe("errors", () => {
     expect(source.position).toBe(0);
   });
 });
+
+test("values at the edge of the first block that can win, also the last few that fill no vector", () => {
+  const draw = integers("edges of blocks");
+  for (const wide of [false, true])
+    for (let run = 0; run < 200; run++) {
+      const [length, candidates] = [100 + draw(23), 2000 + draw(5000)];
+      const of = selection({ candidates, holdout: length, epsilon: 10 }, 1 + draw(4));
+      const edge = 2 ** of.blockBits;
+      const first = edge * (1 + draw(Math.floor(candidates / edge / 2)));
+      const values = Array.from({ length }, () => (draw(4) > 0 ? first : first + draw(edge)));
+      const bins = wide ? Uint32Array.from(values) : Uint16Array.from(values);
+      const [a, b] = cores.map((core) => core.noisyMax(random(`edge ${run}`), bins, of));
+      expect(a).toBe(b);
+    }
+});

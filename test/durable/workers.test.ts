@@ -137,6 +137,9 @@ test("a question that cannot be sent is refused, and the hub answers the next on
       /^range: expected numbers and plain options, got something that cannot be sent to a thread$/,
     );
   expect((await hub.progress("a")).received).toBe(0);
+  const alone = openHub(options);
+  await Promise.all([alone, hub].flatMap((one) => names.map((name) => one.pushMany(name, values))));
+  expect((await hub.stats()).published).toBe(alone.stats().published);
   await hub.close();
   expect(() => openWorkerHub(null as never)).toThrow("openWorkerHub: expected an object of options");
 });

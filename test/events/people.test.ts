@@ -103,3 +103,13 @@ test("no id is in a snapshot", () => {
   limit.save(writer, 0, DAY);
   expect(Buffer.from(writer.bytes).includes("ann")).toBe(false);
 });
+
+test("the bytes that people take: none before the first one, and those of all periods together", () => {
+  const people = new People(new Uint32Array(4), { events: 2, every: 60_000, people: 8 });
+  expect(people.bytes).toBe(0);
+  people.admit("ann", 0);
+  const one = people.bytes;
+  expect(one).toBeGreaterThan(0);
+  people.admit("ann", 60_000);
+  expect(people.bytes).toBe(2 * one);
+});

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aggregator } from "../../src/local/aggregator.js";
 import { noRejections } from "../../src/local/intake.js";
 import { packReport, type Report, unpackReport } from "../../src/local/report.js";
+import { makeChannel } from "../../src/local/channel.js";
 import { device, learnt, OPTIONS, ready, unpacked } from "../support/aggregators.js";
 
 describe("reports that are none", () => {
@@ -65,4 +66,17 @@ describe("reports that are none", () => {
     expect(server.rejected.malformed).toBe(1);
     expect(() => server.learn(5 as never)).toThrow(/^reports: expected an iterable/);
   });
+});
+
+test("cells end where the grid ends, one by one and among bytes end to end", () => {
+  const { version, phase, grid } = unpacked(learnt)[0]!;
+  const { cells } = makeChannel("learn", OPTIONS.epsilon, OPTIONS.max).mechanism;
+  const [last, beyond] = [cells - 1, cells].map((cell) => ({ version, phase, grid, cell }));
+  for (const batch of [
+    [last!, beyond!],
+    Uint8Array.from([last!, beyond!].flatMap((report) => [...packReport(report)])),
+  ]) {
+    const server = aggregator(OPTIONS);
+    expect([server.learn(batch), server.rejected.cell]).toEqual([1, 1]);
+  }
 });

@@ -213,3 +213,16 @@ describe("what the code draws", () => {
     expect(winners("wasm", 500)).toEqual(winners("js", 500));
   });
 });
+
+test("the grid of the scores gets coarser until sums are exact and the scale of the noise is below 2^40", () => {
+  for (const epsilon of [1e-12, 1e-10, 1e-9, 1e-8, 1e-6, 1, 1e3])
+    for (const largest of [1, 1e3, 2 ** 40])
+      for (const holdout of [16, 2 ** 16, 2 ** 32]) {
+        const { countWeight, steepest } = makeChoice(epsilon, holdout, 2 ** 20, largest);
+        const exact = (weight: number) =>
+          weight * ((2 * steepest * Math.log(2 * largest)) / epsilon + holdout) < 2 ** 51 &&
+          weight / epsilon < 2 ** 40;
+        expect(countWeight === 1 || exact(countWeight)).toBe(true);
+        expect(countWeight === 2 ** 10 || !exact(2 * countWeight)).toBe(true);
+      }
+});

@@ -59,3 +59,30 @@ describe("classes", () => {
     }
   });
 });
+
+describe("what is told to the choice", () => {
+  const choice = makeChoice(1, 3200, 51_200, 1000);
+  const fed = (value: (i: number) => number): Classes => {
+    const classes = new Classes(choice);
+    for (let i = 0; i < 3200; i++) classes.add(value(i));
+    return classes;
+  };
+
+  test("a stream is sparse if few values are above the smallest candidate, not above the second", () => {
+    const key = unsafeKey("sparse");
+    expect(choice.candidates.slice(0, 2)).toEqual(Float64Array.of(1, 2));
+    expect(fed(() => 2).choose(cores.js, key).sparse).toBe(false);
+    expect(fed(() => 1).choose(cores.js, key).sparse).toBe(true);
+  });
+
+  test("the fine choice has its knee at twice the rough one: θ of twenty keys, pinned", () => {
+    const classes = fed((k) => Math.min(1000, Math.floor(3200 / (1 + ((k * 7919) % 3200)))));
+    const thetas = Array.from(
+      { length: 20 },
+      (_, i) => classes.choose(cores.js, unsafeKey(`knee ${i}`)).theta,
+    );
+    expect(thetas).toEqual([
+      861, 304, 304, 1000, 609, 1000, 431, 181, 431, 512, 724, 861, 724, 431, 1000, 861, 304, 724, 861, 724,
+    ]);
+  });
+});

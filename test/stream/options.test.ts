@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { privateStream } from "../../src/index.js";
-import type { StreamOptions } from "../../src/stream/options.js";
+import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
 import { small } from "../support/smallStream.js";
 
 describe("bad parameters fail at construction, and say what was wanted and what came", () => {
@@ -89,3 +89,14 @@ test.each(["js", "wasm"] as const)(
     expect(make(7).pushMany(new Float64Array(1000).fill(5))).toHaveLength(1000); // 2²⁸ values a block
   },
 );
+
+test("the paper's candidates for θ: steps of the grid, doubled until there are at most 2^16", () => {
+  const grid = (max: number) => {
+    const options = { epsilon: 1, max, variant: "paper", tuning: { resolution: 1 } } as const;
+    const { thresholdStep, candidates } = resolveSettings(options);
+    return [thresholdStep, candidates];
+  };
+  expect(grid(2 ** 16)).toEqual([1, 2 ** 16]);
+  expect(grid(2 ** 16 + 1)).toEqual([2, 2 ** 15]);
+  expect(grid(1e6)).toEqual([16, 62_500]);
+});

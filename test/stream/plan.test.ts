@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { plan, privateStream } from "../../src/index.js";
+import { skippedLevels } from "../../src/stream/levels.js";
 
 describe("plan", () => {
   const defaults = plan({ epsilon: 0.05, max: 1657 });
@@ -67,4 +68,22 @@ describe("plan", () => {
   test("takes the options of tops and fails as it does", () => {
     expect(() => plan({ epsilon: 0, max: 1 })).toThrow("epsilon: expected");
   });
+});
+
+test('skipLevels "paper" is the s of least cost by Eq. 7', () => {
+  let differs = 0;
+  for (const epsilon of [0.001, 0.01, 0.03, 0.1, 0.3, 1, 3, 10])
+    for (const fanout of [2, 3, 4, 8, 16])
+      for (const maxRange of [64, 1000, 2 ** 16, 2 ** 20]) {
+        const h = Math.ceil(Math.log(maxRange) / Math.log(fanout) - 1e-9);
+        // (b − 1)(h − s) nodes with noise of scale (h − s)/ε, and a prediction that is off by 1/3 for half a block.
+        const costs = Array.from({ length: h }, (_, s) => {
+          const scale = (h - s) / epsilon;
+          return (fanout - 1) * (h - s) * 2 * scale * scale + (fanout ** s / 2 / 3) ** 2;
+        });
+        const least = costs.indexOf(Math.min(...costs));
+        if (least > 0 && least < h - 1) differs++;
+        expect(skippedLevels("paper", epsilon, maxRange, fanout)).toBe(least);
+      }
+  expect(differs).toBeGreaterThan(20); // not all at an end
 });

@@ -162,3 +162,11 @@ test("a store that was rolled back, and options that changed, are refused", asyn
   const other = openHub({ metrics: { orders: { ...exact, epsilon: 1, of: "count", keys } }, store, key });
   await expect(other.stats()).rejects.toThrow('expected one made with epsilon = "1", got "64"');
 });
+
+test("a commit stores its record and no state, until states are due", async () => {
+  const store = plainStore();
+  const hub = openExact(store, new Clock());
+  for (let i = 0; i < 20; i++) await hub.add("orders", "berlin");
+  const records = Array.from({ length: 20 }, (_, i) => `events//${i + 1}`);
+  expect([...store.snapshots.keys()]).toEqual(["events", ...records]);
+});

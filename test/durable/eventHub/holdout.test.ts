@@ -68,3 +68,22 @@ test("without a store too, an event of the very first commit that waited for θ 
   const { value } = await hub.between("spent", "berlin", TEN + 4000, TEN + 6000);
   expect(Math.abs(value - 64 * 30)).toBeLessThan(300); // noise of scale θ/32 a node, and θ near 30
 });
+
+test("noise that chooses θ is secret; with a seed it is the seed's", async () => {
+  const theta = async (more: object) => {
+    const { unsafeSeed: _, ...secret } = exact;
+    const spent = { ...secret, ...more, epsilon: 1e-3, max: 1e6, keys, holdout: "16s", perTick: 1 } as const;
+    const clock = new Clock();
+    const hub = openHub({ metrics: { spent }, clock: clock.read, commitEvery: 0 });
+    await hub.advance(TEN + 17_000);
+    return (await hub.statement("spent", "berlin")).threshold;
+  };
+  const thetas = async (more: object) => {
+    const all: unknown[] = [];
+    for (let i = 0; i < 24; i++) all.push(await theta(more));
+    return new Set(all);
+  };
+  expect((await thetas({ unsafeSeed: "θ" })).size).toBe(1);
+  // Without events the 60 candidates are all but equal: 24 times the same one has odds below 2⁻²⁴.
+  expect((await thetas({})).size).toBeGreaterThan(1);
+});
