@@ -10,6 +10,7 @@ import { Progress } from "../../src/cli/progress.js";
 import { table } from "../../src/cli/table.js";
 import { evaluateOpponents } from "./opponents.js";
 import { evaluateZoo } from "./zoo.js";
+import { evaluateShort } from "./short.js";
 import { evaluateSweep } from "./sweep.js";
 import { skipLevelsOf, smootherOf } from "../../src/cli/streamOptions.js";
 import { SUMMARIES } from "../../src/cli/summaries.js";
@@ -29,6 +30,7 @@ export const evaluate: Command = {
     recorded: { help: "compare the zoo with recorded figures of --paper instead of running it" },
     still: { help: "compare the zoo also with the default whose θ does not follow the stream" },
     sweep: { help: "with --zoo: how good θ is for hold-outs and ranges of many lengths" },
+    short: { help: "with --zoo: what a short --holdout (1024) costs, and what a second choice of θ mends" },
     kept: { value: "FILE", help: "where finished runs are kept (build/zoo or build/opponents, runs.ndjson)" },
     out: { value: "DIR", help: "beside --zoo and --methods: also write table, figure and cells there" },
     ...INPUT_FLAGS,
@@ -52,6 +54,7 @@ export const evaluate: Command = {
     "brume evaluate --data fares.csv.gz --column fare --max 30000 --epsilon 0.01,0.1 --methods tops,pak --tile",
   async run(args) {
     if (args.has("sweep")) return evaluateSweep(args);
+    if (args.has("short")) return evaluateShort(args);
     if (args.text("zoo") !== undefined)
       return args.text("methods") === undefined ? evaluateZoo(args) : evaluateOpponents(args);
     const options = { ...(await readData(args)), ...evaluateOptions(args) };
