@@ -16,6 +16,7 @@ import { noisyMax } from "./targets/noisyMax.js";
 import { GAUSSIAN_DELTA, GAUSSIAN_TARGETS, OPPONENT_TARGETS } from "./targets/opponents.js";
 import { following } from "./targets/following.js";
 import { probe } from "./targets/probe.js";
+import { refining } from "./targets/refining.js";
 import { choice, tops } from "./targets/stream.js";
 
 type Kind = Break["kind"];
@@ -63,6 +64,7 @@ const SUBJECTS = {
   choice: { makeTargets: choice, samples: 80_000, breaks: ["scale"] },
   probe: { makeTargets: probe, samples: 80_000, breaks: ["scale"] },
   following: { makeTargets: following, samples: 80_000, breaks: ["scale", "float"] },
+  refining: { makeTargets: refining, samples: 80_000, breaks: ["scale", "tree-scale", "choice-scale"] },
   counter: { makeTargets: counter, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   events: { makeTargets: events, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   "per-person": { makeTargets: perPerson, samples: 80_000, breaks: ["scale", "float", "skip-node"] },

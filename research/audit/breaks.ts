@@ -10,28 +10,30 @@ import type { Random } from "../../src/core/random.js";
 import { makeScale, type Scale } from "../../src/core/tables/scale.js";
 
 export type Break =
-  /** Noise of `factor` times the scale it should have. */
-  | { readonly kind: "scale"; readonly factor: number }
+  /** Noise of `factor` times the scale it should have: all noise, that of trees alone, or that of choices alone. */
+  | { readonly kind: "scale" | "tree-scale" | "choice-scale"; readonly factor: number }
   /** Textbook Laplace noise: the logarithm of a uniform double. */
   | { readonly kind: "float" }
   /** The first leaf of every tree has no noise. */
   | { readonly kind: "skip-node" };
 
-const BREAK_NAMES = ["scale=FACTOR", "float", "skip-node"] as const;
+const SCALES = ["scale", "tree-scale", "choice-scale"] as const;
+const BREAK_NAMES = [...SCALES.map((kind) => `${kind}=FACTOR`), "float", "skip-node"];
 
-/** "scale=0.8", "float" or "skip-node". */
+/** "scale=0.8", "tree-scale=0.5", "choice-scale=0.5", "float" or "skip-node". */
 export function parseBreak(text: string): Break {
   if (text === "float" || text === "skip-node") return { kind: text };
-  const factor = /^scale=(.+)$/.exec(text)?.[1];
-  if (factor === undefined)
+  const [name, factor] = text.split("=");
+  const kind = SCALES.find((known) => known === name);
+  if (kind === undefined || factor === undefined)
     throw new TypeError(`break: expected ${BREAK_NAMES.join(", ")}, got ${JSON.stringify(text)}`);
   if (!(Number(factor) > 0 && Number(factor) < Infinity))
     throw new RangeError(`break: expected a scale factor above 0, got ${JSON.stringify(factor)}`);
-  return { kind: "scale", factor: Number(factor) };
+  return { kind, factor: Number(factor) };
 }
 
 export function brokenCore(core: Core, fault: Break): Core {
-  if (fault.kind === "scale") return wrongScale(core, fault.factor);
+  if ("factor" in fault) return wrongScale(core, fault);
   const laplace = fault.kind === "float" ? naiveLaplace(core) : core.laplace.bind(core);
   return {
     ...core,
@@ -46,16 +48,21 @@ export function brokenCore(core: Core, fault: Break): Core {
   };
 }
 
-function wrongScale(core: Core, factor: number): Core {
+function wrongScale(core: Core, { kind, factor }: Extract<Break, { readonly factor: number }>): Core {
   const wrong = ({ numerator, denominator }: Scale): Scale => {
     const by = exactRational(factor);
     return makeScale(numerator * by.numerator, denominator * by.denominator);
   };
+  const growTree: Core["growTree"] = (random, scale, fanout, levels) =>
+    core.growTree(random, wrong(scale), fanout, levels);
+  const geometric: Core["geometric"] = (random, scale, out) => core.geometric(random, wrong(scale), out);
+  if (kind === "tree-scale") return { ...core, growTree };
+  if (kind === "choice-scale") return { ...core, geometric };
   return {
     ...core,
+    growTree,
+    geometric,
     laplace: (random, scale, out) => core.laplace(random, wrong(scale), out),
-    geometric: (random, scale, out) => core.geometric(random, wrong(scale), out),
-    growTree: (random, scale, fanout, levels) => core.growTree(random, wrong(scale), fanout, levels),
     // A value that counts for more is the same as less noise on every score.
     noisyMax: (random, bins, race) =>
       core.noisyMax(random, bins, { ...race, countWeight: Math.round(race.countWeight / factor) }),

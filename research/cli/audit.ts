@@ -14,7 +14,10 @@ export const audit: Command = {
     mechanism: { value: "M", help: "what to attack (required)" },
     epsilon: { value: "E", help: "the ε it claims (required)" },
     samples: { value: "N", help: "runs on each of two inputs (what takes seconds)" },
-    break: { value: "B", help: "spoil it first, to see it caught: scale=0.8, float or skip-node" },
+    break: {
+      value: "B",
+      help: "spoil it first, to see it caught: scale=0.8, tree-scale=0.5, choice-scale=0.5, float or skip-node",
+    },
     "unsafe-seed": { value: "S", help: "the same runs every time" },
     json: { help: "one JSON object instead of a sentence" },
   },

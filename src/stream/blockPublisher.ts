@@ -132,9 +132,9 @@ export class BlockPublisher implements Publisher {
     return this.#ranges.answer(from, to, kind);
   }
 
-  /** What clamping hides in positions [from, to), in grid units. @param heldOut how many held-out values were above θ */
-  hidden(from: number, to: number, heldOut: AboveCount, confidence: number): Hidden {
-    return hiddenIn(this.#trees.countedParts(from, to, heldOut), this.#largest, confidence);
+  /** What clamping hides in positions [from, to), in grid units. @param above how many of the values that chose θ were above it */
+  hidden(from: number, to: number, above: AboveCount, confidence: number): Hidden {
+    return hiddenIn(this.#trees.countedParts(from, to, above), this.#largest, confidence);
   }
 
   /** Θ over time, for the history that is kept. */

@@ -244,16 +244,16 @@ export class TreeSequence {
 
   /**
    * The parts of positions [from, to), each with the count that speaks for it (hidden.ts).
-   * @param heldOut how many held-out values were above θ; after a second choice its count speaks
+   * @param above how many of the values that chose θ were above it
    */
-  countedParts(from: number, to: number, heldOut: AboveCount): CountedPart[] {
+  countedParts(from: number, to: number, above: AboveCount): CountedPart[] {
     const { max, resolution, blockLength } = this.#settings;
     const scale = ALL_PARTS / (COUNT_PARTS * this.#settings.epsilon);
     const largest = Math.floor(max / resolution);
     const { stretch, refined } = this.#running;
     const epsilon = refined === undefined ? this.#settings.epsilon : refiningEpsilon(this.#settings);
     const shape = { blockLength, scale, epsilon, largest };
-    return this.#counts.partsOf(from, to, stretch.theta, refined?.above ?? heldOut, shape);
+    return this.#counts.partsOf(from, to, stretch.theta, above, shape);
   }
 
   /**

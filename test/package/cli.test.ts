@@ -15,7 +15,11 @@ describe("help and plan", () => {
       "Blocks of 4096 values",
     );
     const { out } = await brume(["plan", "--epsilon", "0.1", "--max", "1000", "--json"]);
-    expect(JSON.parse(out)).toMatchObject({ blockLength: 4096, levels: 2 });
+    expect(JSON.parse(out)).toMatchObject({ blockLength: 4096, levels: 2, refining: null });
+    const early = ["plan", "--epsilon", "0.1", "--max", "1000", "--holdout", "1024", "--refine"];
+    expect((await brume(early)).out).toContain(
+      "θ is chosen once more after 65536 published values; until then the scale is 42.67·θ.",
+    );
   });
 });
 

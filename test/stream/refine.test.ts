@@ -1,14 +1,18 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { jsCore } from "../../src/core/js/index.js";
+import { type Random, Stage } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
 import type { Scale } from "../../src/core/tables/scale.js";
 import { openHub, plan, privateStream, restore, type StreamOptions } from "../../src/index.js";
 import { Classes } from "../../src/stream/classes.js";
 import { makeChoice } from "../../src/stream/choice.js";
 import { makeFollowRule } from "../../src/stream/follow.js";
+import { hiddenIn, partLikeHeldOut } from "../../src/stream/hidden.js";
 import { noiseScale } from "../../src/stream/noise.js";
 import { resolveSettings } from "../../src/stream/options.js";
 import { REFINE_PARTS, refiningEpsilon, refiningValues } from "../../src/stream/refine.js";
+import { HoldoutStream } from "../../src/stream/stream.js";
 import { firstParts, leastEpsilon, nodeParts } from "../../src/stream/treeSequence.js";
 import { coarse, law } from "../support/choiceLaw.js";
 import { bits } from "../support/numbers.js";
@@ -256,6 +260,52 @@ describe("a stream", () => {
     expect(first.hidden!.high).toBeGreaterThan(lost(0, 4096, thresholds[0]!.threshold));
     expect(lost(4096, 8000, thresholds[1]!.threshold)).toBeLessThan(first.hidden!.low);
     expect(after.hidden!.low).toBe(0);
+  });
+
+  test("says after the second choice what its count of values above θ says, with its noise", () => {
+    const stream = privateStream(LONGER);
+    stream.pushMany(GROWN.subarray(0, 256 + 8000)); // inside the second tree, which has not been counted yet
+    const { clampedShare, threshold } = stream.statement();
+    const { count, high, of } = clampedShare!;
+    expect(high).toBeCloseTo(count + Math.log(20) / 1, 12); // ε/2 = 1
+    const part = partLikeHeldOut(threshold!, 3000, { count, values: of }, 1);
+    expect(stream.range(5000, 8000).hidden).toEqual(hiddenIn([part], 1000, 0.95));
+  });
+
+  test("draws the noise that its shares of ε ask for, each from a sub-stream of its own", () => {
+    const drawn: { stage: Stage; nonce: string; scale: number }[] = [];
+    const core = chooseCore("js");
+    const note = ({ nonce }: Random, { numerator, denominator }: Scale): void => {
+      const scale = Number(numerator) / Number(denominator);
+      drawn.push({ stage: nonce[2]! % 256, nonce: nonce.join(), scale });
+    };
+    const settings = resolveSettings(OPTIONS);
+    const stream = new HoldoutStream(
+      settings,
+      {
+        ...core,
+        laplace: (random, scale, out) => (note(random, scale), core.laplace(random, scale, out)),
+        geometric: (random, scale, out) => (note(random, scale), core.geometric(random, scale, out)),
+        growTree: (random, scale, b, levels) => (
+          note(random, scale),
+          core.growTree(random, scale, b, levels)
+        ),
+      },
+      unsafeKey("noise"),
+    );
+    stream.pushMany(VALUES.subarray(0, HELD + 2 * TREE));
+    const [theta1, theta2] = stream.statement().thresholds.map(({ threshold }) => threshold);
+    expect(new Set(drawn.map(({ nonce }) => nonce)).size).toBe(drawn.length);
+    const scales = (stage: Stage) => drawn.filter((draw) => draw.stage === stage).map(({ scale }) => scale);
+    const { levels, epsilon } = settings;
+    const trees = [(levels * theta1! * 32) / (15 * epsilon), (levels * theta2! * 32) / (31 * epsilon)];
+    expect(scales(Stage.forest)).toEqual(trees);
+    expect(scales(Stage.following)).toEqual([32 / epsilon, 32 / epsilon]);
+    const { countWeight } = makeChoice(epsilon / 2, TREE, settings.maxRange, 1000);
+    // A count, two choices, a mean that is not given out, and a count: all with half of ε.
+    expect(scales(Stage.refining)).toEqual(
+      [1, countWeight, countWeight, theta2!, 1].map((unit) => unit / (epsilon / 2)),
+    );
   });
 
   test.each(["wasm", "js"] as const)("has the same bits one by one and in any batches: %s", (core) => {
