@@ -176,7 +176,8 @@ export class BlockPublisher implements Publisher {
     const [perValue, held] = [this.#perValue, this.#held];
     const estimate = this.#trees.estimate(this.#block, sum);
     const start = this.#predictor.startOf(this.#block);
-    const above = this.#above + Number(value > this.#trees.running.limit);
+    const counts = value > this.#limit;
+    const above = this.#above + Number(counts && value > this.#trees.running.limit);
     const end = this.#block + 1;
     const next =
       end === this.#treeEnd ? this.#trees.next(end, above, this.#treeSum() + estimate, value) : undefined;
@@ -190,7 +191,7 @@ export class BlockPublisher implements Publisher {
     if (next !== undefined) this.#begin(next);
     else {
       this.#above = above;
-      this.#trees.count(value);
+      if (counts) this.#trees.count(value);
     }
     if (this.#blockLength > 1) {
       this.#setPrediction(this.#predictor.next(estimate, end - 1), this.#predictor.held);
