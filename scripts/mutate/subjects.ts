@@ -20,6 +20,7 @@ const kernels: Subjects = {
   "assembly/text.ts": text,
   "assembly/textCsv.ts": text,
   "assembly/textJson.ts": text,
+  "assembly/textValues.ts": ["adapters/text", "core/text"],
   "assembly/threshold.ts": ["core/threshold", "core/thresholdLaw", "attacks/order"],
   "src/core/checks.ts": ["core/checks", "stream/stream", "attacks/reentry"],
   "src/core/given.ts": ["core/checks", "attacks/pollutedPrototype"],

@@ -90,7 +90,7 @@ export function localRoutes(app: FastifyInstance, { engine }: Service): void {
         ...{ key: "", value: 0, at: undefined, person: undefined },
         report: body.subarray(REPORT_BYTES * i, REPORT_BYTES * (i + 1)),
       }));
-      await engine.submit(events, `reports ${metric} ${batch}`);
+      await engine.submit(events, `reports\n${metric}\n${batch}`); // no header has a line break: see events.ts
       return reply.code(204).send();
     },
   );
