@@ -38,7 +38,7 @@ const SMOOTHERS: SmootherChoice[] = ["recent", "shrunk", { period: 8 }];
 
 /**
  * The share of hits of an interval that holds in 95 % of the runs strays by √(0.95·0.05/1000) = 0.0069. One of the
- * 3·3·7·2 shares here is 5.8 times that too low with probability 126·3.4·10⁻⁹ < 10⁻⁶.
+ * 3·3·7·2 + 6 shares here is 5.8 times that too low with probability 132·3.4·10⁻⁹ < 10⁻⁶.
  */
 const LEAST = 0.95 - 5.8 * Math.sqrt((0.95 * 0.05) / RUNS);
 
@@ -74,4 +74,51 @@ test("intervals of half the length would be seen", () => {
   expect(low).toEqual(
     expect.arrayContaining(["best: everything", "best: the running block", "published: everything"]),
   );
+});
+
+describe("a second choice of θ", () => {
+  /** Blocks of 4 values, trees of 64, forests of 256; after 64 positions θ and the noise change. */
+  const settings = resolveSettings({
+    ...{ epsilon: 2, max: 50, maxRange: 256, holdout: 32 },
+    tuning: { resolution: 1, fanout: 4, skipLevels: 1, follow: true, refine: true },
+  });
+  const ranges: Record<string, readonly [number, number]> = {
+    "in the first tree": [9, 50],
+    "the first tree": [0, 64],
+    "over the border": [30, 90],
+    "after it": [70, 150],
+    "the running block": [150, 158],
+    everything: [0, 158],
+  };
+  const values = Float64Array.from({ length: 32 + 158 }, (_, i) => (i * 7919) % 41);
+
+  /** Of the sums of values clamped to the θ of their time. @param noise 1, or the factor by which error bars are too short */
+  function clampedShares(noise: number): Map<string, number> {
+    const hits = new Map<string, number>();
+    for (let run = 0; run < RUNS; run++) {
+      const stream = new HoldoutStream(settings, chooseCore(), Uint32Array.of(run, 2, 3, 4, 5, 6, 7, 9));
+      stream.pushMany(values);
+      const { thresholds } = stream.statement();
+      const thetaAt = (at: number) => thresholds.findLast(({ from }) => from <= at)!.threshold;
+      for (const [name, [from, to]] of Object.entries(ranges)) {
+        let truth = 0;
+        for (let i = from; i < to; i++) truth += Math.min(values[32 + i]!, thetaAt(i));
+        const { sum, low, high } = stream.range(from, to);
+        const held = Math.abs(sum - truth) <= (noise * (high - low)) / 2;
+        hits.set(name, (hits.get(name) ?? 0) + Number(held) / RUNS);
+      }
+    }
+    return hits;
+  }
+  const low = (noise: number) => [...clampedShares(noise)].filter(([, share]) => share < LEAST);
+
+  test("at least 95 % on both sides of the border and over it", () => {
+    expect(low(1)).toEqual([]);
+  });
+
+  test("error bars for twice the ε would be seen", () => {
+    expect(low(0.5).map(([name]) => name)).toEqual(
+      expect.arrayContaining(["the first tree", "over the border", "everything"]),
+    );
+  });
 });
