@@ -135,7 +135,7 @@ const reports: Subjects = {
   "src/local/tally.ts": ["local/merge"],
   "src/local/state.ts": ["local/state", "local/merge"],
   "src/local/percentiles.ts": ["local/percentiles"],
-  "src/local/estimate.ts": ["local/aggregator"],
+  "src/local/estimate.ts": ["local/estimate", "local/aggregator"],
   "src/local/settings.ts": ["local/aggregator"],
 };
 

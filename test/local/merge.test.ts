@@ -171,3 +171,11 @@ describe("sums", () => {
     );
   });
 });
+
+test("what is not known yet stands as −1 in a tally: other versions read it", () => {
+  const bytes = aggregator(OPTIONS).tally();
+  const numbers = (bytes.length - 6 - 16) / 8;
+  const known = (i: number) => new DataView(bytes.buffer).getFloat64(6 + 8 * i, true);
+  // θ and excess come before the numbers of reports, windowed reports and ones.
+  expect([1, 2, 3, 4, 5].map((i) => known(numbers - i))).toEqual([0, 0, 0, -1, -1]);
+});
