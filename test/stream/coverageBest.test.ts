@@ -68,6 +68,25 @@ describe.each(Object.keys(DATA))("%s data", (kind) => {
   });
 });
 
+test("on constant data they are longer than they need be: the figures of docs/privacy.md", () => {
+  const values = new Float64Array(HOLDOUT + LENGTH).fill(3);
+  const percent = (smoother: SmootherChoice) =>
+    Object.fromEntries(
+      [...shares(smoother, values, 1)]
+        .filter(([name]) => name.startsWith("best: "))
+        .map(([name, share]) => [name.slice(6), Math.round(100 * share)]),
+    );
+  const inside = { "whole blocks": 99, "part blocks": 99, "part of one block": 100, "across forests": 100 };
+  expect(percent("recent")).toEqual({
+    ...inside,
+    ...{ "the running block": 97, "a part block, and all after it": 97, everything: 96 },
+  });
+  expect(percent("shrunk")).toEqual({
+    ...inside,
+    ...{ "the running block": 100, "a part block, and all after it": 99, everything: 98 },
+  });
+});
+
 test("intervals of half the length would be seen", () => {
   const values = new Float64Array(HOLDOUT + LENGTH).fill(3);
   const low = [...shares("recent", values, 0.5)].filter(([, share]) => share < LEAST).map(([name]) => name);
