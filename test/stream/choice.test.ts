@@ -28,6 +28,11 @@ describe("candidates", () => {
     for (let x = 0; x <= 51; x++)
       expect(binOf(candidates, x)).toBe(candidates.filter((candidate) => x > candidate).length);
   });
+
+  test.each([1, 2, 50, 2047, 2048, 5000, 2 ** 40])("the table of small bins, up to %d", (largest) => {
+    const { candidates, smallBins } = makeChoice(1, 64, 4096, largest);
+    expect([...smallBins]).toEqual(Array.from(smallBins, (_, x) => binOf(candidates, x)));
+  });
 });
 
 describe("the rule", () => {
