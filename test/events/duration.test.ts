@@ -70,3 +70,8 @@ test.each<[unknown, string]>([
     new TypeError("at: expected a Date, ISO text with a time zone, or milliseconds; the event was not taken"),
   );
 });
+
+test("a hundred years are the longest duration", () => {
+  expect(parseDuration("every", "36525d")).toBe(36_525 * 86_400_000);
+  expect(() => parseDuration("every", "36526d")).toThrow("every: expected a whole number of milliseconds");
+});

@@ -47,3 +47,9 @@ describe("options", () => {
     },
   );
 });
+
+test("the finest answer is a tick or longer", () => {
+  const { tuning: _, ...usual } = exact;
+  expect(privateCounter({ ...usual, finest: "1s" }).statement().block).toBe("1s");
+  expect(() => privateCounter({ ...usual, finest: "999ms" })).toThrow("finest: expected at least one tick");
+});

@@ -239,3 +239,9 @@ test("both cores give the same bits", () => {
   };
   expect(run("js")).toEqual(run("wasm"));
 });
+
+test("the statement says what is not protected: many events of a person, or many periods", () => {
+  const said = (change: Parameters<typeof counter>[0]) => counter(change).statement().notProtected[0];
+  expect(said({})).toMatch(/^a person with many events: /);
+  expect(said({ perPerson: { events: 2, every: "1m" } })).toMatch(/^a person over several periods: .*minute/);
+});
