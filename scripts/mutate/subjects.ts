@@ -120,7 +120,13 @@ const release: Subjects = {
 };
 
 const reports: Subjects = {
-  "src/local/aggregator.ts": ["local/aggregator", "attacks/localReports", "attacks/localServer"],
+  "src/local/aggregator.ts": [
+    "local/merge",
+    "local/intake",
+    "local/aggregator",
+    "attacks/localReports",
+    "attacks/localServer",
+  ],
   "src/local/answer.ts": ["local/aggregator"],
   "src/local/channel.ts": ["attacks/localServer", "local/reporter", "local/aggregator"],
   "src/local/em.ts": ["local/em", "local/aggregator"],
@@ -129,7 +135,7 @@ const reports: Subjects = {
   "src/local/moments.ts": ["local/mechanisms", "local/aggregator"],
   "src/local/report.ts": ["local/reporter", "local/aggregator", "attacks/localServer"],
   "src/local/reporter.ts": ["local/reporter", "attacks/localServer", "attacks/localReports"],
-  "src/local/statement.ts": ["local/aggregator", "local/reporter"],
+  "src/local/statement.ts": ["local/statement", "local/aggregator", "local/reporter"],
   "src/local/sums.ts": ["local/state", "local/merge", "local/aggregator"],
   "src/local/recent.ts": ["local/merge", "local/aggregator"],
   "src/local/tally.ts": ["local/merge"],

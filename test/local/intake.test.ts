@@ -80,3 +80,19 @@ test("cells end where the grid ends, one by one and among bytes end to end", () 
     expect([server.learn(batch), server.rejected.cell]).toEqual([1, 1]);
   }
 });
+
+test("the cells of a learn-report fall into 1024 bins of equal width", () => {
+  const { version, phase, grid } = unpacked(learnt)[0]!;
+  const { cells } = makeChannel("learn", OPTIONS.epsilon, OPTIONS.max).mechanism;
+  const binOf = (cell: number) => {
+    const server = aggregator(OPTIONS);
+    expect(server.learn([{ version, phase, grid, cell }])).toBe(1);
+    const counts = new DataView(server.tally().buffer);
+    return Array.from({ length: 1024 }, (_, i) => counts.getFloat64(14 + 8 * i, true)).indexOf(1);
+  };
+  for (const bin of [1, 2, 500, 1022, 1023]) {
+    const first = Math.ceil((bin * cells) / 1024);
+    expect([binOf(first - 1), binOf(first)]).toEqual([bin - 1, bin]);
+  }
+  expect([binOf(0), binOf(cells - 1)]).toEqual([0, 1023]);
+});
