@@ -76,7 +76,7 @@ export class StagedSystem<P extends Publisher> implements System {
     if (this.#publisher !== undefined) return this.#publisher.pushMany(batch);
     if (this.#endsStage(batch.length)) return this.#endStage(batch);
     const published = new Float64Array(0); // before the values are taken: even this may fail
-    for (let i = 0; i < batch.length; i++) this.#stage.holdout!.add(batch[i]!);
+    addAll(this.#stage.holdout!, batch, batch.length);
     return published;
   }
 
@@ -127,10 +127,10 @@ export class StagedSystem<P extends Publisher> implements System {
     const numbers = this.#whileBusy(() => {
       const holdout = copyHoldout(before, this.#parts.holdout());
       try {
-        let next = 0;
-        while (!holdout.done && next < batch.length) holdout.add(batch[next++]!);
+        const last = Math.min(batch.length, heldOut(this.#parts.settings) - before.held);
+        addAll(holdout, batch, last);
         const stage = holdout.done ? released(this.#parts, holdout) : { holdout };
-        const published = stage.release?.publisher.pushMany(batch.subarray(next)) ?? new Float64Array(0);
+        const published = stage.release?.publisher.pushMany(batch.subarray(last)) ?? new Float64Array(0);
         this.#stage = stage;
         this.#publisher = stage.release?.publisher;
         return published;
@@ -142,6 +142,11 @@ export class StagedSystem<P extends Publisher> implements System {
     before.wipe();
     return numbers;
   }
+}
+
+/** A function of its own: engines compile it once, for all streams. */
+function addAll(holdout: Holdout, batch: Float64Array, end: number): void {
+  for (let i = 0; i < end; i++) holdout.add(batch[i]!);
 }
 
 function firstStage<P extends Publisher>(parts: SystemParts<P>): Stage<P> {
