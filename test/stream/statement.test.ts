@@ -50,3 +50,14 @@ describe("the statement", () => {
     expect(privateStream(option).pushMany(values)).not.toEqual(privateStream(option).pushMany(values));
   });
 });
+
+test("a hold-out that is too short says how much of the tail it cannot see; stages are those that spend", () => {
+  const said = (more: object) => {
+    const { warnings, stages } = privateStream({ epsilon: 0.05, max: 1000, ...more }).statement();
+    return { warnings, stages: stages.map(({ stage }) => stage) };
+  };
+  const { warnings } = said({ holdout: 1000 });
+  expect(warnings[0]).toContain("beyond the largest 7.4 % of values"); // 3/0.05 values of 13/16·1000
+  expect(said({ holdout: 1000, variant: "paper" }).stages).toEqual(["threshold", "release"]);
+  expect(said({ threshold: 5 })).toEqual({ warnings: [], stages: ["release"] });
+});
