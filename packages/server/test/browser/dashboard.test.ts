@@ -134,9 +134,13 @@ test("what it says is what the service answers; each control acts; nothing is wi
 });
 
 test("the line has whole steps: a part of one would look like a fall", async () => {
-  const { page } = await open(browser, url);
-  const asked = page.waitForRequest((request) => request.url().includes("every="), { timeout: WAIT });
-  const ends = new URL((await asked).url()).searchParams;
+  const asked: string[] = [];
+  const listen = (page: Page) => page.on("request", (request) => asked.push(request.url()));
+  const { page } = await open(browser, url, {}, (page) => Promise.resolve(listen(page)));
+  await expect
+    .poll(() => asked.find((address) => address.includes("every=")), { timeout: WAIT })
+    .toBeDefined();
+  const ends = new URL(asked.find((address) => address.includes("every="))!).searchParams;
   const step = Number(/^(\d+)ms$/.exec(ends.get("every")!)![1]);
   expect([Number(ends.get("from")) % step, Number(ends.get("to")) % step]).toEqual([0, 0]);
   await page.context().close();
