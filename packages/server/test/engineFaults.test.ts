@@ -115,6 +115,29 @@ async function scenario(goWrong: (act: () => Promise<void>) => Promise<void>): P
   await again.stop();
 }
 
+test("those who come while a commit fails are told, and so are those who come while the service stops", async () => {
+  for (const [name, ends] of [
+    ["a commit fails", (engine: Engine) => engine.flush()],
+    ["the service stops", (engine: Engine) => engine.stop()],
+  ] as const) {
+    const [memory, clock] = [durableMemory(), new TestClock()];
+    let slow: Promise<void> | undefined;
+    const putMany = async (many: readonly NamedSnapshot[]): Promise<readonly boolean[]> => {
+      await slow;
+      return name === "a commit fails" && slow !== undefined ? many.map(() => false) : memory.putMany!(many);
+    };
+    const { engine } = await open({ ...memory, putMany }, clock);
+    let free!: () => void;
+    slow = new Promise((resolve) => (free = resolve));
+    const ending = ends(engine).catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const said = submit(engine, 1);
+    free();
+    await ending;
+    expect({ name, said: await said }).toEqual({ name, said: ["refused", "refused", "refused"] });
+  }
+});
+
 describe("the second commit of a service goes wrong", () => {
   test("each allocation failing in turn", async () => {
     const failures = await everyFault((fault) => scenario((act) => failingLaterAllocations(fault, act)));

@@ -267,9 +267,11 @@ export class Engine {
     }
   }
 
+  /** Those who came during the commit that failed are told as well: no other commit comes. */
   #end(error: Error): void {
     this.#ended ??= error;
     clearInterval(this.#beat);
+    this.#refuseWaiting();
     if (error instanceof Fenced || error instanceof Broken) this.#onEnd?.(error);
   }
 
@@ -299,6 +301,7 @@ export class Engine {
     await this.#committing?.catch(() => undefined);
     if (this.#ended === undefined) await this.#commit(true);
     this.#ended ??= new Unavailable("the service stops");
+    this.#refuseWaiting();
   }
 }
 
