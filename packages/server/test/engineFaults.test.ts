@@ -121,14 +121,14 @@ test("those who come while a commit fails are told, and so are those who come wh
     ["the service stops", (engine: Engine) => engine.stop()],
   ] as const) {
     const [memory, clock] = [durableMemory(), new TestClock()];
-    let slow: Promise<void> | undefined;
+    let [slow, begun] = [Promise.resolve(), false];
     const putMany = async (many: readonly NamedSnapshot[]): Promise<readonly boolean[]> => {
       await slow;
-      return name === "a commit fails" && slow !== undefined ? many.map(() => false) : memory.putMany!(many);
+      return name === "a commit fails" && begun ? many.map(() => false) : memory.putMany!(many);
     };
     const { engine } = await open({ ...memory, putMany }, clock);
     let free!: () => void;
-    slow = new Promise((resolve) => (free = resolve));
+    [slow, begun] = [new Promise<void>((resolve) => (free = resolve)), true];
     const ending = ends(engine).catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, 50));
     const said = submit(engine, 1);
