@@ -160,14 +160,17 @@ export class BlockPublisher implements Publisher {
     if (left === 0 || this.#busy) return this.#finishBlock(sum, value);
     this.#left = left;
     this.#sum = sum;
-    if (value > this.#limit) this.#count(value);
-    return this.#steady;
+    return value > this.#limit ? this.#counted(value) : this.#steady;
   }
 
-  /** Counts a value above the limit of the running tree, and in a tree whose values choose θ once more any value. */
-  #count(value: number): void {
+  /**
+   * Counts a value above the limit of the running tree, and in a tree whose values choose θ once more any value. It gives
+   * the number as well: a call whose result is not used keeps engines from making one piece of `push` and its caller.
+   */
+  #counted(value: number): number {
     if (value > this.#trees.running.limit) this.#above++;
     this.#trees.count(value);
+    return this.#steady;
   }
 
   /** The last position of a block publishes what its estimate leaves. */
