@@ -24,7 +24,8 @@ import { warmValues } from "./shape.js";
 import { Predictor } from "./predictor.js";
 import type { Refined } from "./refine.js";
 import type { Stretch } from "./stretches.js";
-import { largestTheta, leastEpsilon, type Reached, TreeSequence } from "./treeSequence.js";
+import { leastEpsilon } from "./epsilonShares.js";
+import { largestTheta, type Reached, TreeSequence } from "./treeSequence.js";
 import { firstSpread } from "./weights.js";
 
 /** Compilers know a constant of this module, and look an import up with every push. */

@@ -5,7 +5,7 @@ import { heldOut, type Settings } from "./options.js";
 import { REFINE_PARTS, refiningEpsilon, refiningValues } from "./refine.js";
 import type { ClampedShare, StageStatement } from "./statement.js";
 import { ALL_PARTS } from "./stretches.js";
-import { firstParts, nodeParts } from "./treeSequence.js";
+import { firstParts, nodeParts } from "./epsilonShares.js";
 
 export function stagesOf(settings: Settings): StageStatement[] {
   const { epsilon, choosing, probing, warming, variant, threshold, warmStart } = settings;

@@ -3,7 +3,7 @@ import { geometricCandidates } from "./choice.js";
 import { MEDIAN_BLOCKS } from "./smoothers/median.js";
 import { heldOut, resolveSettings, type Settings, type StreamOptions } from "./options.js";
 import { refiningValues } from "./refine.js";
-import { firstParts, nodeEpsilon } from "./treeSequence.js";
+import { firstParts, nodeEpsilon } from "./epsilonShares.js";
 import { forestSpread, meanVariance } from "./variance.js";
 
 export interface Plan {

@@ -2,7 +2,7 @@
 import { shown } from "../core/checks.js";
 import { levelCount } from "./levels.js";
 import type { Settings } from "./options.js";
-import { leastEpsilon } from "./treeSequence.js";
+import { leastEpsilon } from "./epsilonShares.js";
 
 type Shape = Pick<
   Settings,

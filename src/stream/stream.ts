@@ -32,7 +32,7 @@ import { SnapshotSequence } from "./snapshotSequence.js";
 import { type Stage, StagedSystem, type SystemParts } from "./stagedSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
 import type { PrivateStream } from "./system.js";
-import { firstParts, nodeEpsilon } from "./treeSequence.js";
+import { firstParts, nodeEpsilon } from "./epsilonShares.js";
 
 /** Makes a stream: `push` a value, get its private number. This is ToPS. */
 export function privateStream(options: StreamOptions): PrivateStream {

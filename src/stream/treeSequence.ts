@@ -15,6 +15,7 @@ import {
   saveFollowing,
 } from "./follow.js";
 import { Perturber } from "./noise.js";
+import { firstParts, nodeParts } from "./epsilonShares.js";
 import type { Settings } from "./options.js";
 import { quantise } from "../core/quantise.js";
 import type { AboveCount, Classes } from "./classes.js";
@@ -22,7 +23,6 @@ import type { CountedPart } from "./hidden.js";
 import {
   loadRefined,
   refine,
-  REFINE_PARTS,
   type Refined,
   refiningClasses,
   refiningEpsilon,
@@ -65,24 +65,6 @@ export interface Reached {
   /** What counts the values of the first tree, if they lead no further than that. */
   readonly refining: Classes | undefined;
 }
-
-/** How many 32nds of ε the nodes of a tree have. */
-export const nodeParts = ({ follow }: Pick<Settings, "follow">): number =>
-  follow ? ALL_PARTS - COUNT_PARTS : ALL_PARTS;
-
-/** The same for the first tree, which may leave a share to the second choice of θ. */
-export const firstParts = (settings: Pick<Settings, "follow" | "refine">): number =>
-  nodeParts(settings) - (settings.refine ? REFINE_PARTS : 0);
-
-/** The share of ε that the nodes of a tree have. @param parts how many 32nds */
-export const nodeEpsilon = (
-  settings: Pick<Settings, "follow" | "epsilon">,
-  parts = nodeParts(settings),
-): number => (settings.epsilon * parts) / ALL_PARTS;
-
-/** What sums stay exact for: ε, or where the first tree has far less of it, that. */
-export const leastEpsilon = (settings: Pick<Settings, "follow" | "refine" | "epsilon">): number =>
-  settings.refine ? nodeEpsilon(settings, firstParts(settings)) : settings.epsilon;
 
 export class TreeSequence {
   readonly stretches: Stretches;

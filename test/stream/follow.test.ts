@@ -12,9 +12,10 @@ import {
 } from "../../src/stream/follow.js";
 import { noiseScale } from "../../src/stream/noise.js";
 import { makeStretch } from "../../src/stream/stretches.js";
-import { nodeParts } from "../../src/stream/treeSequence.js";
+import { nodeParts } from "../../src/stream/epsilonShares.js";
 import type { Scale } from "../../src/core/tables/scale.js";
 import { bits } from "../support/numbers.js";
+import { waysToPush } from "../support/waysToPush.js";
 
 const candidates = geometricCandidates(100_000);
 /** 32/ε = 64: a count is believed above 640, two above 905, four above 1280. */
@@ -154,14 +155,8 @@ describe("a stream", () => {
   });
 
   test.each(["wasm", "js"] as const)("has the same bits one by one and in any batches: %s", (core) => {
-    const [single, batched] = [0, 0].map(() => privateStream({ ...OPTIONS, core }));
-    const one = Array.from(VALUES, (value) => single!.push(value)).filter((x) => x !== undefined);
-    expect(bits(Float64Array.from(one))).toBe(bits(published));
-    const parts: number[] = [];
-    for (let at = 0, size = 1; at < VALUES.length; at += size, size = (size * 7) % 97)
-      parts.push(...batched!.pushMany(VALUES.subarray(at, at + size)));
-    expect(bits(Float64Array.from(parts))).toBe(bits(published));
-    for (const stream of [single!, batched!]) {
+    for (const { stream, published: numbers } of waysToPush({ ...OPTIONS, core }, VALUES)) {
+      expect(bits(numbers)).toBe(bits(published));
       expect(stream.statement().thresholds).toEqual(whole.statement().thresholds);
       expect(stream.range(3, 1290)).toEqual(whole.range(3, 1290));
     }

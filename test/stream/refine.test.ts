@@ -13,9 +13,10 @@ import { noiseScale } from "../../src/stream/noise.js";
 import { resolveSettings } from "../../src/stream/options.js";
 import { REFINE_PARTS, refiningEpsilon, refiningValues } from "../../src/stream/refine.js";
 import { HoldoutStream } from "../../src/stream/stream.js";
-import { firstParts, leastEpsilon, nodeParts } from "../../src/stream/treeSequence.js";
+import { firstParts, leastEpsilon, nodeParts } from "../../src/stream/epsilonShares.js";
 import { coarse, law } from "../support/choiceLaw.js";
 import { bits } from "../support/numbers.js";
+import { waysToPush } from "../support/waysToPush.js";
 
 const BOTH = { follow: true, refine: true };
 
@@ -309,14 +310,8 @@ describe("a stream", () => {
   });
 
   test.each(["wasm", "js"] as const)("has the same bits one by one and in any batches: %s", (core) => {
-    const [single, batched] = [0, 0].map(() => privateStream({ ...OPTIONS, core }));
-    const one = Array.from(VALUES, (value) => single!.push(value)).filter((x) => x !== undefined);
-    expect(bits(Float64Array.from(one))).toBe(bits(published));
-    const parts: number[] = [];
-    for (let at = 0, size = 1; at < VALUES.length; at += size, size = (size * 7) % 97)
-      parts.push(...batched!.pushMany(VALUES.subarray(at, at + size)));
-    expect(bits(Float64Array.from(parts))).toBe(bits(published));
-    for (const stream of [single!, batched!]) {
+    for (const { stream, published: numbers } of waysToPush({ ...OPTIONS, core }, VALUES)) {
+      expect(bits(numbers)).toBe(bits(published));
       expect({ ...stream.statement(), core: "" }).toEqual({ ...whole.statement(), core: "" });
       expect(stream.range(3, 790)).toEqual(whole.range(3, 790));
     }

@@ -3,7 +3,7 @@
  * stream whose first tree is one block of 32 values, and whose θ is 1 or 2. One value, of the class that chooses, is 0 or max.
  */
 import { refiningEpsilon } from "../../../src/stream/refine.js";
-import { firstParts, nodeEpsilon } from "../../../src/stream/treeSequence.js";
+import { firstParts, nodeEpsilon } from "../../../src/stream/epsilonShares.js";
 import type { MakeTargets } from "../target.js";
 import { observing } from "./stream.js";
 
