@@ -75,7 +75,7 @@ export class People {
   readonly #periods = new Map<number, Counters>();
   /** The period of the event before: most events come in the order of time. */
   #last = NaN;
-  #counters = new Counters();
+  #counters: Counters | undefined;
 
   /** @param key 4 secret words */
   constructor(key: Uint32Array, limit: PersonLimit) {
@@ -97,15 +97,16 @@ export class People {
   /** The same for a person whose hash is known: 4 words. */
   admitHash(hash: Uint32Array, at: number): boolean {
     const period = Math.floor(at / this.#limit.every);
-    if (period !== this.#last) this.#turnTo(period);
-    return this.#counters.add(hash, this.#limit.events);
+    const counters = period === this.#last ? this.#counters! : this.#turnTo(period);
+    return counters.add(hash, this.#limit.events);
   }
 
-  #turnTo(period: number): void {
+  #turnTo(period: number): Counters {
     let counters = this.#periods.get(period);
     if (counters === undefined) this.#periods.set(period, (counters = new Counters()));
     this.#last = period;
     this.#counters = counters;
+    return counters;
   }
 
   /** Forgets the periods that are over at `time`. */
@@ -114,7 +115,7 @@ export class People {
       if ((period + 1) * this.#limit.every <= time) this.#periods.delete(period);
     if (!this.#periods.has(this.#last)) {
       this.#last = NaN;
-      this.#counters = new Counters();
+      this.#counters = undefined; // so that it can be freed
     }
   }
 
