@@ -15,7 +15,7 @@ export function aboutRoutes(app: FastifyInstance, service: Service): void {
         security: [{}, { bearer: [] }],
         response: {
           200: { description: "Metrics.", type: "object", additionalProperties: true },
-          ...errorAnswers(401, 429),
+          ...errorAnswers(401, 429, 503),
         },
       },
     },
@@ -48,7 +48,7 @@ export function aboutRoutes(app: FastifyInstance, service: Service): void {
               "text/plain": { schema: { type: "string" } },
             },
           },
-          ...errorAnswers(400, 401, 429),
+          ...errorAnswers(400, 401, 429, 503),
         },
       },
     },

@@ -62,7 +62,7 @@ export function queryRoutes(app: FastifyInstance, { engine }: Service): void {
               "text/csv": { schema: { type: "string" } },
             },
           },
-          ...errorAnswers(400, 401, 404, 429),
+          ...errorAnswers(400, 401, 404, 429, 503),
         },
       },
     },
