@@ -1,7 +1,7 @@
 /**
  * The attacker makes calls on event streams, counters and histograms fail: memory runs out, a kernel traps, the clock
  * throws. If a tick is closed twice, or a column of a histogram keeps the noise of an older tree, two outputs differ by
- * true counts. What must be impossible: to tell, from anything a stream says later, that a failed call was ever made.
+ * true counts. Nothing that a stream says later may show that a call has failed.
  */
 import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";

@@ -1,7 +1,7 @@
 /**
  * The attacker makes calls fail: memory runs out, a kernel traps, a smoother throws. If a refused value stays behind in
  * any sum, or a retried block gets the same noise with other values, two outputs differ by a true value.
- * What must be impossible: to tell, from anything a stream says later, that a failed call was ever made.
+ * Nothing that a stream says later may show that a call has failed.
  */
 import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
