@@ -3,17 +3,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { fetchCommitted } from "../src/committed.js";
 import type { Port } from "../src/port.js";
+import { until } from "../test/support/workload.js";
 
 export class Recoveries {
   readonly list: number[] = [];
   /** When each partition last had a new number. */
   readonly #advanced: number[];
+  /** The offset behind the last number that was seen, by partition. */
+  readonly #next: number[];
+  readonly #port: Port;
+  readonly #topic: string;
   #running = true;
   readonly #watching: Promise<unknown>;
 
   constructor(port: Port, topic: string, partitions: number) {
+    this.#port = port;
+    this.#topic = topic;
     this.#advanced = Array<number>(partitions).fill(0);
-    this.#watching = Promise.all(this.#advanced.map((_, partition) => this.#watch(port, topic, partition)));
+    this.#next = Array<number>(partitions).fill(0);
+    this.#watching = Promise.all(this.#advanced.map((_, partition) => this.#watch(partition)));
   }
 
   /** Waits until all partitions have published something new; at most `limit` milliseconds. */
@@ -23,17 +31,33 @@ export class Recoveries {
     this.list.push(Math.max(...this.#advanced.map((time) => (time > from ? time : from + limit))) - from);
   }
 
+  /** Waits until all partitions have published something that was written after this call; fails after `limit`. */
+  async writtenFromNow(limit: number): Promise<void> {
+    const ends = await Promise.all(
+      this.#advanced.map((_, partition) => this.#port.bounds(this.#topic, partition)),
+    );
+    await until(() => ends.every(({ end }, partition) => this.#next[partition]! > end), limit);
+  }
+
   async stop(): Promise<void> {
     this.#running = false;
     await this.#watching;
   }
 
-  async #watch(port: Port, topic: string, partition: number): Promise<void> {
+  async #watch(partition: number): Promise<void> {
     let from = 0;
     while (this.#running)
       try {
-        const { records, next } = await fetchCommitted(port, { topic, partition, from, wait: 200 });
-        if (records.length > 0) this.#advanced[partition] = performance.now();
+        const { records, next } = await fetchCommitted(this.#port, {
+          topic: this.#topic,
+          partition,
+          from,
+          wait: 200,
+        });
+        if (records.length > 0) {
+          this.#advanced[partition] = performance.now();
+          this.#next[partition] = records.at(-1)!.offset + 1;
+        }
         from = next;
       } catch {
         await sleep(100); // no leader at the moment

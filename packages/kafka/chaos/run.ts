@@ -24,6 +24,8 @@ export interface ChaosOptions {
   /** Every round brings a new key and ends the oldest, so that every transaction has a birth. */
   readonly manyBirths?: boolean;
   readonly sessionTimeout: number;
+  /** Milliseconds that a worker has to reach a transaction, when it shall freeze there; 500 if not given. */
+  readonly freezeWithin?: number;
   /** What happens, one fault after the other; the run ends after the last one. */
   readonly faults: Iterable<Fault>;
   readonly without?: ProcessSettings["without"];
@@ -35,6 +37,8 @@ export interface Run {
   readonly workers: readonly WorkerProcess[];
   /** A worker for a moment, as in a rebalance storm. */
   readonly extra: () => WorkerProcess;
+  /** Waits until all partitions have published something that was written after this call. */
+  readonly writtenFromNow: () => Promise<void>;
 }
 
 /** Kills a worker at a random moment. */
@@ -46,7 +50,12 @@ export const kill: Fault = async ({ workers }) => {
 /** Freezes a worker for longer than its session, so that it wakes as a zombie. */
 export const freeze: Fault = async ({ workers }) => {
   await sleep(randomInt(300, 800));
-  await workers[randomInt(workers.length)]!.freeze(4_000);
+  await workers[randomInt(workers.length)]!.freeze(() => sleep(4_000));
+};
+
+/** Freezes a worker with numbers in its hands until another one has published them, so that it surely wakes as a zombie. */
+export const freezeUntilReplaced: Fault = async ({ workers, writtenFromNow }) => {
+  await workers.at(-1)!.freeze(writtenFromNow);
 };
 
 /** Three workers come and go, so that the group is rebalanced six times. */
@@ -89,10 +98,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   await makeTopics(port, setting, partitions, options.replicas);
   const settings = {
     ...{ brokers: options.workerBrokers ?? brokers, name, sessionTimeout },
+    ...{ freezeBefore: "write" as const, freezeWithin: options.freezeWithin ?? 500 },
     ...(without === undefined ? {} : { without }),
   };
   const fleet = { program, settings };
-  const workers = [new WorkerProcess(fleet, { dieBeforeCommit: 25 }), new WorkerProcess(fleet)];
+  const workers = [
+    new WorkerProcess(fleet, { dieBeforeCommit: 25, freezeBefore: "commit" }),
+    new WorkerProcess(fleet),
+  ];
   const guests: WorkerProcess[] = [];
   const extra = () => {
     const guest = new WorkerProcess(fleet);
@@ -112,7 +125,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     await recoveries.measure(limit); // until everyone has begun
     for (const fault of faults) {
       count++;
-      await fault({ workers, extra });
+      await fault({ workers, extra, writtenFromNow: () => recoveries.writtenFromNow(60_000) });
       await recoveries.measure(limit);
     }
   } finally {

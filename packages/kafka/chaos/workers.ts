@@ -3,14 +3,20 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
+import { until } from "../test/support/workload.js";
 import type { ProcessSettings } from "../test/support/workerProcess.js";
-
-/** Milliseconds that a process has to reach a commit, when it shall freeze there. */
-export const FREEZE_WITHIN = 500;
 
 export interface Fleet {
   readonly settings: ProcessSettings;
   readonly program: string;
+}
+
+/** What a process says of itself, one JSON line each. */
+interface Told {
+  readonly error?: string;
+  readonly message?: string;
+  readonly started?: true;
+  readonly frozen?: true;
 }
 
 export class WorkerProcess {
@@ -21,7 +27,11 @@ export class WorkerProcess {
   #ended = false;
   readonly #fleet: Fleet;
   readonly #settings: ProcessSettings;
-  #paused: Promise<void> = Promise.resolve();
+  /** Whether the process says that it has frozen itself. */
+  #frozen = false;
+  /** Whether the process runs that far that it obeys signals. */
+  #started = false;
+  #thawed: Promise<void> = Promise.resolve();
 
   constructor(fleet: Fleet, more: Partial<ProcessSettings> = {}) {
     this.#fleet = fleet;
@@ -44,23 +54,27 @@ export class WorkerProcess {
   }
 
   /**
-   * Stops the process without ending it, between the numbers of a transaction and its commit if there is one soon. When it
-   * wakes, others have taken its work, and it commits.
+   * Stops the process without ending it, in a transaction if there is one soon, until `during` is over. By then others
+   * have taken its work, and it goes on as if nothing had happened.
    */
-  async freeze(milliseconds: number): Promise<void> {
+  freeze(during: () => Promise<void>): Promise<void> {
+    return (this.#thawed = this.#freeze(during));
+  }
+
+  async #freeze(during: () => Promise<void>): Promise<void> {
+    await until(() => this.#started);
+    this.#frozen = false;
     const child = this.#child;
     child?.kill("SIGHUP");
-    await new Promise((resolve) => setTimeout(resolve, 2 * FREEZE_WITHIN));
-    child?.kill("SIGSTOP");
-    this.#paused = new Promise((resolve) => setTimeout(resolve, milliseconds));
-    await this.#paused;
+    await until(() => this.#frozen, 2 * this.#settings.freezeWithin).catch(() => child?.kill("SIGSTOP"));
+    await during();
     child?.kill("SIGCONT");
   }
 
   /** Asks it to finish; kills it if it does not within 20 seconds. */
   async stop(): Promise<void> {
     this.#ended = true;
-    await this.#paused;
+    await this.#thawed;
     const child = this.#child;
     if (child === undefined) return;
     const exited = once(child, "exit");
@@ -75,8 +89,11 @@ export class WorkerProcess {
       stdio: ["ignore", "pipe", "inherit"],
     });
     this.#child = child;
+    this.#started = false;
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const { error, message } = JSON.parse(line) as { error?: string; message?: string };
+      const { error, message, started, frozen } = JSON.parse(line) as Told;
+      if (started) this.#started = true;
+      if (frozen) this.#frozen = true;
       if (error !== undefined) this.errors.set(error, (this.errors.get(error) ?? 0) + 1);
       if (message !== undefined) this.messages.add(message);
     });

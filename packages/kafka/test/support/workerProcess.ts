@@ -2,7 +2,6 @@
  * A worker as a process, for tests that kill it. Settings come as JSON in the first argument; what happens is
  * written to standard output, one JSON line each.
  */
-import { FREEZE_WITHIN } from "../../chaos/workers.js";
 import { kafkaPort } from "../../src/kafka/port.js";
 import type { Port } from "../../src/port.js";
 import { PartitionTask } from "../../src/task.js";
@@ -19,6 +18,10 @@ export interface ProcessSettings {
   readonly without?: "birth-first" | "fencing";
   /** Kills itself with signal 9 between the numbers of a transaction and its commit, once in so many transactions. */
   readonly dieBeforeCommit?: number;
+  /** Where signal HUP freezes it: before the numbers of a transaction are written, or before they are committed. */
+  readonly freezeBefore: "write" | "commit";
+  /** Milliseconds after which it no longer obeys the signal. */
+  readonly freezeWithin: number;
 }
 
 /** Signal USR2 moves the wall clock of this process an hour ahead, and back with the next one. */
@@ -27,13 +30,21 @@ let ahead = 0;
 Date.now = () => realNow() + ahead;
 process.on("SIGUSR2", () => (ahead = 3_600_000 - ahead));
 
-/** Signal HUP: the process freezes itself before its next commit, if there is one soon. It wakes with SIGCONT. */
+/** Signal HUP: the process freezes itself in its next transaction, and says so. It wakes with SIGCONT. */
 let freezesUntil = 0;
-process.on("SIGHUP", () => (freezesUntil = performance.now() + FREEZE_WITHIN));
+process.on("SIGHUP", () => (freezesUntil = performance.now() + settings.freezeWithin));
 
 const settings = JSON.parse(process.argv[2]!) as ProcessSettings;
+const say = (line: object) => process.stdout.write(`${JSON.stringify({ at: Date.now(), ...line })}\n`);
 
-/** Kills or freezes the process when the broker has the records and no commit was asked for. */
+function freezeIfAsked(): void {
+  if (performance.now() > freezesUntil) return;
+  freezesUntil = 0;
+  say({ frozen: true });
+  process.kill(process.pid, "SIGSTOP");
+}
+
+/** Kills the process when the broker has the records and no commit was asked for; freezes it there or before. */
 function faultyPort(port: Port, every: number): Port {
   let count = 0;
   return {
@@ -42,13 +53,14 @@ function faultyPort(port: Port, every: number): Port {
       const writer = await port.writer(id);
       const commit = () => {
         if (++count % every === 0) process.kill(process.pid, "SIGKILL");
-        if (performance.now() < freezesUntil) {
-          freezesUntil = 0;
-          process.kill(process.pid, "SIGSTOP");
-        }
+        if (settings.freezeBefore === "commit") freezeIfAsked();
         return writer.commit();
       };
-      return { write: (writes) => writer.write(writes), commit, close: () => writer.close() };
+      const write: typeof writer.write = (writes) => {
+        if (settings.freezeBefore === "write") freezeIfAsked();
+        return writer.write(writes);
+      };
+      return { write, commit, close: () => writer.close() };
     },
   };
 }
@@ -56,7 +68,6 @@ function faultyPort(port: Port, every: number): Port {
 const kafka = kafkaPort({ brokers: settings.brokers, requestTimeout: 5_000 });
 const fenced = settings.without === "fencing" ? withoutFencing(kafka) : kafka;
 const port = faultyPort(fenced, settings.dieBeforeCommit ?? Infinity);
-const say = (line: object) => process.stdout.write(`${JSON.stringify({ at: Date.now(), ...line })}\n`);
 const options = testOptions(settings.name, {
   sessionTimeout: settings.sessionTimeout,
   ...(settings.instance === undefined ? {} : { instance: settings.instance }),
