@@ -3,7 +3,7 @@
  * written to standard output, one JSON line each.
  */
 import { kafkaPort } from "../../src/kafka/port.js";
-import type { Port } from "../../src/port.js";
+import type { Port, Write } from "../../src/port.js";
 import { PartitionTask } from "../../src/task.js";
 import { makeWorker } from "../../src/worker.js";
 import { boundPort, withoutFencing, WithoutBirthFirst } from "./broken.js";
@@ -37,6 +37,9 @@ process.on("SIGHUP", () => (freezesUntil = performance.now() + settings.freezeWi
 const settings = JSON.parse(process.argv[2]!) as ProcessSettings;
 const say = (line: object) => process.stdout.write(`${JSON.stringify({ at: Date.now(), ...line })}\n`);
 
+const hasNumbers = ({ topic, records }: Write) =>
+  topic === testOptions(settings.name).out && records.length > 0;
+
 function freezeIfAsked(): void {
   if (performance.now() > freezesUntil) return;
   freezesUntil = 0;
@@ -57,7 +60,7 @@ function faultyPort(port: Port, every: number): Port {
         return writer.commit();
       };
       const write: typeof writer.write = (writes) => {
-        if (settings.freezeBefore === "write") freezeIfAsked();
+        if (settings.freezeBefore === "write" && writes.some(hasNumbers)) freezeIfAsked();
         return writer.write(writes);
       };
       return { write, commit, close: () => writer.close() };
