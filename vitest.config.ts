@@ -19,7 +19,7 @@ const onBroker = ["packages/*/test/broker/**/*.test.ts"];
 const long = [
   "test/{attacks,examples,fuzz,research}/**/*.test.ts",
   "test/**/{privacyLoss,threshold,thresholdLaw,coverage,coverageBest,kill,hour,servers}.test.ts",
-  "test/**/{acceleratedEm,aggregator,bucketForests,choice,conformance,consistency,extremes,file,histogram,hubKeys,ingest,laplace,merge,percentiles,privacy,reports,scale,snapshot,squareWave,stream,text,workers}.test.ts",
+  "test/**/{acceleratedEm,aggregator,bucketForests,choice,conformance,consistency,extremes,file,histogram,hubKeys,ingest,laplace,merge,percentiles,pinned,privacy,reports,scale,snapshot,squareWave,stream,text,workers}.test.ts",
   "packages/*/test/**/*.test.ts",
 ];
 

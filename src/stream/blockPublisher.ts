@@ -103,7 +103,7 @@ export class BlockPublisher implements Publisher {
       first: firstSpread(warmValues(settings), theta, settings.epsilon),
       weights: smoother.weights,
     });
-    this.#setPrediction(this.#predictor.round(firstMean), 0);
+    this.#setPrediction(this.#blockLength === 1 ? 0 : this.#predictor.round(firstMean), 0); // blocks of one need none
     this.#setTree(0);
   }
 
