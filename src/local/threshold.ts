@@ -75,7 +75,7 @@ export function prunedTail(shares: Float64Array, pruning: Pruning): Float64Array
 
 function tailStart(shares: Float64Array, { most, run, small }: Pruning): number {
   let bin = 0;
-  for (let below = shares[0]!; below <= 1 - most && bin < shares.length - 1; below += shares[bin]!) bin++;
+  for (let below = shares[0]!; below <= 1 - most; below += shares[bin]!) bin++;
   let length = 0;
   for (bin++; bin < shares.length; bin++) {
     length = shares[bin]! < small ? length + 1 : 0;

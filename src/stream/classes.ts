@@ -66,7 +66,7 @@ export class Classes {
 
   /** @param x a value in grid units, from 0 to max/g */
   add(x: number): void {
-    const purpose = CLASSES[this.#held++ % 32]!;
+    const purpose = CLASSES[this.#held++ % CLASSES.length]!;
     const { candidates, smallBins } = this.#choice;
     const bin = x < smallBins.length ? smallBins[x]! : binOf(candidates, x);
     this.#counts[purpose]![bin]!++;

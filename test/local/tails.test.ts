@@ -3,6 +3,7 @@ import { nearestThreshold, thresholdShares } from "../../src/local/channel.js";
 import { hybrid } from "../../src/local/mechanisms.js";
 import { averageTails, type Evidence, resolutionOf, walkHill } from "../../src/local/tails.js";
 import { costOf, expectedExcess } from "../../src/local/threshold.js";
+import { averagedModels } from "../support/tailModels.js";
 
 const N = 1024;
 const THRESHOLDS = thresholdShares().map((share) => share * N);
@@ -161,4 +162,35 @@ test("the excess of the averaged distribution agrees with the one told for θ", 
   expect(theta).toBe(Math.round(theta)); // a bin edge, where both are exact
   // The last bin holds what lies at `max`; the bins have it half a bin lower.
   expect(Math.abs(expectedExcess(found.shares)[theta]! - found.excess)).toBeLessThan(1e-3);
+});
+
+describe("the average over all models, each of them written out", () => {
+  const normalised = (numbers: readonly number[]) => {
+    const sum = numbers.reduce((a, b) => a + b);
+    return Float64Array.from(numbers, (x) => x / sum);
+  };
+  const falling = (n: number, rate: number) => Array.from({ length: n }, (_, i) => Math.exp(-rate * i));
+  // 32 bins and s = 1/32: the largest β is n itself, and the deepest body has exactly s/4.
+  test.each([
+    ["an even spread, as far as β goes", normalised(new Array<number>(32).fill(1)), 1 / 32, 5],
+    ["a light tail", normalised(falling(32, 0.3)), 1 / 32, 200],
+    ["a heavy one", normalised(Array.from({ length: 24 }, (_, i) => (1 + i) ** -3)), 0.01, 500],
+    ["two modes", normalised([9, 7, 3, 1, 0, 0, 0, 0, 2, 3, 2, 0, 0, 0, 1, 0]), 0.03, 300],
+    ["nothing in the first bins", normalised([0, 0, 0, 5, 8, 3, 2, 1, 1, 0, 0, 0]), 0.02, 100],
+    ["few reports", normalised(falling(20, 0.5)), 0.4, 2],
+    ["hardly any report", normalised(falling(20, 0.1)), 0.8, 1],
+    ["all in the last bin", normalised([0, 0, 0, 0, 0, 0, 0, 1]), 0.05, 50],
+    ["sparse values", normalised([400, 1, 1, 0, 1, 0, 0, 1, 0, 1]), 0.02, 100],
+  ])("%s", async (_, shares, resolution, reports) => {
+    const evidence = { shares, resolution, logLikelihood: asSeen(shares, reports) };
+    const thresholds = Float64Array.from({ length: 150 }, (_, k) => ((k + 1) * shares.length) / 150);
+    for (const r of [50, 5000]) {
+      const cost = costOf(hybrid(1), r, "exact");
+      const found = await averageTails(evidence, thresholds, cost, noPause);
+      const wanted = averagedModels(evidence, thresholds, cost);
+      expect(found.best).toBe(wanted.best);
+      expect(found.excess / wanted.excess).toBeCloseTo(1, 6);
+      found.shares.forEach((share, i) => expect(share).toBeCloseTo(wanted.shares[i]!, 7));
+    }
+  });
 });

@@ -1,16 +1,23 @@
 import { describe, expect, test } from "vitest";
+import { bandAround } from "../../src/local/band.js";
+import { nearestThreshold, thresholdShares } from "../../src/local/channel.js";
 import { hybrid } from "../../src/local/mechanisms.js";
 import { worstVariance } from "../../src/local/moments.js";
+import type { Evidence } from "../../src/local/tails.js";
 import {
   bestThreshold,
+  chooseThreshold,
   type Cost,
   costOf,
   excessAt,
   expectedExcess,
+  type Objective,
   PAPER_PRUNING,
   prunedTail,
+  type Tail,
   thresholdCosts,
 } from "../../src/local/threshold.js";
+import { averagedModels } from "../support/tailModels.js";
 import vectors from "../vectors/ldp_threshold.json" with { type: "json" };
 
 const normalised = (histogram: number[]) => {
@@ -102,6 +109,60 @@ describe("pruning", () => {
     const shares = new Float64Array(1024).fill(1 / 1024);
     expect(prunedTail(shares, PAPER_PRUNING)).toEqual(shares);
   });
+});
+
+describe("the choice", () => {
+  const shares = normalised(Array.from({ length: 64 }, (_, i) => Math.exp(-i / 4) + (i === 50 ? 0.007 : 0)));
+  const release = hybrid(1);
+  const evidence = {
+    ...{ shares, resolution: 0.004 },
+    logLikelihood: (model: Float64Array) =>
+      shares.reduce((sum, share, i) => sum + 3000 * share * Math.log(Math.max(model[i]!, 1e-300)), 0),
+  };
+  const choose = (tail: Tail, objective: Objective, maxRange: number, of: Evidence = evidence) =>
+    chooseThreshold(of, { tail, objective, maxRange }, release, () => Promise.resolve());
+
+  test.each([
+    ["whole", "exact"],
+    ["whole", "paper"],
+    ["paper", "exact"],
+    ["paper", "paper"],
+  ] as const)(
+    "%s tail, %s objective: the public threshold nearest to the bin edge that costs least",
+    async (tail, objective) => {
+      for (const maxRange of [30, 3000, 300_000]) {
+        const own = tail === "paper" ? prunedTail(shares, PAPER_PRUNING) : shares;
+        const { share, shares: used, excess } = await choose(tail, objective, maxRange);
+        expect(used).toEqual(own);
+        expect(share).toBe(nearestThreshold(bestThreshold(own, release, maxRange, objective) / 64, 1));
+        expect(excess).toBe(excessAt(own, share * 64));
+      }
+    },
+  );
+
+  test.each(["exact", "paper"] as const)(
+    "models, %s objective: the best public threshold in the band",
+    async (objective) => {
+      for (const resolution of [0.0005, 0.004, 0.05])
+        for (const maxRange of [30, 3000, 300_000]) {
+          const of = { ...evidence, resolution };
+          const pruned = prunedTail(shares, PAPER_PRUNING);
+          const paper = nearestThreshold(bestThreshold(pruned, release, maxRange, "paper") / 64, 1);
+          const { least, most } = bandAround(paper * 64, shares, resolution);
+          const inBand = thresholdShares().filter((share) => share * 64 >= least && share * 64 <= most);
+          const cost = costOf(release, maxRange, objective);
+          const wanted = averagedModels(
+            of,
+            inBand.map((share) => share * 64),
+            cost,
+          );
+          const found = await choose("models", objective, maxRange, of);
+          expect(found.share).toBe(inBand[wanted.best]);
+          expect(found.excess / wanted.excess).toBeCloseTo(1, 5);
+          found.shares.forEach((share, i) => expect(share).toBeCloseTo(wanted.shares[i]!, 6));
+        }
+    },
+  );
 });
 
 describe("the exact objective", () => {

@@ -7,9 +7,11 @@ import {
   chooseCandidate,
   cost,
   geometricCandidates,
+  isSparse,
   makeChoice,
   steepness,
 } from "../../src/stream/choice.js";
+import type { Scale } from "../../src/core/tables/scale.js";
 import { againstExact, ODDS } from "../support/chiSquare.js";
 import { above, coarse, law } from "../support/choiceLaw.js";
 
@@ -36,6 +38,67 @@ describe("candidates", () => {
 });
 
 describe("the rule", () => {
+  test("every number of a choice follows from ε, m, r and max", () => {
+    for (const epsilon of [1e-9, 0.013, 0.7, 5])
+      for (const [m, r] of [
+        [16, 4096],
+        [255, 4096],
+        [256, 4096],
+        [257, 4096],
+        [1000, 3000],
+        [65_535, 4096],
+        [2 ** 20, 4096],
+      ] as const)
+        for (const largest of [1, 300, 2 ** 33]) {
+          const f = Math.min(256, Math.max(1, (16 * m) / r));
+          const short = Math.max(0.6, Math.min(1, Math.sqrt((16 * m) / r)));
+          const choice = makeChoice(epsilon, m, r, largest);
+          expect(choice.hinge).toBe(Math.floor(f / epsilon));
+          expect(choice.steepest).toBeCloseTo(5 * short * Math.sqrt(f), 12);
+          const tOf = ({ numerator, denominator }: Scale) => Number(numerator) / Number(denominator);
+          expect(tOf(choice.scale) / (choice.countWeight / epsilon)).toBeCloseTo(1, 12);
+          expect(tOf(choice.countScale) * epsilon).toBeCloseTo(1, 12);
+        }
+  });
+
+  test("the score of every θ, word by word", () => {
+    const choice = makeChoice(0.3, 4096, 65_536, 1e4);
+    for (const above of [0, 2, 3, 4, 700])
+      for (const theta of [1, 2, 64, 65, 1e4])
+        for (const knee of [0, 1, 64, 1e5]) {
+          const slope = Math.log(theta) + (knee === 0 ? 0 : Math.min(Math.log(theta), Math.log(knee)));
+          const lost = Math.max(above - 3, 0) + (1.7 / 0.3) * slope;
+          expect(cost(choice, above, theta, 1.7, knee) / choice.countWeight).toBeCloseTo(lost, 2);
+          expect(Number.isInteger(cost(choice, above, theta, 1.7, knee))).toBe(true);
+        }
+  });
+
+  test("a tie goes to the smaller θ, and the winner may be any", () => {
+    const still = {
+      ...cores.js,
+      geometric: (_: unknown, __: unknown, out: Float64Array) => void out.fill(5),
+    };
+    const choice = { ...makeChoice(1, 64, 1024, 6), hinge: 0 };
+    const random = subStream(unsafeKey("tie"), Stage.holdout, 0, 0);
+    const flat = choice.candidates.map((theta) => 100 - cost(choice, 0, theta, 2, 0) / choice.countWeight);
+    const winner = (change: (k: number) => number) =>
+      chooseCandidate(
+        still,
+        random,
+        choice,
+        flat.map((x, k) => x + change(k)),
+        2,
+        0,
+      );
+    expect(winner(() => 0)).toBe(0);
+    for (let best = 0; best < flat.length; best++) expect(winner((k) => (k === best ? -1 : 0))).toBe(best);
+  });
+
+  test("a count for sparsity is believed from eight scales of its noise on", () => {
+    const choice = makeChoice(0.5, 64, 1024, 100);
+    expect([15, 16, 17].map((count) => isSparse(choice, count))).toEqual([true, false, false]);
+  });
+
   test("forgives 1/ε values above θ, sixteen times m/r as many for longer hold-outs", () => {
     expect(makeChoice(0.1, 65536, 2 ** 20, 1e5).hinge).toBe(10);
     expect(makeChoice(0.1, 4096, 2 ** 20, 1e5).hinge).toBe(10);

@@ -4,8 +4,9 @@ import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeChoice } from "../../src/stream/choice.js";
 import { Decoder, Encoder } from "../../src/stream/codec.js";
-import { Probe, roughness } from "../../src/stream/probe.js";
-import { laplaceVariance } from "../../src/stream/variance.js";
+import { noiseScale } from "../../src/stream/noise.js";
+import { Probe, type ProbeShape, roughness } from "../../src/stream/probe.js";
+import { laplaceVariance, meanVariance } from "../../src/stream/variance.js";
 
 const cores = { js: chooseCore("js"), wasm: chooseCore("wasm") };
 
@@ -47,6 +48,50 @@ describe("the probe", () => {
       if (probe.decide(cores.js, unsafeKey(`level ${seed}`)) === 2) kept++;
     }
     expect(kept).toBe(40);
+  });
+
+  /** The text above probe.ts, word by word: sums of blocks, then groups of b of them. */
+  function byTheText(of: ProbeShape, theta: number, values: readonly number[], key: Uint32Array): number {
+    const { epsilon, fanout: b, levels, skipped: s, maxRange } = of;
+    const length = b ** (s - 1);
+    const noise = new Float64Array(values.length / length);
+    cores.js.laplace(subStream(key, Stage.probe, 0, 0), noiseScale(1, theta, epsilon), noise);
+    const sums = noise.map((x, i) =>
+      values.slice(i * length, (i + 1) * length).reduce((sum, value) => sum + value, x),
+    );
+    let squares = 0;
+    for (let first = 0; first < sums.length; first += b)
+      for (let k = 1; k <= b; k++) {
+        const group = [...sums.slice(first, first + b)];
+        const all = group.reduce((sum, x) => sum + x);
+        squares += (group.slice(0, k).reduce((sum, x) => sum + x) - (k / b) * all) ** 2;
+      }
+    const groups = sums.length / b;
+    const missed = (2 / b) * (squares / groups - (laplaceVariance(theta / epsilon) * (b * b - 1)) / 6);
+    const [less, now] = [meanVariance(maxRange, b, levels + 1, s - 1), meanVariance(maxRange, b, levels, s)];
+    return missed > 0.5 * (less - now) * (theta / epsilon) ** 2 ? s - 1 : s;
+  }
+
+  test.each([
+    [{ epsilon: 4, fanout: 4, levels: 2, skipped: 2, maxRange: 256, probing: 64 }, 900],
+    [{ epsilon: 9, fanout: 3, levels: 3, skipped: 1, maxRange: 80, probing: 27 }, 50],
+    [{ epsilon: 1, fanout: 2, levels: 3, skipped: 3, maxRange: 60, probing: 32 }, 7],
+  ])("decides by its formula, around the limit: %o", (of, theta) => {
+    const decided = new Set<number>();
+    for (let i = 0; i < 400; i++) {
+      // Steps between 0 and a height, at places of their own.
+      const height = Math.floor((theta * (i % 40)) / 39);
+      const values = Array.from({ length: of.probing }, (_, k) =>
+        Math.floor((k + i) / (3 + (i % 5))) % 2 === 0 ? 0 : height,
+      );
+      const probe = new Probe(of, theta);
+      for (const x of values) probe.add(x);
+      const key = unsafeKey(`by the text ${i}`);
+      const s = probe.decide(cores.js, key);
+      expect(s).toBe(byTheText(of, theta, values, key));
+      decided.add(s);
+    }
+    expect(decided.size).toBe(2);
   });
 
   test("is saved and loaded at any moment", () => {
