@@ -68,9 +68,12 @@ export const demo: Command = {
       ),
     );
     const theta = stream.statement().threshold!;
-    const hidden = truth.reduce((sum, value) => sum + Math.max(0, value - theta), 0) / sumOf(truth);
+    const total = sumOf(truth);
+    const percent = (part: number): string => `${((100 * part) / total).toFixed(2)} %`;
+    const cut = truth.reduce((sum, value) => sum + Math.max(0, value - theta), 0);
+    const { low, high } = stream.range(0, LENGTH).hidden!;
     console.log(
-      `\n± is the error that the noise may cause. Values above θ = ${theta} count as θ, which hides ${(100 * hidden).toFixed(2)} % of the total.\n`,
+      `\n± is the error that the noise may cause. Values above θ = ${theta} count as θ: by noisy counts this hides between ${percent(low)} and ${percent(high)} of the total, in truth ${percent(cut)}.\n`,
     );
     console.log(stream.explain());
   },
