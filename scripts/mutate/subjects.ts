@@ -145,7 +145,7 @@ const reports: Subjects = {
   "src/local/recent.ts": ["local/merge", "local/aggregator"],
   "src/local/tally.ts": ["local/merge"],
   "src/local/state.ts": ["local/state", "local/merge"],
-  "src/local/percentiles.ts": ["local/percentiles"],
+  "src/local/percentiles.ts": ["local/percentileReference", "local/percentiles"],
   "src/local/estimate.ts": ["local/estimate", "local/aggregator"],
   "src/local/settings.ts": ["local/aggregator"],
 };
@@ -153,7 +153,12 @@ const reports: Subjects = {
 const hub = ["durable/hub", "durable/hubKeys", "attacks/durableStore"];
 const stores = ["durable/stores/conformance", "durable/stores/file", "attacks/durableReader"];
 
+const eventHub = ["eventHub", "holdout", "people", "keys", "badInput"].map((name) => `durable/eventHub/${name}`);
+const eventHubs = [...eventHub, "attacks/eventHubLoss", "attacks/eventHubFaults"];
+
 const durable: Subjects = {
+  "src/durable/budget.ts": ["attacks/durableBudget"],
+  "src/durable/openHub.ts": ["durable/hub", "durable/workers"],
   "src/durable/checkedStore.ts": ["attacks/durableStore", "durable/hub"],
   "src/durable/committer.ts": hub,
   "src/durable/durable.ts": [...hub, "durable/openEvents"],
@@ -167,6 +172,17 @@ const durable: Subjects = {
   "src/durable/openStream.ts": ["durable/hub", "attacks/durableRollback", "attacks/durableStore"],
   "src/durable/rekey.ts": ["attacks/durableRollback", "attacks/durableStore"],
   "src/durable/sharedThreshold.ts": ["durable/hubKeys", "durable/hub"],
+  "src/durable/eventHub/batches.ts": eventHubs,
+  "src/durable/eventHub/eventHub.ts": eventHubs,
+  "src/durable/eventHub/hubRecord.ts": eventHubs,
+  "src/durable/eventHub/hubState.ts": eventHubs,
+  "src/durable/eventHub/log.ts": eventHubs,
+  "src/durable/eventHub/metricState.ts": eventHubs,
+  "src/durable/eventHub/noiseKeys.ts": eventHubs,
+  "src/durable/eventHub/options.ts": eventHubs,
+  "src/durable/eventHub/records.ts": eventHubs,
+  "src/durable/eventHub/sharedHoldout.ts": eventHubs,
+  "src/durable/eventHub/states.ts": eventHubs,
   "src/durable/stores/file.ts": stores,
   "src/durable/stores/log.ts": stores,
   "src/durable/stores/logFolder.ts": stores,
@@ -187,7 +203,7 @@ const events: Subjects = {
   "src/events/answers.ts": ["events/stream", "events/histogram"],
   "src/events/bucketForests.ts": ["events/bucketForests", ...histogram],
   "src/events/bucketIndex.ts": histogram,
-  "src/events/buckets.ts": ["events/quantiles", ...histogram],
+  "src/events/buckets.ts": ["events/quantiles", "events/quantileReference", ...histogram],
   "src/events/derivedKey.ts": ["events/people", "events/snapshots"],
   "src/events/eventAnswer.ts": ["events/ratio", "events/stream", "events/coverage"],
   "src/events/histogram.ts": histogram,
@@ -198,6 +214,7 @@ const events: Subjects = {
   "src/events/openTicks.ts": ticked,
   "src/events/people.ts": ["events/people", "events/privacy", "events/snapshots"],
   "src/events/plan.ts": ["events/options", "stream/plan", "events/stream"],
+  "src/events/quantiles.ts": ["events/quantiles", "events/quantileReference"],
   "src/events/ratio.ts": ["events/ratio", "events/stream", "events/coverage"],
   "src/events/siphash.ts": ["events/people"],
   "src/events/statement.ts": ["events/stream", "events/histogram"],

@@ -8,7 +8,7 @@
  */
 import { noiseQuantile } from "../stream/answer.js";
 import type { Spread } from "../stream/variance.js";
-import { rankSpread } from "./buckets.js";
+import { bucketOf, rankSpread } from "./buckets.js";
 
 /** Noisy counts of a range. */
 export interface NoisyCounts {
@@ -60,9 +60,8 @@ export function quantileOf(noisy: NoisyCounts, p: number, confidence: number): Q
   const inside = (j: number, curve: (place: number) => number): number =>
     valueAt(edges, j, crossing(curve(j), curve(j + 1), shape(j)));
   const edge = (place: number): number | null => (place <= 0 || place >= n ? null : edges[place - 1]!);
-  const low =
-    bottom <= 1 || bottom === n ? edge(bottom - 1) : inside(bottom - 1, (j) => deviation(j) + reach(j));
-  const high = top === 0 || top >= n - 1 ? edge(top + 1) : inside(top, (j) => deviation(j) - reach(j));
+  const low = bottom <= 1 ? null : inside(bottom - 1, (j) => deviation(j) + reach(j));
+  const high = top >= n - 1 ? null : inside(top, (j) => deviation(j) - reach(j));
   const value = smooth[n]! > 0 ? valueOf(smooth, edges, p, shape) : null;
   return {
     p,
@@ -80,7 +79,7 @@ export function shareOf(noisy: NoisyCounts, x: number, confidence: number): Shar
   const smooth = monotone(below);
   const total = smooth[n]!;
   if (!(total > 0)) return { x, value: 0.5, low: 0, high: 1 };
-  const bucket = noisy.edges.reduce((count, edge) => count + (edge <= x ? 1 : 0), 0);
+  const bucket = bucketOf(noisy.edges, x);
   const part = shapeOf(smooth, noisy.edges, bucket)(partOf(noisy.edges, bucket, x));
   const share = (place: number): number => smooth[place]! / total;
   const value = share(bucket) + part * (share(bucket + 1) - share(bucket));
@@ -130,16 +129,14 @@ function valueOf(
   p: number,
   shape: (bucket: number) => Shape,
 ): number {
-  const n = smooth.length - 1;
-  const target = p * smooth[n]!;
+  const target = p * smooth.at(-1)!;
   let j = 0;
-  while (j + 1 < n && smooth[j + 1]! < target) j++;
+  while (smooth[j + 1]! < target) j++;
   return valueAt(edges, j, crossing(smooth[j]! - target, smooth[j + 1]! - target, shape(j)));
 }
 
-/** Where a curve from `from` ≤ 0 to `to` ≥ 0 that rises as `shape` says passes 0: a part of the bucket. */
+/** Where a curve from `from` < 0 to `to` ≥ 0 that rises as `shape` says passes 0: a part of the bucket. */
 function crossing(from: number, to: number, shape: Shape): number {
-  if (!(to > from)) return 0.5;
   let [low, high] = [0, 1];
   for (let i = 0; i < 50; i++) {
     const middle = (low + high) / 2;

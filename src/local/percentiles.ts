@@ -129,8 +129,7 @@ class Bound {
       const variance = (covered / width - covered * covered) / (this.#unit * this.#unit * this.#reports);
       const reach = sign * z * Math.sqrt(Math.max(0, variance));
       const promise = this.#expected.mean(from, to) + reach;
-      if (sign * (promise - best.promise) < 0 || best.bound === sign * Infinity)
-        best = { bound: this.#came.mean(from, to) + reach, promise };
+      if (sign * (promise - best.promise) < 0) best = { bound: this.#came.mean(from, to) + reach, promise };
     }
     return best;
   }
