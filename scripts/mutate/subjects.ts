@@ -153,7 +153,9 @@ const reports: Subjects = {
 const hub = ["durable/hub", "durable/hubKeys", "attacks/durableStore"];
 const stores = ["durable/stores/conformance", "durable/stores/file", "attacks/durableReader"];
 
-const eventHub = ["eventHub", "holdout", "people", "keys", "badInput"].map((name) => `durable/eventHub/${name}`);
+const eventHub = ["eventHub", "holdout", "people", "keys", "badInput"].map(
+  (name) => `durable/eventHub/${name}`,
+);
 const eventHubs = [...eventHub, "attacks/eventHubLoss", "attacks/eventHubFaults"];
 
 const durable: Subjects = {
@@ -196,32 +198,33 @@ const durable: Subjects = {
   "src/durable/workers/workerHub.ts": ["durable/workers"],
 };
 
-const ticked = ["events/stream", "events/snapshots", "attacks/eventFaults", "attacks/eventReentry"];
-const histogram = ["events/histogram", "events/snapshots", "attacks/eventFaults"];
+const ticked = ["events/stream", "golden", "events/snapshots", "attacks/eventFaults", "attacks/eventReentry"];
+const histogram = ["golden", "events/histogram", "events/snapshots", "attacks/eventFaults"];
 
 const events: Subjects = {
-  "src/events/answers.ts": ["events/stream", "events/histogram"],
+  "src/events/answers.ts": ["events/parts", "events/stream", "events/histogram"],
   "src/events/bucketForests.ts": ["events/bucketForests", ...histogram],
-  "src/events/bucketIndex.ts": histogram,
-  "src/events/buckets.ts": ["events/quantiles", "events/quantileReference", ...histogram],
-  "src/events/derivedKey.ts": ["events/people", "events/snapshots"],
+  "src/events/bucketIndex.ts": ["events/bucketIndex", ...histogram],
+  "src/events/buckets.ts": ["events/quantiles", "events/parts", "events/quantileReference", ...histogram],
+  "src/events/derivedKey.ts": ["events/people", "events/snapshots", "golden"],
   "src/events/eventAnswer.ts": ["events/ratio", "events/stream", "events/coverage"],
-  "src/events/histogram.ts": histogram,
-  "src/events/histogramAnswers.ts": ["events/histogram", "events/quantiles"],
-  "src/events/histogramOptions.ts": ["events/options", ...histogram],
+  "src/events/histogram.ts": ["events/statement", ...histogram],
+  "src/events/histogramAnswers.ts": ["events/parts", "events/histogram", "events/quantiles"],
+  "src/events/histogramOptions.ts": ["events/settings", "events/options", ...histogram],
   "src/events/intake.ts": ["events/people", ...ticked],
   "src/events/open.ts": ticked,
-  "src/events/openTicks.ts": ticked,
-  "src/events/people.ts": ["events/people", "events/privacy", "events/snapshots"],
-  "src/events/plan.ts": ["events/options", "stream/plan", "events/stream"],
+  "src/events/openTicks.ts": ["events/parts", ...ticked],
+  "src/events/options.ts": ["events/settings", "events/options"],
+  "src/events/people.ts": ["events/peopleTable", "events/people", "events/privacy", "events/snapshots"],
+  "src/events/plan.ts": ["events/parts", "stream/plan", "events/stream"],
   "src/events/quantiles.ts": ["events/quantiles", "events/quantileReference"],
   "src/events/ratio.ts": ["events/ratio", "events/stream", "events/coverage"],
   "src/events/siphash.ts": ["events/people"],
-  "src/events/statement.ts": ["events/stream", "events/histogram"],
+  "src/events/statement.ts": ["events/statement", "events/stream", "events/histogram"],
   "src/events/template.ts": ["durable/eventHub/eventHub", "durable/eventHub/holdout"],
   "src/events/tickedStream.ts": [...ticked, "events/privacy"],
-  "src/events/ticks.ts": ["events/options", ...ticked],
-  "src/events/waitingValues.ts": ticked,
+  "src/events/ticks.ts": ["events/parts", "events/options", ...ticked],
+  "src/events/waitingValues.ts": ["events/parts", ...ticked],
 };
 
 const NAMED: Readonly<Record<string, Subjects>> = { kernels, thresholds, release, reports, durable, events };

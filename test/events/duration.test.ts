@@ -75,3 +75,33 @@ test("a hundred years are the longest duration", () => {
   expect(parseDuration("every", "36525d")).toBe(36_525 * 86_400_000);
   expect(() => parseDuration("every", "36526d")).toThrow("every: expected a whole number of milliseconds");
 });
+
+test("the ends of what is read: 100 years, 275 000 years from 1970, 40 characters quoted", () => {
+  expect(parseDuration("every", 36_525 * 86_400_000)).toBe(3_155_760_000_000);
+  expect(() => parseDuration("every", 3_155_760_000_001)).toThrow(
+    "every: expected a whole number of milliseconds from 1 to 3155760000000, got 3155760000001",
+  );
+  expect([parseDuration("every", 1), parseDuration("skew", 0, 0)]).toEqual([1, 0]);
+  for (const time of [8.64e15, -8.64e15])
+    expect([parseTime("from", time), eventTime(time)]).toEqual([time, time]);
+  for (const time of [8.64e15 + 2, -8.64e15 - 2]) {
+    expect(() => parseTime("from", time)).toThrow(`got ${time}`);
+    expect(() => eventTime(time)).toThrow("at: expected a Date");
+  }
+  const long = "x".repeat(41);
+  expect(() => parseDuration("every", long)).toThrow(`got "${long.slice(1)}"`);
+  expect(() => parseTime("from", long)).toThrow(
+    `from: expected a Date, ISO text with a time zone such as "2026-03-01T10:00Z", or milliseconds, got "${long.slice(1)}"`,
+  );
+  expect(() => parseTime("from", null)).toThrow("got a value of type null");
+  expect(() => parseDuration("every", undefined)).toThrow("got a value of type undefined");
+});
+
+test("every unit is written and read back", () => {
+  for (const text of ["1ms", "999ms", "7s", "59s", "61m", "23h", "400d", "1500ms"])
+    expect(durationText(parseDuration("every", text))).toBe(text);
+  expect([1.5, 0.25].map(durationText)).toEqual(["1.5ms", "0.25ms"]);
+  expect([1000, 60_000, 3_600_000, 86_400_000, 1].map(periodText)).toEqual([
+    ...["second", "minute", "hour", "day", "1ms"],
+  ]);
+});
