@@ -4,9 +4,9 @@
  */
 import type { Mechanism } from "../core/tables/sectors.js";
 
-/** numerator/denominator as the nearest double, whatever their size. */
+/** numerator/denominator as the nearest double, whatever their size; 0 for a part that a mechanism does not have. */
 export function quotient(numerator: bigint, denominator: bigint): number {
-  return Number((numerator << 192n) / denominator) / 2 ** 192;
+  return denominator === 0n ? 0 : Number((numerator << 192n) / denominator) / 2 ** 192;
 }
 
 interface Constants {
@@ -32,9 +32,9 @@ function compute(mechanism: Mechanism): Constants {
   const windowed = w * inside + n * outside;
   return {
     windowed: quotient(windowed, mechanism.total),
-    inside: windowed > 0n ? quotient(w * inside, windowed) : 0,
-    slope: windowed > 0n ? quotient(w * (inside - outside), windowed) : 0,
-    contrast: kept > 0n ? quotient(kept - flipped, kept + flipped) : 0,
+    inside: quotient(w * inside, windowed),
+    slope: quotient(w * (inside - outside), windowed),
+    contrast: quotient(kept - flipped, kept + flipped),
   };
 }
 
