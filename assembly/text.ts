@@ -17,6 +17,9 @@ const POWERS: usize = memory.data<f64>([
   1e20, 1e21, 1e22,
 ]);
 
+/** No place of a text: what was asked for is not certainly there. */
+export const UNCERTAIN: usize = 0;
+
 /** What {@link decimal} read last. */
 export let number: f64 = 0;
 
@@ -63,17 +66,17 @@ export function decimal(p: usize): usize {
     k = -(<i32>(p - from));
     digits -= k;
   }
-  if (digits == 0 || digits > 19 || w >= 1 << 53) return 0;
+  if (digits == 0 || digits > 19 || w >= 1 << 53) return UNCERTAIN;
   if ((load<u8>(p) | 32) == 101) {
     const minus = load<u8>(++p) == 45;
     if (minus || load<u8>(p) == 43) p++;
     let exponent = 0;
     from = p;
     for (let d = digit(p); d < 10 && p - from < 4; d = digit(++p)) exponent = exponent * 10 + <i32>d;
-    if (p == from) return 0;
+    if (p == from) return UNCERTAIN;
     k += minus ? -exponent : exponent;
   }
-  if (k < -22 || k > 22) return 0;
+  if (k < -22 || k > 22) return UNCERTAIN;
   const size =
     k < 0 ? <f64>w / load<f64>(POWERS + ((<usize>-k) << 3)) : <f64>w * load<f64>(POWERS + ((<usize>k) << 3));
   number = sign == 45 ? -size : size;
@@ -86,7 +89,7 @@ export function decimal(p: usize): usize {
 export function lineEnd(p: usize): usize {
   const c = load<u8>(p);
   if (c == 10) return p + 1;
-  return c == 13 && load<u8>(p, 1) == 10 ? p + 2 : 0;
+  return c == 13 && load<u8>(p, 1) == 10 ? p + 2 : UNCERTAIN;
 }
 
 /**
@@ -102,10 +105,10 @@ function shortLine(p: usize): usize {
   // The lowest bit that is set marks the first newline; bits above it may be wrong.
   const newlines = (difference - 0x0101010101010101) & ~difference & 0x8080808080808080;
   const bits = ctz(newlines) & ~7; // 8 for each byte in front of it; 64 if there is none
-  if (bits == 0 || bits == 64) return 0;
+  if (bits == 0 || bits == 64) return UNCERTAIN;
   const digits = (word << (64 - bits)) | (0x3030303030303030 >> bits);
-  if ((digits & 0xf0f0f0f0f0f0f0f0) != 0x3030303030303030) return 0;
-  if (((digits + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) != 0x3030303030303030) return 0;
+  if ((digits & 0xf0f0f0f0f0f0f0f0) != 0x3030303030303030) return UNCERTAIN;
+  if (((digits + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) != 0x3030303030303030) return UNCERTAIN;
   const values = digits - 0x3030303030303030;
   const pairs = values * 10 + (values >> 8);
   const low = (pairs & 0x000000ff000000ff) * 0x000f424000000064; // 10⁶·2³² + 10²
@@ -125,12 +128,12 @@ export function scanLines(text: usize, end: usize, out: usize, room: i32, result
   let at = text;
   for (; count < room; count++) {
     let next = shortLine(at);
-    if (next == 0) {
+    if (next == UNCERTAIN) {
       const p = decimal(at);
-      if (p == 0) break;
+      if (p == UNCERTAIN) break;
       next = lineEnd(p);
     }
-    if (next == 0 || next > end) break;
+    if (next == UNCERTAIN || next > end) break;
     store<f64>(out + ((<usize>count) << 3), number);
     at = next;
   }

@@ -1,5 +1,5 @@
 /** One column of CSV (text.ts says what a scan is). Twin: src/core/js/textCsv.ts. */
-import { decimal, lineEnd, number, stopped } from "./text";
+import { decimal, lineEnd, number, stopped, UNCERTAIN } from "./text";
 
 const QUOTE: u8 = 34;
 const NEWLINE: u8 = 10;
@@ -41,19 +41,19 @@ export function scanCsv(
   while (count < room) {
     let p = at;
     let next = lineEnd(p);
-    if (next != 0 && next <= end) {
+    if (next != UNCERTAIN && next <= end) {
       at = next; // an empty line is no row
       lines++;
       continue;
     }
     let broken = 0; // line ends inside quotes
     let field = 0;
-    for (next = 0; ; field++, p++) {
+    for (next = UNCERTAIN; ; field++, p++) {
       const quoted = load<u8>(p) == QUOTE;
       if (quoted) p++;
       if (field == column) {
         p = decimal(p);
-        if (p == 0 || (quoted && load<u8>(p) != QUOTE)) break;
+        if (p == UNCERTAIN || (quoted && load<u8>(p) != QUOTE)) break;
         if (quoted) p++;
       } else if (quoted) {
         for (
@@ -77,7 +77,7 @@ export function scanCsv(
         break;
       }
     }
-    if (next == 0 || next > end || field + 1 != fields) break;
+    if (next == UNCERTAIN || next > end || field + 1 != fields) break;
     store<f64>(out + ((<usize>count) << 3), number);
     count++;
     lines += broken + 1;

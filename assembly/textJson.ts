@@ -4,7 +4,7 @@
  * (textPattern.ts). Twin: src/core/js/textJson.ts.
  */
 import * as layout from "../src/core/layout";
-import { number, stopped } from "./text";
+import { number, stopped, UNCERTAIN } from "./text";
 import {
   beginPattern,
   endPattern,
@@ -44,50 +44,50 @@ function endOfValue(p: usize, depth: i32): usize {
   if (c == 123) return endOfObject(p + 1, names, depth);
   if (c == 91) return endOfArray(p + 1, depth);
   const word = endOfWord(p);
-  return word != 0 ? learn(p, word, WORD) : learn(p, endOfNumber(p), NUMBER);
+  return word != UNCERTAIN ? learn(p, word, WORD) : learn(p, endOfNumber(p), NUMBER);
 }
 
 function endOfArray(p: usize, depth: i32): usize {
-  if (depth == 0) return 0;
+  if (depth == 0) return UNCERTAIN;
   p = skipSpace(p);
   if (load<u8>(p) == 93) return p + 1;
   while (true) {
     p = endOfValue(p, depth - 1);
-    if (p == 0) return 0;
+    if (p == UNCERTAIN) return UNCERTAIN;
     p = skipSpace(p);
     const c = load<u8>(p);
     if (c == 93) return p + 1;
-    if (c != 44) return 0;
+    if (c != 44) return UNCERTAIN;
     p = skipSpace(p + 1);
   }
 }
 
 /** @param level the name of the path that this object may have; `names` for an object that is not on the path */
 function endOfObject(p: usize, level: i32, depth: i32): usize {
-  if (depth == 0) return 0;
+  if (depth == 0) return UNCERTAIN;
   p = skipSpace(p);
   if (load<u8>(p) == 125) return p + 1;
   while (true) {
-    if (load<u8>(p) != QUOTE) return 0;
+    if (load<u8>(p) != QUOTE) return UNCERTAIN;
     const name = p + 1;
     p = endOfString(name);
-    if (p == 0) return 0;
-    if (level < names && escaped) return 0;
+    if (p == UNCERTAIN) return UNCERTAIN;
+    if (level < names && escaped) return UNCERTAIN;
     const onPath = level < names && isName(name, p - 1, level);
     p = skipSpace(p);
-    if (load<u8>(p) != 58) return 0;
+    if (load<u8>(p) != 58) return UNCERTAIN;
     p = skipSpace(p + 1);
     if (onPath) {
-      if (found > level) return 0; // a second time: the last one counts, which the careful reader knows
+      if (found > level) return UNCERTAIN; // a second time: the last one counts, which the careful reader knows
       found = level + 1;
       if (found == names) p = endOfField(p);
-      else p = load<u8>(p) == 123 ? endOfObject(p + 1, found, depth - 1) : 0;
+      else p = load<u8>(p) == 123 ? endOfObject(p + 1, found, depth - 1) : UNCERTAIN;
     } else p = endOfValue(p, depth - 1);
-    if (p == 0) return 0;
+    if (p == UNCERTAIN) return UNCERTAIN;
     p = skipSpace(p);
     const c = load<u8>(p);
     if (c == 125) return p + 1;
-    if (c != 44) return 0;
+    if (c != 44) return UNCERTAIN;
     p = skipSpace(p + 1);
   }
 }
@@ -108,13 +108,13 @@ function isName(p: usize, end: usize, level: i32): bool {
 /** Behind the line at `at`, read by the grammar, with the field's value in `number`; 0 if it is not certain. */
 function endOfLine(at: usize, pattern: usize): usize {
   let p = skipSpace(at);
-  if (load<u8>(p) != 123) return 0;
+  if (load<u8>(p) != 123) return UNCERTAIN;
   found = 0;
   beginPattern(pattern, at);
   p = endOfObject(p + 1, 0, DEEPEST);
-  if (p == 0 || found != names) return 0;
+  if (p == UNCERTAIN || found != names) return UNCERTAIN;
   p = skipSpace(p);
-  if (load<u8>(p) != 10) return 0;
+  if (load<u8>(p) != 10) return UNCERTAIN;
   endPattern(p + 1);
   return p + 1;
 }
@@ -141,14 +141,14 @@ export function scanJson(
   let at = text;
   let misses = 0; // lines read by the grammar since one was like the one before it
   for (; lines < room; lines++) {
-    let next: usize = 0;
+    let next = UNCERTAIN;
     if (misses < PATIENCE || (misses & (PATIENCE - 1)) == 0) next = likeBefore(pattern, at);
-    if (next != 0) misses = 0;
+    if (next != UNCERTAIN) misses = 0;
     else {
       misses++;
       next = endOfLine(at, pattern);
     }
-    if (next == 0 || next > end) break;
+    if (next == UNCERTAIN || next > end) break;
     store<f64>(out + ((<usize>lines) << 3), number);
     at = next;
   }

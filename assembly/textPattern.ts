@@ -7,6 +7,7 @@
  * A pattern is a list of parts: bytes that stand in the text (where, how many), and the kind of value behind them.
  */
 import * as layout from "../src/core/layout";
+import { UNCERTAIN } from "./text";
 import { endOfShortNumber, endOfShortString, endOfWord, fieldNumber, fieldText } from "./textValues";
 
 /** Kinds of values: NONE stands behind the line's end. */
@@ -65,11 +66,11 @@ function same(p: usize, q: usize, length: u32): bool {
 
 /** Behind the line at `p`, with the field's value in `number` of text.ts, if it is like the pattern's line; else 0. */
 export function likeBefore(pattern: usize, p: usize): usize {
-  if (load<u32>(pattern) == 0) return 0;
+  if (load<u32>(pattern) == 0) return UNCERTAIN;
   let part = pattern + PARTS;
   while (true) {
     const length = load<u32>(part, LENGTH);
-    if (!same(p, load<u32>(part), length)) return 0;
+    if (!same(p, load<u32>(part), length)) return UNCERTAIN;
     p += length;
     const kind = load<u32>(part, KIND);
     if (kind == TEXT) p = endOfShortString(p);
@@ -78,7 +79,7 @@ export function likeBefore(pattern: usize, p: usize): usize {
     else if (kind == WORD) p = endOfWord(p);
     else if (kind == FIELD_TEXT) p = fieldText(p);
     else return p;
-    if (p == 0) return 0;
+    if (p == UNCERTAIN) return UNCERTAIN;
     part += PART;
   }
 }

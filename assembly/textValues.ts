@@ -2,7 +2,7 @@
  * The scalars of JSON (RFC 8259), for textJson.ts and textPattern.ts: each function returns the place behind one, or 0 if
  * it is not certainly one.
  */
-import { decimal, digit } from "./text";
+import { decimal, digit, UNCERTAIN } from "./text";
 
 export const QUOTE: u8 = 34;
 const BACKSLASH: u8 = 92;
@@ -31,10 +31,10 @@ export function endOfString(p: usize): usize {
     p += ctz(hits);
     const c = load<u8>(p);
     if (c == QUOTE) return p + 1;
-    if (c != BACKSLASH) return 0; // a control character, a line's end, or the end of the text
+    if (c != BACKSLASH) return UNCERTAIN; // a control character, a line's end, or the end of the text
     escaped = true;
     p = endOfEscape(p + 1);
-    if (p == 0) return 0;
+    if (p == UNCERTAIN) return UNCERTAIN;
   }
 }
 
@@ -53,10 +53,10 @@ function endOfEscape(p: usize): usize {
   // b f n r t
   if (c == QUOTE || c == BACKSLASH || c == 47 || c == 98 || c == 102 || c == 110 || c == 114 || c == 116)
     return p + 1;
-  if (c != 117) return 0;
+  if (c != 117) return UNCERTAIN;
   for (let i = 0; i < 4; i++) {
     p++;
-    if (digit(p) >= 10 && ((<u32>load<u8>(p)) | 32) - 97 >= 6) return 0;
+    if (digit(p) >= 10 && ((<u32>load<u8>(p)) | 32) - 97 >= 6) return UNCERTAIN;
   }
   return p + 1;
 }
@@ -65,23 +65,23 @@ function endOfEscape(p: usize): usize {
 export function endOfWord(p: usize): usize {
   const word = load<u32>(p);
   if (word == 0x65757274 || word == 0x6c6c756e) return p + 4; // true, null
-  return word == 0x736c6166 && load<u8>(p, 4) == 101 ? p + 5 : 0; // false
+  return word == 0x736c6166 && load<u8>(p, 4) == 101 ? p + 5 : UNCERTAIN; // false
 }
 
 /** Behind a number as JSON writes it. */
 export function endOfNumber(p: usize): usize {
   if (load<u8>(p) == 45) p++;
-  if (digit(p) >= 10) return 0;
+  if (digit(p) >= 10) return UNCERTAIN;
   if (load<u8>(p) == 48) p++;
   else while (digit(p) < 10) p++;
   if (load<u8>(p) == 46) {
-    if (digit(++p) >= 10) return 0;
+    if (digit(++p) >= 10) return UNCERTAIN;
     while (digit(p) < 10) p++;
   }
   if ((load<u8>(p) | 32) == 101) {
     p++;
     if (load<u8>(p) == 45 || load<u8>(p) == 43) p++;
-    if (digit(p) >= 10) return 0;
+    if (digit(p) >= 10) return UNCERTAIN;
     while (digit(p) < 10) p++;
   }
   return p;
@@ -93,7 +93,7 @@ export function endOfNumber(p: usize): usize {
 export function endOfShortNumber(p: usize): usize {
   const digits = i8x16.bitmask(i8x16.lt_u(i8x16.sub(v128.load(p), i8x16.splat(48)), i8x16.splat(10)));
   let length = ctz(~digits);
-  if (length > 1 && load<u8>(p) == 48) return 0;
+  if (length > 1 && load<u8>(p) == 48) return UNCERTAIN;
   if (length > 0 && length < 15 && load<u8>(p + length) == 46) {
     const fraction = ctz(~digits >> (length + 1));
     length = fraction == 0 ? 0 : length + 1 + fraction;
@@ -107,11 +107,11 @@ export function endOfShortNumber(p: usize): usize {
 @inline
 export function fieldNumber(p: usize): usize {
   const end = endOfShortNumber(p);
-  return end != 0 && decimal(p) != 0 ? end : 0;
+  return end != UNCERTAIN && decimal(p) != UNCERTAIN ? end : UNCERTAIN;
 }
 
 /** The field's value as a string whose text begins at `p` and holds a number. */
 export function fieldText(p: usize): usize {
   p = decimal(p);
-  return p != 0 && load<u8>(p) == QUOTE ? p + 1 : 0;
+  return p != UNCERTAIN && load<u8>(p) == QUOTE ? p + 1 : UNCERTAIN;
 }

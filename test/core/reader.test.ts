@@ -40,7 +40,11 @@ describe("coins", () => {
     expect(() => ratioCoin(3n, 2n)).toThrow(/between 0 and 1, got 3\/2/);
     expect(() => ratioCoin(-1n, 2n)).toThrow(RangeError);
     expect(() => ratioCoin(1n, 0n)).toThrow(RangeError);
+    expect(() => ratioCoin(1n, 0n)).toThrow(/between 0 and 1, got 1\/0/);
     expect(() => expCoin(-1n, 2n)).toThrow(/exponent ≥ 0, got -1\/2/);
+    expect(() => expCoin(1n, 0n)).toThrow(/exponent ≥ 0, got 1\/0/);
+    expect(() => fixedCoin(-1n)).toThrow(/expected 0 ≤ threshold ≤ 2¹⁹²/);
+    expect(() => fixedCoin(1n << 192n)).not.toThrow();
     expect(() => fixedCoin((1n << 192n) + 1n)).toThrow(RangeError);
   });
 });

@@ -4,6 +4,9 @@ import type { Scan } from "../core.js";
 /** 10⁰ … 10²²: the powers of ten that a double holds exactly. */
 const POWERS = Float64Array.from({ length: 23 }, (_, k) => Number(`1e${k}`));
 
+/** A place before all others: what is there is not certain. */
+export const UNCERTAIN = -1;
+
 /** A place in a text, and what was read last. */
 export class Cursor {
   readonly bytes: Uint8Array;
@@ -23,7 +26,7 @@ export class Cursor {
     return p;
   }
 
-  /** A decimal number into `number`, exactly as Number(text) reads it; returns where it ends, or −1. */
+  /** A decimal number into `number`, exactly as Number(text) reads it; returns where it ends, or {@link UNCERTAIN}. */
   decimal(p: number): number {
     const { bytes } = this;
     p = this.skipBlanks(p);
@@ -40,27 +43,27 @@ export class Cursor {
       k = from - p;
       digits -= k;
     }
-    if (digits === 0 || digits > 19 || w >= 2 ** 53) return -1;
+    if (digits === 0 || digits > 19 || w >= 2 ** 53) return UNCERTAIN;
     if ((bytes[p]! | 32) === 101) {
       const minus = bytes[++p] === 45;
       if (minus || bytes[p] === 43) p++;
       let exponent = 0;
       from = p;
       for (; this.isDigit(p) && p - from < 4; p++) exponent = exponent * 10 + (bytes[p]! - 48);
-      if (p === from) return -1;
+      if (p === from) return UNCERTAIN;
       k += minus ? -exponent : exponent;
     }
-    if (k < -22 || k > 22) return -1;
+    if (k < -22 || k > 22) return UNCERTAIN;
     const size = k < 0 ? w / POWERS[-k]! : w * POWERS[k]!;
     this.number = sign === 45 ? -size : size;
     return this.skipBlanks(p);
   }
 
-  /** Behind the line's end that `p` is at; −1 if it is at none. */
+  /** Behind the line's end that `p` is at; {@link UNCERTAIN} if it is at none. */
   lineEnd(p: number): number {
     const c = this.bytes[p];
     if (c === 10) return p + 1;
-    return c === 13 && this.bytes[p + 1] === 10 ? p + 2 : -1;
+    return c === 13 && this.bytes[p + 1] === 10 ? p + 2 : UNCERTAIN;
   }
 }
 
@@ -70,9 +73,9 @@ export function scanLines(bytes: Uint8Array, out: Float64Array): Scan {
   let at = 0;
   for (; count < out.length; count++) {
     const p = cursor.decimal(at);
-    if (p < 0) break;
+    if (p === UNCERTAIN) break;
     const next = cursor.lineEnd(p);
-    if (next < 0 || next > bytes.length) break;
+    if (next === UNCERTAIN || next > bytes.length) break;
     out[count] = cursor.number;
     at = next;
   }

@@ -1,6 +1,6 @@
 /** One column of CSV: twin of assembly/textCsv.ts. */
 import type { Scan, Table } from "../core.js";
-import { Cursor } from "./text.js";
+import { Cursor, UNCERTAIN } from "./text.js";
 
 const QUOTE = 34;
 const NEWLINE = 10;
@@ -23,19 +23,19 @@ export function scanCsv(bytes: Uint8Array, { delimiter, column, fields }: Table,
   while (count < out.length) {
     let p = at;
     let next = cursor.lineEnd(p);
-    if (next >= 0 && next <= end) {
+    if (next !== UNCERTAIN && next <= end) {
       at = next; // an empty line is no row
       lines++;
       continue;
     }
     let broken = 0; // line ends inside quotes
     let field = 0;
-    for (next = -1; ; field++, p++) {
+    for (next = UNCERTAIN; ; field++, p++) {
       const quoted = bytes[p] === QUOTE;
       if (quoted) p++;
       if (field === column) {
         p = cursor.decimal(p);
-        if (p < 0 || (quoted && bytes[p] !== QUOTE)) break;
+        if (p === UNCERTAIN || (quoted && bytes[p] !== QUOTE)) break;
         if (quoted) p++;
       } else if (quoted) {
         const toEnd = (from: number) => find(bytes, from, end, QUOTE, NEWLINE, NEWLINE);
@@ -56,7 +56,7 @@ export function scanCsv(bytes: Uint8Array, { delimiter, column, fields }: Table,
         break;
       }
     }
-    if (next < 0 || next > end || field + 1 !== fields) break;
+    if (next === UNCERTAIN || next > end || field + 1 !== fields) break;
     out[count++] = cursor.number;
     lines += broken + 1;
     at = next;

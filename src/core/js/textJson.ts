@@ -1,11 +1,11 @@
 /** One field of NDJSON: twin of assembly/textJson.ts. */
 import type { Scan } from "../core.js";
 import { TEXT_DEPTH } from "../layout.js";
-import { Cursor } from "./text.js";
+import { Cursor, UNCERTAIN } from "./text.js";
 
 const QUOTE = 34;
 
-/** One line at a time; a place of −1 means that the line is not certain. */
+/** One line at a time; {@link UNCERTAIN} is no place of it. */
 class Line extends Cursor {
   readonly #path: readonly Uint8Array[];
   /** How many names of the path this line has had. */
@@ -18,15 +18,15 @@ class Line extends Cursor {
     this.#path = path;
   }
 
-  /** Behind the line from `p` on, with the field's value in `number`; −1 if it is not certain. */
+  /** Behind the line from `p` on, with the field's value in `number`; {@link UNCERTAIN} if it is not. */
   read(p: number): number {
     p = this.#skipSpace(p);
-    if (this.bytes[p] !== 123) return -1;
+    if (this.bytes[p] !== 123) return UNCERTAIN;
     this.#found = 0;
     p = this.#endOfObject(p + 1, 0, TEXT_DEPTH);
-    if (p < 0 || this.#found !== this.#path.length) return -1;
+    if (p === UNCERTAIN || this.#found !== this.#path.length) return UNCERTAIN;
     p = this.#skipSpace(p);
-    return this.bytes[p] === 10 ? p + 1 : -1;
+    return this.bytes[p] === 10 ? p + 1 : UNCERTAIN;
   }
 
   /** The blanks of JSON; but a line's end is none. */
@@ -40,12 +40,12 @@ class Line extends Cursor {
     for (;;) {
       const c = this.bytes[p]!;
       if (c === QUOTE) return p + 1;
-      if (!(c >= 32)) return -1; // a control character, a line's end, or the end of the text
+      if (!(c >= 32)) return UNCERTAIN; // a control character, a line's end, or the end of the text
       if (c !== 92) p++;
       else {
         this.#escaped = true;
         p = this.#endOfEscape(p + 1);
-        if (p < 0) return -1;
+        if (p === UNCERTAIN) return UNCERTAIN;
       }
     }
   }
@@ -56,11 +56,11 @@ class Line extends Cursor {
     // " \ / b f n r t
     if (c === QUOTE || c === 92 || c === 47 || c === 98 || c === 102 || c === 110 || c === 114 || c === 116)
       return p + 1;
-    if (c !== 117) return -1;
+    if (c !== 117) return UNCERTAIN;
     for (let i = 0; i < 4; i++) {
       p++;
       const letter = this.bytes[p]! | 32;
-      if (!this.isDigit(p) && (letter < 97 || letter > 102)) return -1;
+      if (!this.isDigit(p) && (letter < 97 || letter > 102)) return UNCERTAIN;
     }
     return p + 1;
   }
@@ -68,17 +68,17 @@ class Line extends Cursor {
   /** Behind a number as JSON writes it. */
   #endOfNumber(p: number): number {
     if (this.bytes[p] === 45) p++;
-    if (!this.isDigit(p)) return -1;
+    if (!this.isDigit(p)) return UNCERTAIN;
     if (this.bytes[p] === 48) p++;
     else while (this.isDigit(p)) p++;
     if (this.bytes[p] === 46) {
-      if (!this.isDigit(++p)) return -1;
+      if (!this.isDigit(++p)) return UNCERTAIN;
       while (this.isDigit(p)) p++;
     }
     if ((this.bytes[p]! | 32) === 101) {
       p++;
       if (this.bytes[p] === 45 || this.bytes[p] === 43) p++;
-      if (!this.isDigit(p)) return -1;
+      if (!this.isDigit(p)) return UNCERTAIN;
       while (this.isDigit(p)) p++;
     }
     return p;
@@ -99,46 +99,46 @@ class Line extends Cursor {
   }
 
   #endOfArray(p: number, depth: number): number {
-    if (depth === 0) return -1;
+    if (depth === 0) return UNCERTAIN;
     p = this.#skipSpace(p);
     if (this.bytes[p] === 93) return p + 1;
     for (;;) {
       p = this.#endOfValue(p, depth - 1);
-      if (p < 0) return -1;
+      if (p === UNCERTAIN) return UNCERTAIN;
       p = this.#skipSpace(p);
       const c = this.bytes[p];
       if (c === 93) return p + 1;
-      if (c !== 44) return -1;
+      if (c !== 44) return UNCERTAIN;
       p = this.#skipSpace(p + 1);
     }
   }
 
   /** @param level the name of the path that this object may have; the path's length for an object that is not on it */
   #endOfObject(p: number, level: number, depth: number): number {
-    if (depth === 0) return -1;
+    if (depth === 0) return UNCERTAIN;
     p = this.#skipSpace(p);
     if (this.bytes[p] === 125) return p + 1;
     for (;;) {
-      if (this.bytes[p] !== QUOTE) return -1;
+      if (this.bytes[p] !== QUOTE) return UNCERTAIN;
       const name = p + 1;
       p = this.#endOfString(name);
-      if (p < 0) return -1;
-      if (level < this.#path.length && this.#escaped) return -1;
+      if (p === UNCERTAIN) return UNCERTAIN;
+      if (level < this.#path.length && this.#escaped) return UNCERTAIN;
       const onPath = level < this.#path.length && this.#isName(name, p - 1, level);
       p = this.#skipSpace(p);
-      if (this.bytes[p] !== 58) return -1;
+      if (this.bytes[p] !== 58) return UNCERTAIN;
       p = this.#skipSpace(p + 1);
       if (onPath) {
-        if (this.#found > level) return -1; // a second time: the last one counts, which the careful reader knows
+        if (this.#found > level) return UNCERTAIN; // a second time: the last one counts, which the careful reader knows
         this.#found = level + 1;
         if (this.#found === this.#path.length) p = this.#fieldNumber(p);
-        else p = this.bytes[p] === 123 ? this.#endOfObject(p + 1, level + 1, depth - 1) : -1;
+        else p = this.bytes[p] === 123 ? this.#endOfObject(p + 1, level + 1, depth - 1) : UNCERTAIN;
       } else p = this.#endOfValue(p, depth - 1);
-      if (p < 0) return -1;
+      if (p === UNCERTAIN) return UNCERTAIN;
       p = this.#skipSpace(p);
       const c = this.bytes[p];
       if (c === 125) return p + 1;
-      if (c !== 44) return -1;
+      if (c !== 44) return UNCERTAIN;
       p = this.#skipSpace(p + 1);
     }
   }
@@ -147,10 +147,10 @@ class Line extends Cursor {
   #fieldNumber(p: number): number {
     if (this.bytes[p] === QUOTE) {
       p = this.decimal(p + 1);
-      return p >= 0 && this.bytes[p] === QUOTE ? p + 1 : -1;
+      return p !== UNCERTAIN && this.bytes[p] === QUOTE ? p + 1 : UNCERTAIN;
     }
     const end = this.#endOfNumber(p);
-    return end >= 0 && this.decimal(p) >= 0 ? end : -1;
+    return end !== UNCERTAIN && this.decimal(p) !== UNCERTAIN ? end : UNCERTAIN;
   }
 
   /** Whether the bytes from `p` to `end` are name `level` of the path. */
@@ -168,7 +168,7 @@ export function scanJson(bytes: Uint8Array, path: readonly Uint8Array[], out: Fl
   let at = 0;
   for (; lines < out.length; lines++) {
     const next = line.read(at);
-    if (next < 0) break;
+    if (next === UNCERTAIN) break;
     out[lines] = line.number;
     at = next;
   }
