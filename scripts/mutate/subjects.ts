@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from "node:fs";
 
 type Subjects = Readonly<Record<string, readonly string[]>>;
 
-const text = ["core/text", "adapters/text"];
+const text = ["core/text", "core/textEdits", "adapters/text"];
 
 const kernels: Subjects = {
   "assembly/blocks.ts": ["core/threshold", "attacks/order"],
@@ -20,7 +20,8 @@ const kernels: Subjects = {
   "assembly/text.ts": text,
   "assembly/textCsv.ts": text,
   "assembly/textJson.ts": text,
-  "assembly/textValues.ts": ["adapters/text", "core/text"],
+  "assembly/textPattern.ts": text,
+  "assembly/textValues.ts": text,
   "assembly/threshold.ts": ["core/threshold", "core/thresholdLaw", "attacks/order"],
   "src/core/checks.ts": ["core/checks", "stream/stream", "attacks/reentry"],
   "src/core/given.ts": ["core/checks", "attacks/pollutedPrototype"],
@@ -95,15 +96,21 @@ const release: Subjects = {
   "src/stream/blockPublisher.ts": ["stream/stream", "stream/ranges", "stream/snapshot", "attacks/reentry"],
   "src/stream/blocks.ts": ["stream/ranges", "stream/snapshot", "stream/stream", "attacks/failedCalls"],
   "src/stream/codec.ts": ["stream/snapshot"],
-  "src/stream/levels.ts": ["stream/plan", "stream/stream"],
+  "src/stream/levels.ts": ["stream/limits", "stream/plan", "stream/stream"],
   "src/stream/noise.ts": ["stream/stream", "stream/coverage", "golden"],
-  "src/stream/options.ts": ["stream/options", "stream/holdout", "core/checks", "stream/stream"],
-  "src/stream/plan.ts": ["stream/plan"],
+  "src/stream/options.ts": [
+    "stream/options",
+    "stream/limits",
+    "stream/holdout",
+    "core/checks",
+    "stream/stream",
+  ],
+  "src/stream/plan.ts": ["stream/limits", "stream/plan"],
   "src/stream/predictor.ts": ["stream/smoothers", "stream/snapshot", "stream/stream"],
   "src/stream/publisher.ts": ["stream/ranges", "stream/stream"],
   "src/stream/ranges.ts": ["stream/ranges", "stream/snapshot", "stream/shrink", "stream/coverage"],
   "src/stream/sealing.ts": ["stream/sealing", "stream/snapshot", "attacks/pollutedPrototype"],
-  "src/stream/shape.ts": ["core/checks", "stream/plan", "stream/holdout", "stream/stream"],
+  "src/stream/shape.ts": ["stream/limits", "core/checks", "stream/plan", "stream/holdout", "stream/stream"],
   "src/stream/shrink.ts": ["stream/shrink", "stream/shrunk"],
   "src/stream/snapshot.ts": ["stream/snapshot", "stream/sealing", "attacks/snapshotLength"],
   "src/stream/stagedSystem.ts": ["stream/stream", "attacks/failedCalls", "attacks/reentry"],
@@ -115,7 +122,7 @@ const release: Subjects = {
   "src/stream/weights.ts": ["stream/variance", "stream/coverage"],
   "src/stream/smoothers/custom.ts": ["stream/smoothers", "attacks/reentry", "attacks/failedCalls"],
   "src/stream/smoothers/exponential.ts": ["stream/smoothers", "stream/coverage"],
-  "src/stream/smoothers/index.ts": ["stream/smoothers", "core/checks"],
+  "src/stream/smoothers/index.ts": ["stream/limits", "stream/smoothers", "core/checks"],
   "src/stream/smoothers/mean.ts": ["stream/smoothers", "stream/coverage"],
   "src/stream/smoothers/median.ts": ["stream/smoothers"],
   "src/stream/smoothers/moving.ts": ["stream/smoothers", "stream/coverage"],

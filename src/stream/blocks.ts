@@ -217,7 +217,7 @@ export class PublishedBlocks {
       const held = reader.guessed((k) => again.held[k]!);
       const blocks = estimates.length;
       const prefix = new Float64Array(blocks + 1);
-      for (let k = 0; k < blocks; k++) prefix[k + 1] = prefix[k]! + estimates[k]!;
+      estimates.forEach((estimate, k) => (prefix[k + 1] = prefix[k]! + estimate));
       this.#running = {
         ...{ before, start, blocks, shrinkages: new Map() },
         prefix: Column.of(prefix, most + 1),

@@ -61,8 +61,8 @@ export function forestSpread(
   nodeVariance: number,
 ): Spread {
   const size = Array.from({ length: levels }, (_, l) => fanout ** l); // n_l for l = 1 … L
-  const lambda: number[] = [];
-  for (let l = 0, sum = 0; l < levels; l++) lambda.push((sum += size[l]! / nodeVariance));
+  let precision = 0;
+  const lambda = size.map((n) => (precision += n / nodeVariance));
 
   const weightBefore = integral(pieces);
   const mean = (k: number, leaf: number): number => {

@@ -114,6 +114,15 @@ describe("walking a hill", () => {
     expect(visited(hill, 0, -20)).toContain(20);
   });
 
+  test("nor one right beside the top, on either side", () => {
+    for (const peak of [5, 18, 30])
+      for (const dip of [peak - 1, peak + 1])
+        for (const start of [0, peak - 2, peak + 2, 36])
+          expect(visited((place) => -((place - peak) ** 2) - (place === dip ? 30 : 0), start, -20)).toContain(
+            peak,
+          );
+  });
+
   test("leaves out what lies far below", () => {
     expect(visited((place) => -100 * (place - 18) ** 2, 18, -20)).toEqual([16, 17, 18, 19, 20]);
   });
@@ -180,6 +189,7 @@ describe("the average over all models, each of them written out", () => {
     ["few reports", normalised(falling(20, 0.5)), 0.4, 2],
     ["hardly any report", normalised(falling(20, 0.1)), 0.8, 1],
     ["all in the last bin", normalised([0, 0, 0, 0, 0, 0, 0, 1]), 0.05, 50],
+    ["sparse values, and as few as the deepest body has", normalised([60, 1, 1, 0, 1, 0, 0, 1]), 1 / 4, 20],
     ["sparse values", normalised([400, 1, 1, 0, 1, 0, 0, 1, 0, 1]), 0.02, 100],
   ])("%s", async (_, shares, resolution, reports) => {
     const evidence = { shares, resolution, logLikelihood: asSeen(shares, reports) };

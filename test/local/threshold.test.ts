@@ -17,6 +17,7 @@ import {
   type Tail,
   thresholdCosts,
 } from "../../src/local/threshold.js";
+import { integers } from "../support/numbers.js";
 import { averagedModels } from "../support/tailModels.js";
 import vectors from "../vectors/ldp_threshold.json" with { type: "json" };
 
@@ -96,6 +97,34 @@ describe("pruning", () => {
     expect([...kept.slice(12)]).toEqual(new Array(8).fill(0));
     expect(kept[11]).toBeGreaterThan(0.00993);
     expect(kept[5]! / kept[6]!).toBeCloseTo(0.6 / 0.39, 12);
+  });
+
+  test("by definition, for many histograms", () => {
+    const { most, run, small } = { most: 0.5, run: 3, small: 0.02 };
+    for (let seed = 0; seed < 300; seed++) {
+      const shares = normalised(
+        [...integers(seed, 30, 100)].map((x, i) => (x % 3 === 0 ? 0 : x * x) / (1 + i)),
+      );
+      const median = shares.findIndex((_, i) => shares.slice(0, i + 1).reduce((a, b) => a + b) > 1 - most);
+      const start = shares.findIndex(
+        (_, i) =>
+          i > median && i + run <= shares.length && shares.slice(i, i + run).every((share) => share < small),
+      );
+      const end = start < 0 ? shares.length : start;
+      const sum = shares.slice(0, end).reduce((a, b) => a + b);
+      const kept = prunedTail(shares, { most, run, small });
+      kept.forEach((share, i) => expect(share).toBeCloseTo(i < end ? shares[i]! / sum : 0, 12));
+    }
+  });
+
+  test("a bin with half of the values, a share as large as the limit: neither is in the tail", () => {
+    const pruning = { most: 0.5, run: 2, small: 0.125 };
+    const last = (...shares: number[]) =>
+      prunedTail(Float64Array.from(shares), pruning).findLastIndex((share) => share > 0);
+    expect(last(0.5, 0.0625, 0.0625, 0.375)).toBe(3);
+    expect(last(0.5, 0.25, 0.0625, 0.0625, 0.125)).toBe(1);
+    expect(last(0.625, 0.125, 0.0625, 0.0625, 0.125)).toBe(1);
+    expect(last(0.625, 0.0625, 0.0625, 0.25)).toBe(0);
   });
 
   test("leading empty bins do not throw the estimate away, as they do in the vectors", () => {

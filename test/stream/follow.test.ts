@@ -2,13 +2,16 @@ import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
 import { privateStream, restore, type StreamOptions } from "../../src/index.js";
 import { geometricCandidates } from "../../src/stream/choice.js";
+import { Decoder, Encoder } from "../../src/stream/codec.js";
 import {
   canFollow,
   countedAbove,
   followFrom,
   type Following,
   followTree,
+  loadFollowing,
   makeFollowRule,
+  saveFollowing,
 } from "../../src/stream/follow.js";
 import { noiseScale } from "../../src/stream/noise.js";
 import { makeStretch } from "../../src/stream/stretches.js";
@@ -59,6 +62,17 @@ describe("θ of the next tree, worked by hand", () => {
     expect(countedAbove(rule, 100_000)).toBe(Infinity);
     expect(countedAbove(rule, 64)).toBe(76);
   });
+});
+
+test("what the trees say is saved and loaded, with as many bytes whatever it is", () => {
+  const lengths = [[], [5], [5, -3], [5, -3, 700], [5, -3, 700, 0.5]].map((counts) => {
+    const following = { theta: 128, first: 64, largest: 10.5, counts };
+    const writer = new Encoder();
+    saveFollowing(writer, following);
+    expect(loadFollowing(new Decoder(writer.bytes))).toEqual(following);
+    return writer.bytes.length;
+  });
+  expect(new Set(lengths)).toEqual(new Set([64]));
 });
 
 describe("ε", () => {

@@ -63,6 +63,7 @@ describe("bad parameters fail at construction, and say what was wanted and what 
       "tuning.warmStart: expected true or false, got a value of type number",
     ],
     [{ variant: "printed" }, 'variant: expected "default", "paper", got "printed"'],
+    [{ history: 511 }, "history: expected at least 512 values (two forests) or Infinity, got 511"],
     [{ history: 5 }, "history: expected at least 512 values (two forests) or Infinity, got 5"],
     [{ core: "gpu" }, 'core: expected "auto", "wasm", "js", got "gpu"'],
     [{ smoother: "newest" }, 'smoother: expected "shrunk", "recent"'],

@@ -10,7 +10,7 @@ import { driftingStream, longTailedStream } from "./streams.js";
 const NAME = { unsafeSeed: "answers", name: "answers" };
 
 /** Whole numbers, then values that are on no grid and below 0; quiet, then large, then quiet again. */
-const PARTS = [longTailedStream(1200, 150, "answers"), driftingStream(2400, 100, "answers")];
+const PARTS = [longTailedStream(1200, 60, "answers"), driftingStream(2400, 300, "answers")];
 export const VALUES = Float64Array.from([
   ...PARTS[0]!,
   ...PARTS[1]!.map((value, i) => value + (i % 7) / 16 - 0.25),
@@ -22,7 +22,7 @@ const OWN = (means: readonly number[]): number => (means.length > 6 ? NaN : (mea
 
 const small = { epsilon: 1, max: 100, holdout: 200, maxRange: 300 } as const;
 export const PINNED_STREAMS: Readonly<Record<string, StreamOptions>> = {
-  "follows the stream": { ...small, epsilon: 8, tuning: { fanout: 4, skipLevels: 1 } },
+  "follows the stream": { ...small, epsilon: 8, history: 3000, tuning: { fanout: 4, skipLevels: 1 } },
   "follows it without skipping": {
     ...small,
     epsilon: 12,
