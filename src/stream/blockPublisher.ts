@@ -10,23 +10,20 @@
 import { refuseReentry } from "../core/checks.js";
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
-import { fractionBits, largestSum } from "./noise.js";
 import type { AnswerKind } from "./answer.js";
-import { type Batch, lastValue, makeBatch, publishBatch } from "./batch.js";
-import { PublishedBlocks } from "./blocks.js";
+import { type Batch, lastValue, makeBatch, publishBatch, sumTicks } from "./batch.js";
+import type { PublishedBlocks } from "./blocks.js";
 import type { AboveCount } from "./classes.js";
 import { type Hidden, hiddenIn } from "./hidden.js";
-import { RangeIndex, type RawAnswer } from "./ranges.js";
+import type { RangeIndex, RawAnswer } from "./ranges.js";
 import type { Publisher } from "./publisher.js";
+import { makeParts } from "./publisherParts.js";
 import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
-import { warmValues } from "./shape.js";
-import { Predictor } from "./predictor.js";
+import type { Predictor } from "./predictor.js";
 import type { Refined } from "./refine.js";
 import type { Stretch } from "./stretches.js";
-import { leastEpsilon } from "./epsilonShares.js";
-import { largestTheta, type Reached, TreeSequence } from "./treeSequence.js";
-import { firstSpread } from "./weights.js";
+import type { Reached, TreeSequence } from "./treeSequence.js";
 
 /** Compilers know a constant of this module, and look an import up with every push. */
 const toGrid = quantise;
@@ -58,10 +55,13 @@ export class BlockPublisher implements Publisher {
   /** What all but the last position of the running block publish. */
   #steady = NaN;
   /** Values of the running tree above this one are looked at, and how many there were above the tree's limit. */
-  #limit = NaN;
+  #watched = NaN;
   #above = NaN;
-  /** The first block after the running tree, where that matters. */
+  /** The same, or −∞ while busy: one comparison for every push, whatever there is to look at. */
+  #limit = NaN;
+  /** The first block after the running tree, where that matters, and the variance of the noise on its nodes. */
   #treeEnd = Infinity;
+  #nodeVariance = NaN;
   /**
    * The state is being changed, and a caller's smoother may run. Stays true if the change was cut short (the stack was
    * full): then nothing more is published, because nobody knows which sums the noise of this block already covers.
@@ -88,23 +88,15 @@ export class BlockPublisher implements Publisher {
     this.#sum = 0;
     this.#cap = cap;
     this.#largest = Math.floor(settings.max / settings.resolution);
-    const noisiest = { ...settings, epsilon: leastEpsilon(settings) };
-    const largest = largestSum(noisiest, largestTheta(settings, theta), cap);
-    const bits = fractionBits(largest);
-    this.#fraction = 2 ** bits;
-    this.#trees = new TreeSequence(core, key, settings, theta, bits);
-    this.#predictor = new Predictor(settings, this.#trees.stretches, firstMean, this.#fraction, largest);
-    const { smoother } = this.#predictor;
-    this.#published = new PublishedBlocks({
-      ...settings,
-      holdsBack: smoother.heldBack !== undefined,
-    });
-    this.#ranges = new RangeIndex(this.#published, settings, this.#trees.stretches, {
-      first: firstSpread(warmValues(settings), theta, settings.epsilon),
-      weights: smoother.weights,
-    });
+    const parts = makeParts(core, key, settings, theta, firstMean, cap);
+    this.#fraction = parts.fraction;
+    this.#trees = parts.trees;
+    this.#predictor = parts.predictor;
+    this.#published = parts.published;
+    this.#ranges = parts.ranges;
     this.#setPrediction(this.#blockLength === 1 ? 0 : this.#predictor.round(firstMean), 0); // blocks of one need none
     this.#setTree(0);
+    this.#setBusy(false);
   }
 
   /** Draws a large tree of noise now, so that no push waits for it. */
@@ -156,52 +148,57 @@ export class BlockPublisher implements Publisher {
 
   /** @param value finite */
   push(value: number): number {
-    const sum = this.#sum + toGrid(value, this.#theta, this.#resolution);
     const left = this.#left - 1;
-    if (left === 0 || this.#busy) return this.#finishBlock(sum, value);
+    // + tells engines that a number comes back: they would take it for anything, and box what every other push gives.
+    if (left === 0 || value > this.#limit) return +this.#pushSpecial(value);
+    this.#sum += toGrid(value, this.#theta, this.#resolution);
     this.#left = left;
-    this.#sum = sum;
-    return value > this.#limit ? this.#counted(value) : this.#steady;
+    return this.#steady;
   }
 
-  /**
-   * Counts a value above the limit of the running tree, and in a tree whose values choose θ once more any value. It gives
-   * the number as well: a call whose result is not used keeps engines from making one piece of `push` and its caller.
-   */
-  #counted(value: number): number {
-    if (value > this.#trees.running.limit) this.#above++;
+  /** A value that ends a block, or is above the limit: it may be counted, or come in the middle of another call. */
+  #pushSpecial(value: number): number {
+    if (this.#busy) refuseReentry();
+    const sum = this.#sum + toGrid(value, this.#theta, this.#resolution);
+    if (this.#left === 1) return this.#finishBlock(value, sum);
+    const above = this.#above + Number(value > this.#trees.running.limit);
     this.#trees.count(value);
+    this.#above = above;
+    this.#left--;
+    this.#sum = sum;
     return this.#steady;
   }
 
   /** The last position of a block publishes what its estimate leaves. */
-  #finishBlock(sum: number, value: number): number {
-    if (this.#busy) refuseReentry();
-    const [perValue, held] = [this.#perValue, this.#held];
-    const estimate = this.#trees.estimate(this.#block, sum);
-    const start = this.#predictor.startOf(this.#block);
+  #finishBlock(value: number, sum: number): number {
+    const block = this.#block;
+    const end = block + 1;
+    const perValue = this.#perValue;
+    const held = this.#held;
+    const variance = this.#nodeVariance;
+    const estimate = this.#trees.estimate(block, sum);
+    const start = this.#published.full ? this.#predictor.startOf(block) : undefined;
     const counts = value > this.#limit;
-    const above = this.#above + Number(counts && value > this.#trees.running.limit);
-    const end = this.#block + 1;
+    const above = counts && value > this.#trees.running.limit ? this.#above + 1 : this.#above;
     const next =
       end === this.#treeEnd ? this.#trees.next(end, above, this.#treeSum() + estimate, value) : undefined;
     this.#published.reserve(1);
     // Until here a call may fail and leaves everything as it was. From here on nothing fails.
-    this.#busy = true;
+    this.#setBusy(true);
     this.#published.add(estimate, perValue, start);
     this.#block = end;
     this.#left = this.#blockLength;
     this.#sum = 0;
     if (next !== undefined) this.#begin(next);
-    else {
+    else if (counts) {
       this.#above = above;
-      if (counts) this.#trees.count(value);
+      this.#trees.count(value);
     }
     if (this.#blockLength > 1) {
-      this.#setPrediction(this.#predictor.next(estimate, end - 1), this.#predictor.held);
+      this.#setPrediction(this.#predictor.next(estimate, variance), this.#predictor.held);
       this.#published.holdBack(this.#held);
     }
-    this.#busy = false;
+    this.#setBusy(false);
     return lastValue(estimate, perValue, this.#held - held, this.#blockLength) * this.#resolution;
   }
 
@@ -233,13 +230,7 @@ export class BlockPublisher implements Publisher {
    */
   prepareTicks(units: Float64Array): () => Float64Array {
     const room = this.#roomFor(units.length);
-    let [sum, block, left] = [this.#sum, 0, this.#left];
-    for (const more of units) {
-      sum = Math.min(this.#cap, sum + more);
-      if (--left > 0) continue;
-      room.estimates[block++] = sum;
-      [sum, left] = [0, this.#blockLength];
-    }
+    const sum = sumTicks(units, this.#sum, this.#cap, this.#blockLength, room);
     const reached = this.#trees.estimateSums(this.#block, room.estimates);
     return () => this.#commit(room, sum, reached);
   }
@@ -257,7 +248,7 @@ export class BlockPublisher implements Publisher {
   #commit(batch: Batch, sum: number, reached: Reached): Float64Array {
     const { count, filled, estimates, predictions } = batch;
     const [n, complete] = [this.#blockLength, estimates.length];
-    this.#busy = true;
+    this.#setBusy(true);
     this.#begin(reached);
     this.#predictor.nextMany(estimates, this.#block, predictions);
     const { perValue, held, starts } = predictions;
@@ -268,7 +259,7 @@ export class BlockPublisher implements Publisher {
     this.#setPrediction(perValue[complete]!, complete === 0 ? this.#held : held[complete - 1]!);
     this.#left = n - ((filled + count) % n);
     this.#sum = sum;
-    this.#busy = false;
+    this.#setBusy(false);
     return out;
   }
 
@@ -301,15 +292,22 @@ export class BlockPublisher implements Publisher {
     this.#setTree(above);
     this.#published.load(reader, this.#fraction, this.#predictor.replay);
     this.#predictor.load(reader, this.#block, this.#published);
+    this.#setBusy(false);
   }
 
   /** What a push needs to know of the running tree. */
   #setTree(above: number): void {
     const { stretch, limit } = this.#trees.running;
     this.#theta = stretch.theta * this.#resolution;
-    this.#limit = this.#trees.refining ? -Infinity : limit; // one comparison for every push, whatever is counted
+    this.#nodeVariance = stretch.nodeVariance;
+    this.#watched = this.#trees.refining ? -Infinity : limit;
     this.#above = above;
     this.#treeEnd = this.#trees.endOf(this.#block);
+  }
+
+  #setBusy(busy: boolean): void {
+    this.#busy = busy;
+    this.#limit = busy ? -Infinity : this.#watched;
   }
 
   #setPrediction(perValue: number, held: number): void {

@@ -4,18 +4,10 @@
  */
 import type { Decoder, Encoder } from "./codec.js";
 import { Column } from "./column.js";
+import { type Columns, makeColumns, reserveBlocks, roomOf } from "./forestColumns.js";
 import type { Shrinkage } from "./shrink.js";
 
 const NONE = new Float64Array(0);
-
-interface Columns {
-  /** prefix[k]: sum of the first k estimates of a forest. */
-  readonly prefix: Column;
-  /** perValue[k]: what every position of block k but its last published. */
-  readonly perValue: Column;
-  /** held[k]: what sums up to the end of block k hold back of the estimates; none if the smoother never does. */
-  readonly held: Column | undefined;
-}
 
 /** How released values of one forest are remembered. */
 export interface Forest extends Columns {
@@ -53,6 +45,8 @@ export class PublishedBlocks {
   #running: Forest;
   /** Columns for the forests that the next blocks begin. */
   readonly #spare: Columns[] = [];
+  /** How many blocks the running forest can hold without further memory. */
+  #room = 0;
   /** What every position of the block that is not finished yet publishes, but its last. */
   prediction = NaN;
 
@@ -72,7 +66,7 @@ export class PublishedBlocks {
    * @param start what the smoother remembered before it, if it is the first of a forest
    */
   add(estimate: number, perValue: number, start?: Float64Array): void {
-    if (this.#running.blocks === this.#room) this.#makeRoom(1, () => start);
+    if (this.#running.blocks === this.#room) this.#makeRoom(1, start);
     const forest = this.#running;
     const k = forest.blocks++;
     forest.perValue.set(k, perValue);
@@ -97,7 +91,7 @@ export class PublishedBlocks {
     const unused = starts.values();
     for (let done = 0; done < estimates.length;) {
       if (this.#running.blocks === this.#room)
-        this.#makeRoom(estimates.length - done, () => unused.next().value);
+        this.#makeRoom(estimates.length - done, this.full ? unused.next().value : undefined);
       const forest = this.#running;
       const { prefix, blocks } = forest;
       const count = Math.min(estimates.length - done, this.#room - blocks);
@@ -110,10 +104,9 @@ export class PublishedBlocks {
     }
   }
 
-  /** How many blocks the running forest can hold without further memory. */
-  get #room(): number {
-    const { perValue, prefix } = this.#running;
-    return this.#forests.length === 0 ? 0 : Math.min(perValue.room, prefix.room - 1);
+  /** Whether the next block begins a forest. */
+  get full(): boolean {
+    return this.#forests.length === 0 || this.#running.blocks === this.#shape.blocksPerForest;
   }
 
   /**
@@ -121,10 +114,11 @@ export class PublishedBlocks {
    * nothing that was published.
    */
   reserve(count: number): void {
-    const { blocksPerForest, history } = this.#shape;
     const { blocks } = this.#running;
+    if (blocks + count <= this.#room) return;
+    const { blocksPerForest, history } = this.#shape;
     const here = this.#forests.length === 0 ? 0 : Math.min(count, blocksPerForest - blocks);
-    if (blocks + here > this.#room) reserveBlocks(this.#running, blocks + here);
+    if (blocks + here > this.#room) this.#reserveRunning(blocks + here);
     if (here === count) return;
     this.#spare.length = 0;
     const begun = Math.ceil((count - here) / blocksPerForest);
@@ -133,22 +127,20 @@ export class PublishedBlocks {
   }
 
   /** Makes room for a block or more where there is none, `wanted` of them as far as the forest goes. */
-  #makeRoom(wanted: number, start: () => Float64Array | undefined): void {
-    const { blocksPerForest } = this.#shape;
-    if (this.#forests.length === 0 || this.#running.blocks === blocksPerForest) this.#beginForest(start());
+  #makeRoom(wanted: number, start: Float64Array | undefined): void {
+    if (this.full) this.#beginForest(start);
     const { blocks } = this.#running;
-    if (blocks === this.#room) reserveBlocks(this.#running, Math.min(blocksPerForest, blocks + wanted));
+    if (blocks === this.#room) this.#reserveRunning(Math.min(this.#shape.blocksPerForest, blocks + wanted));
+  }
+
+  #reserveRunning(blocks: number): void {
+    reserveBlocks(this.#running, blocks);
+    this.#room = roomOf(this.#running);
   }
 
   #makeColumns(blocks: number): Columns {
-    const { blocksPerForest: most, holdsBack } = this.#shape;
-    const columns = {
-      prefix: new Column(most + 1),
-      perValue: new Column(most),
-      held: holdsBack ? new Column(most) : undefined,
-    };
-    reserveBlocks(columns, blocks);
-    return columns;
+    const { blocksPerForest, holdsBack } = this.#shape;
+    return makeColumns(blocksPerForest, holdsBack ?? false, blocks);
   }
 
   /** A new forest, in the columns of the one that is dropped for it, if there is one. */
@@ -164,6 +156,7 @@ export class PublishedBlocks {
     }
     this.#running = { before, prefix, perValue, held, start, blocks: 0, shrinkages: new Map() };
     this.#forests.push(this.#running);
+    this.#room = roomOf(this.#running);
   }
 
   /** What a position published, in grid units. */
@@ -225,6 +218,7 @@ export class PublishedBlocks {
         held: holdsBack ? Column.of(held, most) : undefined,
       };
       this.#forests.push(this.#running);
+      this.#room = roomOf(this.#running);
     }
   }
 
@@ -279,12 +273,6 @@ export class PublishedBlocks {
   firstBlock(place: number): number {
     return (this.#dropped + place) * this.#shape.blocksPerForest;
   }
-}
-
-function reserveBlocks({ prefix, perValue, held }: Columns, blocks: number): void {
-  held?.reserve(blocks); // first: it has at least the room of `perValue`
-  prefix.reserve(blocks + 1);
-  perValue.reserve(blocks);
 }
 
 /** Where predictions cannot be made again, no guess is right. */

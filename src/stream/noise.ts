@@ -45,6 +45,9 @@ export class Perturber {
   #tree: PlacedTree = { noise: new Float64Array(0), corrections: new Float64Array(0), first: 0, end: 0 };
   #first = 0;
   #end = 0;
+  /** The two parts of that tree: `estimate` finds them faster here. */
+  #noise = this.#tree.noise;
+  #corrections = this.#tree.corrections;
   /** Of the noise of that tree. */
   #scale: Scale | undefined;
   /** From this block on a next tree is drawn ahead. */
@@ -73,8 +76,8 @@ export class Perturber {
     if (block < this.#first || block >= this.#end || scale !== this.#scale) this.#moveTo(block, scale);
     if (block >= this.#aheadFrom) this.#trees.drawAhead(this.#tree, block);
     const leaf = block - this.#first;
-    const noisy = sum + this.#tree.noise[leaf]!;
-    return this.#levels === 1 ? noisy : noisy + this.#tree.corrections[(leaf / this.#fanout) | 0]!; // | 0: a division of integers
+    const noisy = sum + this.#noise[leaf]!;
+    return this.#levels === 1 ? noisy : noisy + this.#corrections[(leaf / this.#fanout) | 0]!; // | 0: a division of integers
   }
 
   /** Turns the true sums of consecutive blocks into their estimates, in place; their trees have noise of one scale. */
@@ -94,6 +97,8 @@ export class Perturber {
     this.#scale = scale;
     this.#first = this.#tree.first;
     this.#end = this.#tree.end;
+    this.#noise = this.#tree.noise;
+    this.#corrections = this.#tree.corrections;
     this.#aheadFrom = this.#trees.aheadFrom;
   }
 }

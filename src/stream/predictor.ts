@@ -28,6 +28,8 @@ export class Predictor {
   readonly #noise: NodeNoise;
   readonly #blockLength: number;
   readonly #fraction: number;
+  /** 1/fraction, exactly: fractions are powers of two. */
+  readonly #unit: number;
   /** Every so many blocks a forest begins, and what the smoother remembers is put down; Infinity: never. */
   readonly #forest: number;
 
@@ -47,6 +49,7 @@ export class Predictor {
     });
     this.#blockLength = blockLength;
     this.#fraction = fraction;
+    this.#unit = 1 / fraction;
     const replays = typeof smoother !== "function" && this.#smoother.state.length <= MOST_REPLAYED;
     this.#forest = replays ? settings.blocksPerForest : Infinity;
   }
@@ -69,9 +72,9 @@ export class Predictor {
     return this.#forest < Infinity && block % this.#forest === 0;
   }
 
-  /** The prediction of the block after block `block`. */
-  next(estimate: number, block: number): number {
-    return this.round(this.#smoother.next(estimate, this.#noise.varianceAt(block)) / this.#blockLength);
+  /** The prediction after a block. @param nodeVariance of the noise on the nodes above it */
+  next(estimate: number, nodeVariance: number): number {
+    return this.round(this.#smoother.next(estimate, nodeVariance) / this.#blockLength);
   }
 
   /**
@@ -93,7 +96,7 @@ export class Predictor {
     for (let i = 0, begun = 0; i < estimates.length; i++) {
       if (this.#begins(block + i)) starts[begun++]!.set(this.#smoother.state);
       if (this.#blockLength === 1) continue; // nothing is left to prediction
-      perValue[i + 1] = this.next(estimates[i]!, block + i);
+      perValue[i + 1] = this.next(estimates[i]!, this.#noise.varianceAt(block + i));
       held[i] = this.held;
     }
   }
@@ -125,6 +128,6 @@ export class Predictor {
   }
 
   round(perValue: number): number {
-    return Math.floor(perValue * this.#fraction + 0.5) / this.#fraction;
+    return Math.floor(perValue * this.#fraction + 0.5) * this.#unit;
   }
 }

@@ -37,8 +37,10 @@ export interface Stage<P extends Publisher> {
 export class StagedSystem<P extends Publisher> implements System {
   readonly #parts: SystemParts<P>;
   #stage: Stage<P>;
-  /** The publisher of the stage, if there is one: every push asks for it. */
+  /** The publisher of the stage, if there is one. */
   #publisher: P | undefined;
+  /** The same while no call is under way: all that a push needs to ask. */
+  #ready: P | undefined;
   /** A call is under way in which code of the caller may run: getters of a batch, or a smoother. */
   #busy = false;
 
@@ -46,7 +48,7 @@ export class StagedSystem<P extends Publisher> implements System {
   constructor(parts: SystemParts<P>, stage: Stage<P> = firstStage(parts)) {
     this.#parts = parts;
     this.#stage = stage;
-    this.#publisher = stage.release?.publisher;
+    this.#publisher = this.#ready = stage.release?.publisher;
   }
 
   protected get stage(): Stage<P> {
@@ -63,8 +65,8 @@ export class StagedSystem<P extends Publisher> implements System {
 
   push(value: number): number | undefined {
     if (!Number.isFinite(value)) refuseValue();
+    if (this.#ready !== undefined) return this.#ready.push(value);
     if (this.#busy) refuseReentry();
-    if (this.#publisher !== undefined) return this.#publisher.push(value);
     if (this.#endsStage(1)) this.#endStage(Float64Array.of(value));
     else this.#stage.holdout!.add(value);
     return undefined;
@@ -102,9 +104,11 @@ export class StagedSystem<P extends Publisher> implements System {
 
   #whileBusy<T>(work: () => T): T {
     this.#busy = true;
+    this.#ready = undefined;
     try {
       return work();
     } finally {
+      this.#ready = this.#publisher;
       this.#busy = false;
     }
   }

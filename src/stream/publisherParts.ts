@@ -1,0 +1,42 @@
+/** What a BlockPublisher is made of. */
+import type { Core } from "../core/core.js";
+import { PublishedBlocks } from "./blocks.js";
+import { leastEpsilon } from "./epsilonShares.js";
+import { fractionBits, largestSum } from "./noise.js";
+import type { Settings } from "./options.js";
+import { Predictor } from "./predictor.js";
+import { RangeIndex } from "./ranges.js";
+import { warmValues } from "./shape.js";
+import { largestTheta, TreeSequence } from "./treeSequence.js";
+import { firstSpread } from "./weights.js";
+
+export interface PublisherParts {
+  /** Numbers inside are multiples of 1/fraction, a power of two. */
+  readonly fraction: number;
+  readonly trees: TreeSequence;
+  readonly predictor: Predictor;
+  readonly published: PublishedBlocks;
+  readonly ranges: RangeIndex;
+}
+
+/** The parameters are those of BlockPublisher. */
+export function makeParts(
+  core: Core,
+  key: Uint32Array,
+  settings: Settings,
+  theta: number,
+  firstMean: number,
+  cap: number,
+): PublisherParts {
+  const noisiest = { ...settings, epsilon: leastEpsilon(settings) };
+  const largest = largestSum(noisiest, largestTheta(settings, theta), cap);
+  const bits = fractionBits(largest);
+  const fraction = 2 ** bits;
+  const trees = new TreeSequence(core, key, settings, theta, bits);
+  const predictor = new Predictor(settings, trees.stretches, firstMean, fraction, largest);
+  const { heldBack, weights } = predictor.smoother;
+  const published = new PublishedBlocks({ ...settings, holdsBack: heldBack !== undefined });
+  const first = firstSpread(warmValues(settings), theta, settings.epsilon);
+  const ranges = new RangeIndex(published, settings, trees.stretches, { first, weights });
+  return { fraction, trees, predictor, published, ranges };
+}
