@@ -162,7 +162,7 @@ const reports: Subjects = {
 const hub = ["durable/hub", "durable/hubKeys", "attacks/durableStore"];
 const stores = ["durable/stores/conformance", "durable/stores/file", "attacks/durableReader"];
 
-const eventHub = ["eventHub", "holdout", "people", "keys", "badInput"].map(
+const eventHub = ["parts", "eventHub", "holdout", "people", "keys", "badInput"].map(
   (name) => `durable/eventHub/${name}`,
 );
 const eventHubs = [...eventHub, "attacks/eventHubLoss", "attacks/eventHubFaults"];
@@ -183,7 +183,7 @@ const durable: Subjects = {
   "src/durable/openStream.ts": ["durable/hub", "attacks/durableRollback", "attacks/durableStore"],
   "src/durable/rekey.ts": ["attacks/durableRollback", "attacks/durableStore"],
   "src/durable/sharedThreshold.ts": ["durable/hubKeys", "durable/hub"],
-  "src/durable/eventHub/batches.ts": eventHubs,
+  "src/durable/eventHub/batches.ts": ["durable/eventHub/batches", ...eventHubs],
   "src/durable/eventHub/eventHub.ts": eventHubs,
   "src/durable/eventHub/hubRecord.ts": eventHubs,
   "src/durable/eventHub/hubState.ts": eventHubs,

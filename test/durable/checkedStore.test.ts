@@ -107,7 +107,7 @@ describe("a store of the caller's", () => {
     });
     await expect(store.get("s")).rejects.toBe(own);
     for (const cause of [null, "text", undefined]) {
-      const odd = watched({ get: () => Promise.reject(cause) });
+      const odd = watched({ get: () => AbortSignal.abort(cause).throwIfAborted() });
       await expect(odd.store.get("s")).rejects.toMatchObject({ code: "unavailable" });
     }
   });
