@@ -3,7 +3,7 @@ import { checkChoice, ownOptions } from "../../src/core/checks.js";
 import { given } from "../../src/core/given.js";
 import {
   heldOut,
-  resolveSettings,
+  resolveReading,
   type Settings,
   type StreamOptions,
   type Tuning,
@@ -57,7 +57,7 @@ export function resolveComparison(asked: ComparisonOptions): ComparisonSettings 
     if (!hierarchy.skips && value !== undefined)
       throw new TypeError(`${name}: method "${method}" predicts nothing; leave it out`);
 
-  const settings = resolveSettings({
+  const settings = resolveReading({
     ...(given(options, [...SHARED, "smoother"]) as SharedOptions),
     threshold: typeof fixed === "number" ? fixed : "noisy-max",
     variant: "paper", // NM-E is the paper's rule

@@ -104,6 +104,11 @@ export class BlockPublisher implements Publisher {
     this.#trees.prepare(this.#block);
   }
 
+  /** The same in slices, before the first value. */
+  draw(values: number): void {
+    this.#trees.draw(values);
+  }
+
   get length(): number {
     return this.#block * this.#blockLength + this.#filled;
   }

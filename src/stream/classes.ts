@@ -64,6 +64,11 @@ export class Classes {
     this.#sums = new Float64Array(bins);
   }
 
+  /** Values counted. */
+  get held(): number {
+    return this.#held;
+  }
+
   /** @param x a value in grid units, from 0 to max/g */
   add(x: number): void {
     const purpose = CLASSES[this.#held++ % CLASSES.length]!;

@@ -26,6 +26,7 @@ const SURE = 10;
 const WINDOWS = [1, 2, 4] as const;
 /** Above this share of a tree's values θ is raised by more. */
 const MANY = 0.1;
+const FACTORS = [2, 3] as const;
 
 /** Public, and the same for all trees. */
 export interface FollowRule {
@@ -79,10 +80,17 @@ export function followTree(rule: FollowRule, before: Following, tree: EndedTree)
     if (counts.length < w) break;
     const sum = counts.slice(0, w).reduce((a, b) => a + b, 0);
     if (sum * rule.epsilon * COUNT_PARTS <= SURE * Math.sqrt(w) * ALL_PARTS) continue;
-    const factor = sum > MANY * w * tree.values ? 3 : 2;
+    const factor = FACTORS[sum > MANY * w * tree.values ? 1 : 0];
     return { theta: raised(rule.candidates, factor * theta), first, largest, counts: [] };
   }
   return { theta, first, largest, counts };
+}
+
+/** Every Θ other than that of the running tree that the next one may have, whatever the running one counts. */
+export function otherThetas({ candidates }: FollowRule, { theta, first }: Following): number[] {
+  const next = new Set([...FACTORS.map((factor) => raised(candidates, factor * theta)), first]);
+  next.delete(theta);
+  return [...next];
 }
 
 /** The first candidate from `least` on, or the largest there is. */

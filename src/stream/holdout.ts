@@ -37,7 +37,7 @@ export interface Holdout {
    * @param value finite
    */
   add(value: number): void;
-  /** After the last value. */
+  /** After the last value that is read: idle ones may still come. */
   begin(): Beginning;
   /** The state so far: its length depends on the settings and `held` alone. */
   save(writer: Encoder): void;
@@ -64,7 +64,7 @@ export function makeHoldout(core: Core, key: Uint32Array, settings: Settings): H
   return new PlainHoldout(core, key, settings, new NoisyMax(core, key, settings), units);
 }
 
-/** The first values are dealt into classes and choose θ; the last ones, where there are enough, probe for s. */
+/** The first values are dealt into classes and choose θ; the next ones, where there are enough, probe for s; idle ones come last. */
 class ClassedHoldout implements Holdout {
   readonly #core: Core;
   readonly #key: Uint32Array;
@@ -87,7 +87,7 @@ class ClassedHoldout implements Holdout {
   }
 
   get done(): boolean {
-    return this.#held === this.#settings.choosing + this.#settings.probing;
+    return this.#held === heldOut(this.#settings);
   }
 
   get theta(): number | undefined {
@@ -95,10 +95,10 @@ class ClassedHoldout implements Holdout {
   }
 
   add(value: number): void {
-    const { choosing, max, resolution } = this.#settings;
-    if (this.#classes === undefined)
+    const { choosing, probing, max, resolution } = this.#settings;
+    if (this.#held < choosing) this.#classes!.add(quantise(value, max, resolution));
+    else if (this.#held < choosing + probing)
       this.#probe!.add(quantise(value, this.#chosen!.theta * resolution, resolution));
-    else this.#classes.add(quantise(value, max, resolution));
     this.#held++;
     if (this.#held === choosing) this.#set(this.#classes!.choose(this.#core, this.#key));
   }

@@ -2,7 +2,7 @@
 import type { AboveCount } from "./classes.js";
 import { COUNT_PARTS } from "./follow.js";
 import { heldOut, type Settings } from "./options.js";
-import { REFINE_PARTS, refiningEpsilon, refiningValues } from "./refine.js";
+import { REFINE_PARTS, refiningEpsilon, refiningRead, refiningValues } from "./refine.js";
 import type { ClampedShare, StageStatement } from "./statement.js";
 import { ALL_PARTS } from "./stretches.js";
 import { firstParts, nodeParts } from "./epsilonShares.js";
@@ -41,11 +41,11 @@ export function stagesOf(settings: Settings): StageStatement[] {
     stage("release", "noisy hierarchy, made consistent", values, undefined, parts);
   if (settings.refine) {
     const second = heldOut(settings) + refiningValues(settings);
-    const read = [heldOut(settings), second] as const;
+    const read = [heldOut(settings), heldOut(settings) + refiningRead(settings)] as const;
     const refine = (mechanism: string, which: string, name: StageStatement["stage"] = "threshold") =>
       stage(name, mechanism, read, which, REFINE_PARTS);
     stages.push(
-      release(read, firstParts(settings)),
+      release([heldOut(settings), second], firstParts(settings)),
       refine("second choice: a count for sparsity, discrete Laplace noise", "published positions 3 mod 16"),
       refine("second choice: a rough θ by permute-and-flip", "published positions 7 mod 16"),
       refine("second choice: θ by permute-and-flip", "published positions other than 3, 7, 15 mod 16"),

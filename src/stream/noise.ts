@@ -10,7 +10,7 @@ import type { Core } from "../core/core.js";
 import { exactRational } from "../core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../core/tables/scale.js";
 import type { Settings } from "./options.js";
-import { type ForestShape, type PlacedTree, Trees } from "./trees.js";
+import { type ForestShape, NO_OTHERS, type OtherScales, type PlacedTree, Trees } from "./trees.js";
 
 /**
  * t = levels·Θ/ε, with ε the exact rational that its double stands for.
@@ -53,19 +53,33 @@ export class Perturber {
   /** From this block on a next tree is drawn ahead. */
   #aheadFrom = Infinity;
 
-  /** @param fractionBits f is rounded to multiples of 2^−fractionBits, so that sums of estimates are exact in a double */
-  constructor(core: Core, key: Uint32Array, shape: ForestShape, fractionBits: number) {
+  /**
+   * @param fractionBits f is rounded to multiples of 2^−fractionBits, so that sums of estimates are exact in a double
+   * @param others what else the scale of the next tree may be
+   */
+  constructor(
+    core: Core,
+    key: Uint32Array,
+    shape: ForestShape,
+    fractionBits: number,
+    others: OtherScales = NO_OTHERS,
+  ) {
     this.#core = core;
     this.#fanout = shape.fanout;
     this.#levels = shape.levels;
-    this.#trees = new Trees(core, key, shape, 2 ** fractionBits);
+    this.#trees = new Trees(core, key, shape, 2 ** fractionBits, others);
   }
 
   /** Draws what takes long before a push needs it: called outside of pushes. */
   prepare(block: number, scale: Scale): void {
     if (!this.#trees.large) return;
     this.#moveTo(block, scale);
-    if (block >= this.#aheadFrom) this.#trees.drawAhead(this.#tree, block);
+    if (block >= this.#aheadFrom) this.#trees.drawAhead(this.#tree, block, true);
+  }
+
+  /** Draws the first tree up to so many slices, before its first block; cannot fail. */
+  draw(scale: Scale, slices: number): void {
+    if (this.#scale === undefined) this.#trees.drawFirst(scale, slices);
   }
 
   /**
@@ -74,7 +88,7 @@ export class Perturber {
    */
   estimate(block: number, sum: number, scale: Scale): number {
     if (block < this.#first || block >= this.#end || scale !== this.#scale) this.#moveTo(block, scale);
-    if (block >= this.#aheadFrom) this.#trees.drawAhead(this.#tree, block);
+    if (block >= this.#aheadFrom) this.#trees.drawAhead(this.#tree, block, true);
     const leaf = block - this.#first;
     const noisy = sum + this.#noise[leaf]!;
     return this.#levels === 1 ? noisy : noisy + this.#corrections[(leaf / this.#fanout) | 0]!; // | 0: a division of integers
@@ -89,7 +103,7 @@ export class Perturber {
       this.#core.estimateLeaves(part, this.#tree, this.#fanout, next - this.#first, part);
       next += part.length;
     }
-    if (next > this.#aheadFrom) this.#trees.drawAhead(this.#tree, next - 1);
+    if (next > this.#aheadFrom) this.#trees.drawAhead(this.#tree, next - 1, false);
   }
 
   #moveTo(block: number, scale: Scale): void {

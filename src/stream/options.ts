@@ -1,6 +1,7 @@
 /** Options of a release, checked, with every default filled in. Nothing here has seen a value. */
 import { checkChoice, checkInteger, checkPositive, checkText, ownOptions, shown } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
+import { withDrawing } from "./firstTree.js";
 import { canFollow } from "./follow.js";
 import { levelCount, skippedLevels, type SkipRule } from "./levels.js";
 import { checkExactRange, shapeOf, withSkipped } from "./shape.js";
@@ -68,6 +69,8 @@ export interface Tuning {
   readonly refine?: boolean;
 }
 
+export { heldOut } from "./firstTree.js";
+
 export const STREAM_OPTIONS: readonly (keyof StreamOptions)[] = [
   ...(["epsilon", "max", "holdout", "maxRange", "threshold", "smoother", "tuning"] as const),
   ...(["variant", "history", "name", "core", "unsafeSeed"] as const),
@@ -92,7 +95,7 @@ export interface Settings {
   readonly warmStart: boolean;
   /** Values after them that give the first prediction. */
   readonly warming: number;
-  /** Values after those that are held out and not used at all. */
+  /** Values after those that are held out and not used at all (firstTree.ts). */
   readonly idle: number;
   readonly resolution: number;
   /** With variant "paper", candidates for θ: thresholdStep · 1 … candidates. Otherwise 0: choice.ts has them. */
@@ -128,6 +131,11 @@ const MOST_HOLDOUT = 2 ** 32;
 const LEAST_HOLDOUT = 16;
 
 export function resolveSettings(asked: StreamOptions): Settings {
+  return withDrawing(resolveReading(asked));
+}
+
+/** The same for systems that do not draw ahead: every held-out value may be read. */
+export function resolveReading(asked: StreamOptions): Settings {
   const options = ownOptions("options", asked, STREAM_OPTIONS);
   const tuning = ownOptions("tuning", options.tuning ?? {}, TUNING);
   const epsilon = checkPositive("epsilon", options.epsilon);
@@ -164,10 +172,6 @@ export function resolveSettings(asked: StreamOptions): Settings {
   checkExactRange(settings);
   return rule === "auto" ? withProbe(settings) : settings;
 }
-
-/** m: values that come before the first one published. */
-export const heldOut = ({ choosing, probing, warming, idle }: Settings): number =>
-  choosing + probing + warming + idle;
 
 function checkFollow(
   asked: unknown,

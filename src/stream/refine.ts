@@ -9,11 +9,14 @@
  */
 import type { Core } from "../core/core.js";
 import { Stage } from "../core/random.js";
+import { nodeCount } from "../core/tree.js";
+import { mostSlices } from "../core/treeSlices.js";
 import { type Choice, makeChoice } from "./choice.js";
 import { type AboveCount, Classes } from "./classes.js";
 import type { Decoder, Encoder } from "./codec.js";
 import type { Settings } from "./options.js";
 import { ALL_PARTS } from "./stretches.js";
+import { HUGE } from "./trees.js";
 
 /**
  * How many 32nds of ε the choice has. With a half of ε, θ is as good as after a long hold-out. With a quarter or an
@@ -24,6 +27,16 @@ export const REFINE_PARTS = 16;
 /** Values of the first tree: a tree of noise covers b^(h−1) values, whatever levels are skipped. */
 export const refiningValues = ({ fanout, levels, skipped }: Settings): number =>
   fanout ** (levels + skipped - 1);
+
+/**
+ * How many of them choose: all, or where trees are so large that they are drawn ahead of any push, all but the last ones. The
+ * choice is known before those come, and the second tree is drawn with it meanwhile.
+ */
+export function refiningRead(settings: Settings): number {
+  const { fanout, levels, blockLength } = settings;
+  const drawing = nodeCount(fanout, levels) > HUGE ? mostSlices(fanout, levels) + 1 : 0;
+  return refiningValues(settings) - drawing * blockLength;
+}
 
 /** The share of ε that the choice has; exact, because it is a power of two. */
 export const refiningEpsilon = ({ epsilon }: Pick<Settings, "epsilon">): number =>

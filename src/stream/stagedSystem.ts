@@ -21,6 +21,8 @@ export interface SystemParts<P extends Publisher> {
   readonly answer: AnswerKind;
   /** A hold-out that has seen no value. */
   holdout(): Holdout;
+  /** How many idle values at the end of the hold-out pass while the publisher draws what takes long. */
+  readonly drawing?: number;
   publisher(beginning: Beginning): P;
   statement(stage: Stage<P>): Statement;
   /** What clamping hides in positions that are published, in units of the stream, where that is known. */
@@ -31,7 +33,12 @@ export interface SystemParts<P extends Publisher> {
 export interface Stage<P extends Publisher> {
   readonly holdout?: Holdout;
   /** What the hold-out decided, and what publishes since then. */
-  readonly release?: { readonly beginning: Beginning; readonly publisher: P };
+  readonly release?: Release<P>;
+}
+
+interface Release<P extends Publisher> {
+  readonly beginning: Beginning;
+  readonly publisher: P;
 }
 
 export class StagedSystem<P extends Publisher> implements System {
@@ -41,6 +48,8 @@ export class StagedSystem<P extends Publisher> implements System {
   #publisher: P | undefined;
   /** The same while no call is under way: all that a push needs to ask. */
   #ready: P | undefined;
+  /** What comes after the hold-out, where it is drawn during the last values of it. Follows from the stage: never saved. */
+  #next: Release<P> | undefined;
   /** A call is under way in which code of the caller may run: getters of a batch, or a smoother. */
   #busy = false;
 
@@ -49,6 +58,9 @@ export class StagedSystem<P extends Publisher> implements System {
     this.#parts = parts;
     this.#stage = stage;
     this.#publisher = this.#ready = stage.release?.publisher;
+    if (stage.holdout !== undefined && this.#drawsAt(stage.holdout.held))
+      this.#next = release(parts, stage.holdout);
+    (this.#publisher ?? this.#next?.publisher)?.prepare?.();
   }
 
   protected get stage(): Stage<P> {
@@ -68,7 +80,10 @@ export class StagedSystem<P extends Publisher> implements System {
     if (this.#ready !== undefined) return this.#ready.push(value);
     if (this.#busy) refuseReentry();
     if (this.#endsStage(1)) this.#endStage(Float64Array.of(value));
-    else this.#stage.holdout!.add(value);
+    else {
+      this.#stage.holdout!.add(value);
+      this.#draw();
+    }
     return undefined;
   }
 
@@ -79,6 +94,7 @@ export class StagedSystem<P extends Publisher> implements System {
     if (this.#endsStage(batch.length)) return this.#endStage(batch);
     const published = new Float64Array(0); // before the values are taken: even this may fail
     addAll(this.#stage.holdout!, batch, batch.length);
+    this.#draw();
     return published;
   }
 
@@ -118,11 +134,29 @@ export class StagedSystem<P extends Publisher> implements System {
     return this.#whileBusy(() => (this.#publisher === undefined ? checkValues(values) : batchOf(values)));
   }
 
-  /** Whether θ is chosen or the hold-out ends within the next `more` values: work that can fail. */
+  /** Whether θ is chosen, what follows is made or the hold-out ends within the next `more` values: work that can fail. */
   #endsStage(more: number): boolean {
     const { held } = this.#stage.holdout!;
-    const { settings } = this.#parts;
-    return [settings.choosing, heldOut(settings)].some((end) => held < end && end <= held + more);
+    const { settings, drawing = 0 } = this.#parts;
+    const end = heldOut(settings);
+    return [settings.choosing, end - drawing, end].some((at) => held < at && at <= held + more);
+  }
+
+  /** Whether a hold-out that has seen so many values is at those that only give time to draw. */
+  #drawsAt(held: number): boolean {
+    const { settings, drawing = 0 } = this.#parts;
+    return drawing > 0 && held >= heldOut(settings) - drawing;
+  }
+
+  /** Draws what is due by now. The value is taken already: what fails here, for want of stack, is drawn later. */
+  #draw(): void {
+    if (this.#next === undefined) return;
+    const { settings, drawing = 0 } = this.#parts;
+    try {
+      this.#next.publisher.draw?.(this.received + drawing - heldOut(settings));
+    } catch {
+      return;
+    }
   }
 
   /** Takes values up to the end of a stage and beyond, on a copy. The copy becomes the state when all has succeeded. */
@@ -133,10 +167,15 @@ export class StagedSystem<P extends Publisher> implements System {
       try {
         const last = Math.min(batch.length, heldOut(this.#parts.settings) - before.held);
         addAll(holdout, batch, last);
-        const stage = holdout.done ? released(this.#parts, holdout) : { holdout };
+        const next =
+          holdout.done || this.#drawsAt(holdout.held)
+            ? (this.#next ?? release(this.#parts, holdout))
+            : undefined;
+        const stage = holdout.done ? { release: next! } : { holdout };
         const published = stage.release?.publisher.pushMany(batch.subarray(last)) ?? new Float64Array(0);
         this.#stage = stage;
         this.#publisher = stage.release?.publisher;
+        this.#next = holdout.done ? undefined : next;
         return published;
       } catch (error) {
         holdout.wipe();
@@ -144,6 +183,7 @@ export class StagedSystem<P extends Publisher> implements System {
       }
     });
     before.wipe();
+    this.#draw();
     return numbers;
   }
 }
@@ -155,10 +195,10 @@ function addAll(holdout: Holdout, batch: Float64Array, end: number): void {
 
 function firstStage<P extends Publisher>(parts: SystemParts<P>): Stage<P> {
   const holdout = parts.holdout();
-  return holdout.done ? released(parts, holdout) : { holdout };
+  return holdout.done ? { release: release(parts, holdout) } : { holdout };
 }
 
-function released<P extends Publisher>(parts: SystemParts<P>, holdout: Holdout): Stage<P> {
+function release<P extends Publisher>(parts: SystemParts<P>, holdout: Holdout): Release<P> {
   const beginning = holdout.begin();
-  return { release: { beginning, publisher: parts.publisher(beginning) } };
+  return { beginning, publisher: parts.publisher(beginning) };
 }

@@ -12,6 +12,7 @@ import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import { BlockPublisher } from "./blockPublisher.js";
 import type { Decoder, Encoder } from "./codec.js";
+import { drawingValues } from "./firstTree.js";
 import type { Hidden } from "./hidden.js";
 import { type Beginning, type Holdout, makeHoldout } from "./holdout.js";
 import { clampedShare, stagesOf, warningsOf } from "./holdoutStatement.js";
@@ -59,7 +60,6 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
   constructor(settings: Settings, core: Core, key: Uint32Array, snapshot?: OpenedSnapshot) {
     const parts = new Tops(settings, core, key);
     super(parts, snapshot && parts.loadStage(snapshot.state));
-    this.stage.release?.publisher.prepare();
     this.#settings = settings;
     this.#key = key;
     if (snapshot !== undefined) this.#snapshots.resume(snapshot.sequence, snapshot.salt);
@@ -125,12 +125,14 @@ const COMPOSITION = {
 class Tops implements SystemParts<BlockPublisher> {
   readonly settings: Settings;
   readonly answer;
+  readonly drawing: number;
   readonly #core: Core;
   readonly #key: Uint32Array;
 
   constructor(settings: Settings, core: Core, key: Uint32Array) {
     this.settings = settings;
     this.answer = settings.variant === "paper" ? ("published" as const) : ("best" as const);
+    this.drawing = drawingValues(settings);
     this.#core = core;
     this.#key = key;
   }

@@ -2,6 +2,7 @@
 import type { Core } from "../core/core.js";
 import { geometricCandidates } from "./choice.js";
 import type { Decoder, Encoder } from "./codec.js";
+import { SLICES_PER_VALUE } from "./firstTree.js";
 import {
   countedAbove,
   COUNT_PARTS,
@@ -12,6 +13,7 @@ import {
   loadFollowing,
   makeFollowRule,
   noisyCount,
+  otherThetas,
   saveFollowing,
 } from "./follow.js";
 import { Perturber } from "./noise.js";
@@ -25,6 +27,7 @@ import {
   refine,
   type Refined,
   refiningClasses,
+  refiningRead,
   refiningEpsilon,
   saveRefined,
 } from "./refine.js";
@@ -79,6 +82,10 @@ export class TreeSequence {
   #running: RunningTree;
   /** Counts the values of the first tree until it ends: true counts stay in memory no longer than they are needed. */
   #refining: Classes | undefined;
+  /** How many values they count. */
+  readonly #refiningRead: number = 0;
+  /** What they will choose, where that is known before the tree ends. */
+  #refinedTheta: number | undefined;
 
   /**
    * @param theta Θ in grid units, as the hold-out chose it
@@ -90,10 +97,16 @@ export class TreeSequence {
     this.#settings = settings;
     this.#leaves = settings.fanout ** (settings.levels - 1);
     if (settings.follow) this.#rule = ruleOf(settings);
-    if (settings.refine) this.#refining = refiningClasses(settings);
+    if (settings.refine) {
+      this.#refining = refiningClasses(settings);
+      this.#refiningRead = refiningRead(settings);
+    }
     this.#running = this.#tree(makeStretch(settings, 0, theta, firstParts(settings)), followFrom(theta));
     this.stretches = new Stretches(this.#running.stretch);
-    this.#perturber = new Perturber(core, key, settings, fractionBits);
+    this.#perturber = new Perturber(core, key, settings, fractionBits, {
+      thetas: () => this.#otherThetas(),
+      scaleOf: (other) => makeStretch(settings, 0, other, nodeParts(settings)).scale,
+    });
   }
 
   get running(): RunningTree {
@@ -112,7 +125,8 @@ export class TreeSequence {
 
   #count(classes: Classes | undefined, value: number): void {
     const { max, resolution } = this.#settings;
-    classes?.add(quantise(value, max, resolution));
+    if (classes !== undefined && classes.held < this.#refiningRead)
+      classes.add(quantise(value, max, resolution));
   }
 
   /** The first block of the tree that a block is in. */
@@ -128,9 +142,25 @@ export class TreeSequence {
     return Math.min(this.firstOf(block) + this.#leaves, forest + blocksPerForest);
   }
 
+  /** What Θ may change to when the running tree ends. */
+  #otherThetas(): number[] {
+    const { following } = this.#running;
+    if (this.#rule === undefined || following === undefined) return [];
+    if (this.#refining === undefined) return otherThetas(this.#rule, following);
+    if (this.#refinedTheta !== undefined) return [this.#refinedTheta];
+    if (this.#refining.held === this.#refiningRead)
+      this.#refinedTheta = this.#refine(this.#refining.copy()).theta;
+    return []; // the choice takes a push of its own
+  }
+
   /** Draws what takes long before a push needs it. */
   prepare(block: number): void {
     this.#perturber.prepare(block, this.#running.stretch.scale);
+  }
+
+  /** Draws what is due of the first tree after so many idle values (firstTree.ts); cannot fail. */
+  draw(values: number): void {
+    this.#perturber.draw(this.#running.stretch.scale, values * SLICES_PER_VALUE);
   }
 
   /** û of a block of the running tree, from its true sum. */
@@ -220,6 +250,7 @@ export class TreeSequence {
     this.#running = tree;
     this.#refining?.wipe();
     this.#refining = refining;
+    this.#refinedTheta = undefined;
     this.stretches.replace(list, oldest);
     this.#counts.replace(counts, oldest);
   }

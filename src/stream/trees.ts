@@ -22,8 +22,22 @@ interface Span {
 
 export interface PlacedTree extends Span, Tree {}
 
+/** What the scale of the next tree may be, other than that of the running one, by Θ. */
+export interface OtherScales {
+  thetas(): readonly number[];
+  scaleOf(theta: number): Scale;
+}
+
+export const NO_OTHERS: OtherScales = {
+  thetas: () => [],
+  scaleOf: () => {
+    throw new Error("there is none");
+  },
+};
+
 /** A tree that is being drawn. */
 interface DrawnTree extends Span {
+  readonly scale: Scale;
   readonly slices: Generator<undefined, PlacedTree>;
   taken: number;
   tree?: PlacedTree;
@@ -31,6 +45,8 @@ interface DrawnTree extends Span {
 
 /** Trees with more nodes are drawn before a push needs them wherever that is possible. */
 const LARGE = 2 ** 15;
+/** Drawing one with more nodes at once takes about a millisecond. */
+export const HUGE = 3 * 2 ** 15;
 
 export class Trees {
   readonly #core: Core;
@@ -42,46 +58,85 @@ export class Trees {
   readonly #fraction: number;
   /** Slices of a tree; 0 if it is drawn at once when it is due. */
   readonly #slices: number;
-  /** The next trees, in order. */
+  /** The next trees, in order, with noise of that scale. */
   readonly #ahead: DrawnTree[] = [];
+  /** The next tree with noise of another scale, by Θ: which one it will be is known only when the running tree ends. */
+  readonly #others = new Map<number, DrawnTree>();
+  readonly #otherScales: OtherScales;
   /** The first block that draws a slice of a next tree. */
   aheadFrom = Infinity;
 
-  constructor(core: Core, key: Uint32Array, shape: ForestShape, fraction: number) {
+  constructor(core: Core, key: Uint32Array, shape: ForestShape, fraction: number, others: OtherScales) {
     this.#core = core;
     this.#key = key;
     this.#shape = shape;
     this.#fraction = fraction;
+    this.#otherScales = others;
     this.#slices = mostSlices(shape.fanout, shape.levels);
   }
 
   /** Whether drawing a tree at once would keep a caller waiting. */
   get large(): boolean {
-    return nodeCount(this.#shape.fanout, this.#shape.levels) > LARGE;
+    return this.#nodes > LARGE;
   }
 
-  /** The tree that covers a block, with noise of this scale: where that changes, what was drawn ahead is of no use. */
+  get #nodes(): number {
+    return nodeCount(this.#shape.fanout, this.#shape.levels);
+  }
+
+  /** The tree that covers a block, with noise of this scale: what was drawn ahead with other scales is of no use. */
   take(block: number, scale: Scale): PlacedTree {
     const span = this.#spanOf(block);
+    const next = [...this.#ahead, ...this.#others.values()].find(
+      (tree) => tree.first === span.first && tree.scale === scale,
+    );
+    this.#others.clear();
     if (scale !== this.#scale) this.#ahead.length = 0;
     this.#scale = scale;
-    while (this.#ahead.length > 0 && this.#ahead[0]!.first < span.first) this.#ahead.shift();
-    const next = this.#ahead[0]?.first === span.first ? this.#ahead.shift() : undefined;
+    while (this.#ahead.length > 0 && this.#ahead[0]!.first <= span.first) this.#ahead.shift();
     const tree = (next && drawn(next, Infinity)) ?? this.#growAtOnce(span);
     this.aheadFrom = this.#slices === 0 ? Infinity : this.#beginning(span.end);
     return tree;
   }
 
-  /** Draws the slices that are due by a block of `now`; what fails here is drawn again when it is due. */
-  drawAhead(now: Span, block: number): void {
+  /**
+   * Draws the slices that are due by a block of `now`; what fails here is drawn again when it is due.
+   * @param others whether the next tree is drawn with all scales that it may have: a push must not wait, a batch may
+   */
+  drawAhead(now: Span, block: number, others: boolean): void {
     try {
       for (let at = now.end, place = 0; block >= this.#beginning(at); place++) {
-        const next = (this.#ahead[place] ??= this.#begin(this.#spanOf(at)));
+        const next = (this.#ahead[place] ??= this.#begin(this.#spanOf(at), this.#scale!));
         drawn(next, block - this.#beginning(at) + 1);
         at = next.end;
       }
+      if (others && this.#nodes > HUGE) this.#drawOthers(now.end, block);
     } catch {
-      this.#ahead.length = 0;
+      this.#forget();
+    }
+  }
+
+  /** The same for the other scales that the next tree may have; a scale takes a part of a millisecond to make: one with a block. */
+  #drawOthers(first: number, block: number): void {
+    const fresh = this.#otherScales.thetas().find((theta) => !this.#others.has(theta));
+    if (fresh !== undefined)
+      this.#others.set(fresh, this.#begin(this.#spanOf(first), this.#otherScales.scaleOf(fresh)));
+    for (const tree of this.#others.values()) drawn(tree, block - this.#beginning(first) + 1);
+  }
+
+  #forget(): void {
+    this.#ahead.length = 0;
+    this.#others.clear();
+  }
+
+  /** Draws the first tree up to so many slices; what fails here is drawn again when it is due. */
+  drawFirst(scale: Scale, slices: number): void {
+    try {
+      this.#scale = scale;
+      const first = (this.#ahead[0] ??= this.#begin(this.#spanOf(0), scale));
+      drawn(first, slices);
+    } catch {
+      this.#forget();
     }
   }
 
@@ -90,8 +145,8 @@ export class Trees {
     return Math.min(first, this.#spanOf(first).end - this.#slices) - this.#slices;
   }
 
-  #begin(span: Span): DrawnTree {
-    return { ...span, slices: this.#growInSlices(span), taken: 0 };
+  #begin(span: Span, scale: Scale): DrawnTree {
+    return { ...span, scale, slices: this.#growInSlices(span, scale), taken: 0 };
   }
 
   #spanOf(block: number): Span {
@@ -111,9 +166,9 @@ export class Trees {
     return { ...tree, ...span };
   }
 
-  *#growInSlices(span: Span): Generator<undefined, PlacedTree> {
+  *#growInSlices(span: Span, scale: Scale): Generator<undefined, PlacedTree> {
     const { fanout, levels } = this.#shape;
-    const tree = yield* growInSlices(this.#core, this.#random(span), this.#scale!, fanout, levels);
+    const tree = yield* growInSlices(this.#core, this.#random(span), scale, fanout, levels);
     yield* roundInSlices(tree.corrections, this.#fraction);
     return { ...tree, ...span };
   }

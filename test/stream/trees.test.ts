@@ -8,6 +8,7 @@ import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { Perturber } from "../../src/stream/noise.js";
 import { bits } from "../support/numbers.js";
+import { watchedCore } from "../support/watchedCore.js";
 
 const key = unsafeKey("trees");
 const scale = makeScale(12345n, 2n);
@@ -34,35 +35,13 @@ describe.each(cores)("$name core", (core) => {
   });
 });
 
-/** A core, and how many nodes it has drawn since the last question. */
-function watched(core: Core): { core: Core; drawn: () => number } {
-  let drawn = 0;
-  const seen = (nodes: number) => (drawn += nodes);
-  return {
-    core: {
-      ...core,
-      laplace: (random, t, out) => (seen(out.length), core.laplace(random, t, out)),
-      growTree(random, t, fanout, levels) {
-        const tree = core.growTree(random, t, fanout, levels);
-        seen(tree.noise.length);
-        return tree;
-      },
-    },
-    drawn: () => {
-      const answer = drawn;
-      drawn = 0;
-      return answer;
-    },
-  };
-}
-
 /** Forests whose last tree has all its leaves, hardly any, or one. */
 const shapes = [2 ** 15, 2 ** 14 + 40, 2 ** 14 + 1].map((blocksPerForest) => ({
   ...{ fanout: 2, levels: 15, blocksPerForest },
 }));
 
 test.each(shapes)("no block draws more than a slice: $blocksPerForest blocks a forest", (shape) => {
-  const { core, drawn } = watched(cores[0]!);
+  const { core, drawn } = watchedCore(cores[0]!);
   const perturber = new Perturber(core, key, shape, 20);
   perturber.estimate(0, 0, scale); // the first tree has none before it
   drawn();
@@ -77,7 +56,7 @@ test.each(shapes)("no block draws more than a slice: $blocksPerForest blocks a f
 
 test("batches leave no slices behind", () => {
   const shape = shapes[0]!;
-  const { core, drawn } = watched(cores[0]!);
+  const { core, drawn } = watchedCore(cores[0]!);
   for (const batch of [2 ** 14 - 1, 2 ** 14 - 5, 2 ** 14 - 17, 2 ** 15 - 3]) {
     const perturber = new Perturber(core, key, shape, 20);
     const whole = new Float64Array(batch + 200);
