@@ -218,7 +218,7 @@ class Body {
       this.#excess[i] = this.#excess[i + 1]! + this.#above[i + 1]! + shares[i]! / 2;
     }
     let bin = 0;
-    while (bin < n - 1 && this.#above[bin + 1]! > this.#mass) bin++;
+    while (this.#above[bin + 1]! > this.#mass) bin++; // nothing is above the last bin
     const part = shares[bin]! > 0 ? (this.#above[bin]! - this.#mass) / shares[bin]! : 0;
     this.#start = zeros ? 0 : bin + Math.min(1, Math.max(0, part));
   }
