@@ -129,6 +129,49 @@ describe("the tables of a scale", () => {
     expect(isPrecise(scale, 0)).toBe(true);
   });
 
+  test("the digits of a scale are part of which noise a key leads to: J, widths, escape and divisor, by their rules", () => {
+    for (const t of [
+      2 ** -32,
+      0.3,
+      0.5,
+      1,
+      5,
+      15.9,
+      16,
+      16.1,
+      17,
+      31,
+      32,
+      33,
+      100,
+      4096,
+      4097,
+      5000,
+      2 ** 20,
+      2 ** 28,
+      2 ** 28 + 1,
+      2 ** 40,
+    ]) {
+      const { numerator, denominator } = exactRational(t);
+      const { weights, escape, divisor } = makeScale(numerator, denominator);
+      const m = t < 1 ? Math.ceil(1 / t) : 1;
+      const J = Math.max(0, Math.ceil(Math.log2(m * t)) - 4);
+      const draws = J <= 8 ? 1 : J <= 24 ? 2 : 3;
+      expect([divisor, weights[0], weights.length]).toEqual([m, 2 ** J, 2 * draws]);
+      expect(escape).toBe(Math.min(255, Math.ceil((16 * m * t) / 2 ** J)));
+      // The bits below H, shared out evenly from the highest down; the third digit has none where the others have room.
+      const spared = draws > 1 && J <= 8 * (2 * draws - 2) ? 2 : -1;
+      let left = J;
+      for (let digit = 1; digit < 2 * draws; digit++) {
+        const later = Array.from({ length: 2 * draws - digit }, (_, i) => digit + i).filter(
+          (d) => d !== spared,
+        );
+        if (digit !== spared) left -= Math.ceil(left / later.length);
+        expect(weights[digit]).toBe(2 ** left);
+      }
+    }
+  });
+
   test("digits of weight 1, 2, 4, … cover the integers, H above them", () => {
     for (const [numerator, denominator] of scales) {
       const { weights, escape, divisor } = makeScale(numerator, denominator);

@@ -138,6 +138,8 @@ test("sums of a forest and of the warm start stay below 2⁵², with room for 10
   // One level of fan-out 16 at ε = 1: max·r + 100·max·17 < 2⁵².
   const most = Math.floor((2 ** 52 - 1) / (2 ** 20 + 100 * 17));
   expect([taken(most), taken(most + 1)]).toEqual([true, false]);
+  const coarse = { tuning: { resolution: 2, skipLevels: 4 }, threshold: 2 };
+  expect([0, 1].map((more) => taken(2 * most + more, coarse))).toEqual([true, false]);
   // The warm start's sum is the longer one: m values that are all its own.
   const fewer = Math.floor((2 ** 52 - 1) / (2 ** 22 + 100 * 17));
   expect([0, 1].map((more) => taken(fewer + more, { holdout: 2 ** 22 }))).toEqual([true, false]);
