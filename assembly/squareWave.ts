@@ -10,7 +10,7 @@
 
 /**
  * Splits `source` into blocks of k: prefix[x] = sum of x's block before x, suffix[x] = sum of it from x on.
- * So the window [x, x + k) is suffix[x] + prefix[x + k]. Returns what the last block holds if it is cut short.
+ * So the window [x, x + k) is suffix[x] + prefix[x + k]. Returns what the last block holds.
  */
 function blockSums(source: usize, length: i32, k: i32, prefix: usize, suffix: usize): f64 {
   let before: f64 = 0;
@@ -30,7 +30,7 @@ function blockSums(source: usize, length: i32, k: i32, prefix: usize, suffix: us
       store<f64>(suffix + down, from);
     }
   }
-  return length % k == 0 ? 0 : before;
+  return before;
 }
 
 /** Σ_e taps[e] · source[start + e] over four taps, for two rows at once. */

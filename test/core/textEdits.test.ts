@@ -154,6 +154,19 @@ test("objects as deep as they may be, and one deeper", () => {
     ]);
 });
 
+test("the objects of a path count among those inside each other", () => {
+  const lists = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+  const text = (levels: number) => `{"a":{"b":{"y":${lists(levels)},"x":5}}}\n`;
+  const counts = [27, 28, 29, 30, 31].map((n) => read(json("a", "b", "x"), bytesOf(text(n))).scan.count);
+  expect(counts).toEqual([1, 1, 1, 0, 0]);
+  const path = Array.from({ length: 33 }, (_, i) => `n${i}`);
+  const nested = (levels: number) =>
+    `${path.slice(0, levels).reduce((head, name) => `${head}{"${name}":`, "")}7${"}".repeat(levels)}\n`;
+  expect([31, 32, 33].map((n) => read(json(...path.slice(0, n)), bytesOf(nested(n))).scan.count)).toEqual([
+    ...[1, 1, 0],
+  ]);
+});
+
 test("no more numbers than there is room for, and lines unlike the one before for ever", () => {
   const unlike = Array.from({ length: 40 }, (_, i) => `{"${"n".repeat(i % 3)}":${i},"x":${i}}\n`).join("");
   for (const core of cores) {

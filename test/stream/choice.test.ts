@@ -282,6 +282,15 @@ describe("what the code draws", () => {
   });
 });
 
+test("held-out values count among the sums that stay exact", () => {
+  // The penalties alone are 2³¹ below 2⁴¹, which would leave room for ten bits; 2³² values more do not.
+  const [holdout, largest] = [2 ** 32, 1e6];
+  const { steepest } = makeChoice(1, holdout, 2 ** 20, largest);
+  const epsilon = (2 * steepest * Math.log(2 * largest)) / (2 ** 41 - 2 ** 31);
+  expect(makeChoice(epsilon, holdout, 2 ** 20, largest).countWeight).toBe(2 ** 9);
+  expect(makeChoice(epsilon, 2 ** 30, 2 ** 18, largest).countWeight).toBe(2 ** 10);
+});
+
 test("the grid of the scores gets coarser until sums are exact and the scale of the noise is below 2^40", () => {
   for (const epsilon of [1e-12, 1e-10, 1e-9, 1e-8, 1e-6, 1, 1e3])
     for (const largest of [1, 1e3, 2 ** 40])

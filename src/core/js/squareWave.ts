@@ -2,7 +2,7 @@
 import type { SquareWave } from "../core.js";
 import type { Transition } from "../tables/transition.js";
 
-/** prefix[x] = sum of x's block of k before x, suffix[at + x] = sum of it from x on; returns a cut last block's sum. */
+/** prefix[x] = sum of x's block of k before x, suffix[at + x] = sum of it from x on; returns the last block's sum. */
 function blockSums(
   source: Float64Array,
   length: number,
@@ -23,7 +23,7 @@ function blockSums(
       suffix[at + down] = from;
     }
   }
-  return length % k === 0 ? 0 : before;
+  return before;
 }
 
 /** Row `row` of a resampling: four taps on `source`. */
