@@ -196,7 +196,7 @@ const durable: Subjects = {
   "src/durable/eventHub/records.ts": eventHubs,
   "src/durable/eventHub/sharedHoldout.ts": eventHubs,
   "src/durable/eventHub/states.ts": eventHubs,
-  "src/durable/stores/file.ts": stores,
+  "src/durable/stores/file.ts": ["durable/stores/logStore", ...stores],
   "src/durable/stores/log.ts": ["durable/parts", ...stores],
   "src/durable/stores/logFolder.ts": ["durable/parts", ...stores],
   "src/durable/stores/memory.ts": ["durable/stores/conformance", "durable/hub"],

@@ -10,6 +10,10 @@ test("without a count above 0 a mean is the middle of what it may be", () => {
     expect(ratioOf(raw(5, 1), raw(count, 1), 40, 0.95)).toEqual({ value: 20, low: 0, high: 40 });
 });
 
+test("a count above 0 divides, however small", () => {
+  expect(ratioOf(raw(5, 0), raw(0.5, 0), 40, 0.95)).toEqual({ value: 10, low: 10, high: 10 });
+});
+
 test("the standard error of a mean is half of the interval that holds it in 68.27 % of the cases", () => {
   const window = { from: 0, to: 1000, complete: true };
   const of = (confidence: number) =>

@@ -10,16 +10,20 @@
  * Readers change nothing: what they read counts if no newer file exists afterwards.
  */
 import { type Batch, encodeBatch, type Entry, type LogRecord, readBatches } from "./log.js";
-import { LogFolder } from "./logFolder.js";
+import { type LogFiles, LogFolder } from "./logFolder.js";
 import { conflict, type Store, type StoredSnapshot } from "./store.js";
 
-/** A file is full at this size. Replaced snapshots take up to as much space as the newest ones, and two full files. */
-const FULL = 64 * 2 ** 20;
-/** Bytes that are copied at once when an old file is emptied: they delay the call that copies them. */
-const COPIED = 2 ** 22;
-const MOST_FILES = 16;
-/** How long a reader waits for the first batch of a file, in milliseconds: after that its writer was killed. */
-const PATIENCE = 1000;
+export interface LogLimits {
+  /** A file is full at this size. Replaced snapshots take up to as much space as the newest ones, and two full files. */
+  readonly full: number;
+  /** Bytes that are copied at once when an old file is emptied: they delay the call that copies them. */
+  readonly copied: number;
+  readonly files: number;
+  /** How long a reader waits for the first batch of a file, in milliseconds: after that its writer was killed. */
+  readonly patience: number;
+}
+
+const LIMITS: LogLimits = { full: 64 * 2 ** 20, copied: 2 ** 22, files: 16, patience: 1000 };
 
 interface Place extends Entry {
   readonly file: number;
@@ -33,8 +37,10 @@ interface LogFile {
 }
 
 /** @param folder made if it is missing */
-export function fileStore(folder: string): Store {
-  const log = new Log(new LogFolder(folder));
+export const fileStore = (folder: string): Store => logStore(new LogFolder(folder), LIMITS);
+
+export function logStore(folder: LogFiles, limits: LogLimits): Store {
+  const log = new Log(folder, limits);
   return {
     durable: true,
     get: (name) => log.get(name),
@@ -51,7 +57,8 @@ export function fileStore(folder: string): Store {
 }
 
 class Log {
-  readonly #folder: LogFolder;
+  readonly #folder: LogFiles;
+  readonly #limits: LogLimits;
   /** Ascending. */
   readonly #files = new Map<number, LogFile>();
   readonly #newest = new Map<string, Place>();
@@ -59,8 +66,9 @@ class Log {
   #own = 0;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(folder: LogFolder) {
+  constructor(folder: LogFiles, limits: LogLimits) {
     this.#folder = folder;
+    this.#limits = limits;
   }
 
   get(name: string): Promise<StoredSnapshot | undefined> {
@@ -172,7 +180,7 @@ class Log {
       const complete = await this.#readBelow(newest + 1);
       if (complete && (await this.#folder.newest()) === newest) return;
       if (complete) continue;
-      if (performance.now() - start > PATIENCE) return this.#takeOver();
+      if (performance.now() - start > this.#limits.patience) return this.#takeOver();
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }
@@ -247,16 +255,17 @@ class Log {
 
   /** Begins another file when this one is full. Empties the oldest one while replaced snapshots take too much space. */
   async #tidy(): Promise<void> {
-    if (this.#files.get(this.#own)!.end > FULL) await this.#takeOver();
+    const { full, copied, files: most } = this.#limits;
+    if (this.#files.get(this.#own)!.end > full) await this.#takeOver();
     const files = [...this.#files.values()];
     const total = files.reduce((sum, { end }) => sum + end, 0);
     const live = files.reduce((sum, file) => sum + file.live, 0);
     const [oldest] = this.#files.keys();
-    if (oldest === this.#own || (total < 2 * live + 2 * FULL && files.length <= MOST_FILES)) return;
+    if (oldest === this.#own || (total < 2 * live + 2 * full && files.length <= most)) return;
     const copies: LogRecord[] = [];
     let size = 0;
     for (const [name, place] of this.#newest) {
-      if (place.file !== oldest || size > COPIED) continue;
+      if (place.file !== oldest || size > copied) continue;
       const bytes = await this.#read(place);
       if (bytes === undefined) return this.#forget();
       copies.push({ name, sequence: place.sequence, bytes });
@@ -267,7 +276,7 @@ class Log {
       if (batch === undefined || (await this.#folder.newest()) !== this.#own) return; // the next call reads what counts
       this.#add(this.#own, batch);
     }
-    if (size > COPIED) return;
+    if (size > copied) return;
     this.#files.delete(oldest!);
     await this.#folder.remove(oldest!);
   }

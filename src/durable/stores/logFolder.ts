@@ -3,6 +3,9 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 
+/** What a log needs of its folder. */
+export type LogFiles = { readonly [Method in keyof LogFolder]: LogFolder[Method] };
+
 export class LogFolder {
   readonly #folder: string;
 
