@@ -7,6 +7,8 @@ import { openOdometer } from "../../src/durable/odometer.js";
 import { fileStore } from "../../src/durable/stores/file.js";
 import { memoryStore } from "../../src/durable/stores/memory.js";
 import { privateHistogram } from "../../src/events/open.js";
+import type { Store } from "../../src/index.js";
+import { plainStore } from "./support.js";
 
 const TEN = Date.UTC(2026, 2, 1, 10);
 const key = new Uint8Array(32).fill(3);
@@ -102,4 +104,28 @@ test("options that make no sense are named", async () => {
     "name: expected a string",
   );
   await expect(openStream({ ...exact, edges: [2, 1], store })).rejects.toThrow("edges[1]");
+});
+
+test.each([true, false])("sequence tells whether an add that failed was stored: %s", async (stored) => {
+  const inner = plainStore();
+  let broken = false;
+  const store: Store = {
+    ...inner,
+    get: (name) => (broken ? Promise.reject(new Error("no line")) : inner.get(name)),
+    put: async (...args) => {
+      if (!broken || stored) await inner.put(...args);
+      if (broken) throw new Error("no line");
+    },
+  };
+  const stream = await openStream({ ...exact, of: "count", store });
+  await stream.add({ at: TEN });
+  const { sequence } = stream;
+  broken = true;
+  await expect(stream.add({ at: TEN })).rejects.toMatchObject({ code: "unavailable" });
+  broken = false;
+  const again = await openStream({ ...exact, of: "count", store });
+  expect(again.sequence - sequence).toBe(stored ? 1 : 0);
+  if (!stored) await again.add({ at: TEN });
+  await again.advance(TEN + 1000);
+  expect(Math.round((await again.between(TEN, TEN + 1000)).value)).toBe(2);
 });

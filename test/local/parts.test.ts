@@ -26,7 +26,7 @@ import { gridOf, packReport, type Report, unpackReport } from "../../src/local/r
 import { settingsOf } from "../../src/local/settings.js";
 import { estimatedSum, possibleSums, sumsOf } from "../../src/local/sums.js";
 import { checkTotals, decodeTally, encodeTally, TALLY_BYTES } from "../../src/local/tally.js";
-import { uniforms } from "../support/localValues.js";
+import { reportsOf, uniforms } from "../support/localValues.js";
 
 describe("thresholds", () => {
   test("321 of them: sixteen steps to a half, twenty halves", () => {
@@ -299,4 +299,15 @@ test("what an aggregator explains, word by word", () => {
   expect(fresh.statement()).toMatchObject({ noise: null, threshold: null });
   expect(fresh.statement().stages).toHaveLength(1);
   expect(fresh.explain()).toContain("Rejected: nothing.");
+});
+
+test("a range of nothing is 0 without error; a single report is not", () => {
+  const server = aggregator({ epsilon: 1, max: 1000, threshold: 62.5 });
+  const nothing = { sum: 0, mean: 0, standardError: 0, clipped: 0, low: 0, high: 0, confidence: 0.95 };
+  expect([server.total(), server.range(0, 0)]).toEqual([nothing, nothing]);
+  const [published] = server.release(reportsOf([10], "one", { threshold: 62.5 }));
+  const error = 62.5 * Math.sqrt(worstVariance(makeChannel("release", 1, 62.5).mechanism));
+  expect(server.total()).toMatchObject({ sum: published, mean: published, clipped: null });
+  expect(server.total().standardError).toBeCloseTo(error, 9);
+  expect(server.range(1, 1)).toEqual(nothing);
 });

@@ -6,6 +6,7 @@ import {
   type SmootherContext,
 } from "../../src/stream/smoothers/index.js";
 import { MEDIAN_BLOCKS } from "../../src/stream/smoothers/median.js";
+import { privateStream } from "../../src/stream/stream.js";
 import vectors from "../vectors/smoothers.json" with { type: "json" };
 
 const context = (unit: number): SmootherContext => ({
@@ -159,4 +160,16 @@ test("bad choices say what was wanted", () => {
     expect(() => checkSmoother({ moving: parameter })).toThrow(
       /^smoother.moving: expected a whole number, got /,
     );
+});
+
+test("predictions of a function of your own are taken at θ = 10⁹ too, in sums of 2⁴⁰ and more", () => {
+  const stream = privateStream({
+    ...{ epsilon: 1, max: 1e9, threshold: 1e9, maxRange: 2 ** 20, unsafeSeed: "large" },
+    ...{ tuning: { fanout: 16, skipLevels: 3 }, smoother: () => 9e8 },
+  });
+  const numbers = stream.pushMany(new Float64Array(3 * 4096).fill(9e8));
+  expect(4096 * 9e8).toBeGreaterThan(2 ** 40);
+  // In a block, all numbers but the last are the prediction.
+  for (const place of [4096, 8191 - 1, 8192]) expect(numbers[place]! / 9e8).toBeCloseTo(1, 9);
+  expect(stream.explain()).not.toContain("which failed on");
 });

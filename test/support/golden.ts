@@ -152,6 +152,7 @@ export const PINNED: Readonly<Record<string, Pinned>> = {
   median: positions({ ...base, smoother: "median", tuning: { fanout: 4, skipLevels: 2 } }),
   "fixed threshold": positions({ ...base, threshold: 30, smoother: { moving: 3 } }),
   paper: positions({ ...base, variant: "paper" }),
+  refined: positions({ ...base, tuning: { fanout: 4, refine: true } }),
   "sum of events": events({ of: "sum", max: 100, holdout: "40s" }),
   "mean of events": events({ of: "mean", max: 100, holdout: "40s", smoother: "mean" }),
   counter: events({ of: "count" }),
