@@ -192,4 +192,31 @@ describe("jumps", () => {
     expect(Math.abs(found.logLikelihood / wanted.logLikelihood - 1)).toBeLessThan(1e-10);
     found.shares.forEach((share, j) => expect(share).toBeCloseTo(wanted.shares[j]!, 7));
   });
+
+  test("a short jump that loses likelihood is taken back too", async () => {
+    const rows = [
+      [0.2, 0.8, 0.5, 0.5, 0.6, 0.4], // r = (0.3, −0.3), v = (−0.2, 0.2): a jump of 1.5
+      [0, 0, 0.5, 0.5, 0.5, 0.5],
+      [0, 0, 0.6, 0.4, 0.6, 0.4],
+    ];
+    const predicted = [
+      [0.1, 0.1, 0.5, 0.5],
+      [0.2, 0.2, 0.9, 0.9], // less than the 0.5 before the jump
+      [0.6, 0.6, 0.6, 0.6],
+    ];
+    const starts: number[][] = [];
+    const steps: Steps = (estimates, out) => {
+      const call = Math.min(starts.length, 2);
+      starts.push([...estimates.slice(0, 2)]);
+      estimates.set(rows[call]!.slice(2), 2);
+      out.set(predicted[call]!);
+    };
+    await acceleratedEstimate(steps, doubles(50, 50), doubles(0.2, 0.8));
+    const jump = [0, 1].map((j) => {
+      const [x, x1, x2] = [0, 1, 2].map((row) => rows[0]![2 * row + j]!);
+      return x! + 3 * (x1! - x!) + 2.25 * (x2! - 2 * x1! + x!);
+    });
+    starts[1]!.forEach((share, j) => expect(share).toBeCloseTo(jump[j]!, 12));
+    expect(starts[2]).toEqual([0.6, 0.4]); // where the two updates before it had led
+  });
 });
