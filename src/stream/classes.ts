@@ -13,6 +13,7 @@
  * composition, ε in all (docs/privacy.md). Only counters are kept: values per candidate, and their sums for the mean.
  */
 import type { Core } from "../core/core.js";
+import { quantise } from "../core/quantise.js";
 import { Stage, subStream } from "../core/random.js";
 import { binOf, type Choice, chooseCandidate, isSparse, steepness } from "./choice.js";
 import type { Decoder, Encoder } from "./codec.js";
@@ -51,17 +52,15 @@ export interface Chosen {
 
 export class Classes {
   readonly #choice: Choice;
-  /** Per purpose, values by how many candidates lie below them. */
-  readonly #counts: Float64Array[];
-  /** Of the mean's class, the sums of values in each bin. */
-  readonly #sums: Float64Array;
+  /** Per purpose, values by how many candidates lie below them; then, of the mean's class, the sums of values in each bin. */
+  readonly #counters: Float64Array;
+  readonly #bins: number;
   #held = 0;
 
   constructor(choice: Choice) {
     this.#choice = choice;
-    const bins = this.#choice.candidates.length + 1;
-    this.#counts = Array.from({ length: PURPOSES }, () => new Float64Array(bins));
-    this.#sums = new Float64Array(bins);
+    this.#bins = choice.candidates.length + 1;
+    this.#counters = new Float64Array((PURPOSES + 1) * this.#bins);
   }
 
   /** Values counted. */
@@ -71,11 +70,21 @@ export class Classes {
 
   /** @param x a value in grid units, from 0 to max/g */
   add(x: number): void {
-    const purpose = CLASSES[this.#held++ % CLASSES.length]!;
+    const purpose = CLASSES[this.#held++ % 32]!;
     const { candidates, smallBins } = this.#choice;
     const bin = x < smallBins.length ? smallBins[x]! : binOf(candidates, x);
-    this.#counts[purpose]![bin]!++;
-    if (purpose === MEAN) this.#sums[bin]! += x;
+    this.#counters[purpose * this.#bins + bin]!++;
+    if (purpose === MEAN) this.#counters[PURPOSES * this.#bins + bin]! += x;
+  }
+
+  /** Adds the first `count` values of a batch, in units of the stream. @param max in the same units */
+  addMany(values: Float64Array, count: number, max: number, resolution: number): void {
+    for (let i = 0; i < count; i++) this.add(quantise(values[i]!, max, resolution));
+  }
+
+  /** The counters of a purpose, or with PURPOSES the sums. */
+  #part(purpose: number): Float64Array {
+    return this.#counters.subarray(purpose * this.#bins, (purpose + 1) * this.#bins);
   }
 
   /** @param stage whose noise it is */
@@ -99,18 +108,18 @@ export class Classes {
       theta,
       mean:
         (this.#clampedSum(winner) + laplace(MEAN, noiseScale(1, theta, choice.epsilon))) /
-        total(this.#counts[MEAN]!),
+        total(this.#part(MEAN)),
       sparse: isSparse(choice, larger),
       above: {
         count: this.#above(ABOVE)[winner]! + laplace(ABOVE, choice.countScale),
-        values: total(this.#counts[ABOVE]!),
+        values: total(this.#part(ABOVE)),
       },
     };
   }
 
   /** Per candidate, the values of a class that are above it. */
   #above(purpose: number): Float64Array {
-    const counts = this.#counts[purpose]!;
+    const counts = this.#part(purpose);
     const above = new Float64Array(counts.length - 1);
     for (let k = above.length - 1, sum = 0; k >= 0; k--) above[k] = sum += counts[k + 1]!;
     return above;
@@ -119,31 +128,29 @@ export class Classes {
   /** Σ min(x, Θ) over the mean's class: bins up to the winner's hold values of at most Θ. */
   #clampedSum(winner: number): number {
     const theta = this.#choice.candidates[winner]!;
-    return total(this.#sums.subarray(0, winner + 1)) + theta * this.#above(MEAN)[winner]!;
+    return total(this.#part(PURPOSES).subarray(0, winner + 1)) + theta * this.#above(MEAN)[winner]!;
   }
 
   copy(): Classes {
     const copy = new Classes(this.#choice);
     copy.#held = this.#held;
-    this.#counts.forEach((counts, purpose) => copy.#counts[purpose]!.set(counts));
-    copy.#sums.set(this.#sums);
+    copy.#counters.set(this.#counters);
     return copy;
   }
 
   /** Overwrites the true counts. */
   wipe(): void {
-    for (const counters of [...this.#counts, this.#sums]) counters.fill(0);
+    this.#counters.fill(0);
   }
 
   save(writer: Encoder): void {
     writer.double(this.#held);
-    for (const counters of [...this.#counts, this.#sums]) for (const x of counters) writer.double(x);
+    for (const x of this.#counters) writer.double(x);
   }
 
   load(reader: Decoder): void {
     this.#held = reader.double();
-    for (const counters of [...this.#counts, this.#sums])
-      for (let i = 0; i < counters.length; i++) counters[i] = reader.double();
+    for (let i = 0; i < this.#counters.length; i++) this.#counters[i] = reader.double();
   }
 }
 

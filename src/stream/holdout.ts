@@ -37,6 +37,8 @@ export interface Holdout {
    * @param value finite
    */
   add(value: number): void;
+  /** The same for the first `end` values of a batch. */
+  addMany(batch: Float64Array, end: number): void;
   /** After the last value that is read: idle ones may still come. */
   begin(): Beginning;
   /** The state so far: its length depends on the settings and `held` alone. */
@@ -74,11 +76,16 @@ class ClassedHoldout implements Holdout {
   #chosen: Chosen | undefined;
   #probe: Probe | undefined;
   #held = 0;
+  // Doubles from the start, whatever the settings are: engines then keep them in place.
+  readonly #max: number = NaN;
+  readonly #resolution: number = NaN;
 
   constructor(core: Core, key: Uint32Array, settings: Settings) {
     this.#core = core;
     this.#key = key;
     this.#settings = settings;
+    this.#max = settings.max;
+    this.#resolution = settings.resolution;
     this.#classes = new Classes(choiceOf(settings));
   }
 
@@ -95,12 +102,22 @@ class ClassedHoldout implements Holdout {
   }
 
   add(value: number): void {
-    const { choosing, probing, max, resolution } = this.#settings;
-    if (this.#held < choosing) this.#classes!.add(quantise(value, max, resolution));
+    const { choosing, probing } = this.#settings;
+    if (this.#held < choosing) this.#classes!.add(quantise(value, this.#max, this.#resolution));
     else if (this.#held < choosing + probing)
-      this.#probe!.add(quantise(value, this.#chosen!.theta * resolution, resolution));
+      this.#probe!.add(quantise(value, this.#chosen!.theta * this.#resolution, this.#resolution));
     this.#held++;
     if (this.#held === choosing) this.#set(this.#classes!.choose(this.#core, this.#key));
+  }
+
+  addMany(batch: Float64Array, end: number): void {
+    let next = 0;
+    if (this.#classes !== undefined) {
+      next = Math.min(end, this.#settings.choosing - 1 - this.#held); // all but the one that chooses θ
+      this.#classes.addMany(batch, next, this.#max, this.#resolution);
+      this.#held += next;
+    }
+    for (; next < end; next++) this.add(batch[next]!);
   }
 
   #set(chosen: Chosen): void {
@@ -213,6 +230,10 @@ export class PlainHoldout implements Holdout {
       this.#chooser = undefined;
     }
     this.#held++;
+  }
+
+  addMany(batch: Float64Array, end: number): void {
+    for (let i = 0; i < end; i++) this.add(batch[i]!);
   }
 
   begin(): Beginning {

@@ -43,6 +43,10 @@ interface Release<P extends Publisher> {
 
 export class StagedSystem<P extends Publisher> implements System {
   readonly #parts: SystemParts<P>;
+  /** Values that choose θ, all before those that only give time to draw, and all that are held out. */
+  readonly #choosing: number;
+  readonly #drawsFrom: number;
+  readonly #heldOut: number;
   #stage: Stage<P>;
   /** The publisher of the stage, if there is one. */
   #publisher: P | undefined;
@@ -56,6 +60,9 @@ export class StagedSystem<P extends Publisher> implements System {
   /** @param stage where a restored system is */
   constructor(parts: SystemParts<P>, stage: Stage<P> = firstStage(parts)) {
     this.#parts = parts;
+    this.#choosing = parts.settings.choosing;
+    this.#heldOut = heldOut(parts.settings);
+    this.#drawsFrom = this.#heldOut - (parts.drawing ?? 0);
     this.#stage = stage;
     this.#publisher = this.#ready = stage.release?.publisher;
     if (stage.holdout !== undefined && this.#drawsAt(stage.holdout.held))
@@ -72,7 +79,7 @@ export class StagedSystem<P extends Publisher> implements System {
   }
 
   get received(): number {
-    return (this.#stage.holdout?.held ?? heldOut(this.#parts.settings)) + this.length;
+    return (this.#stage.holdout?.held ?? this.#heldOut) + this.length;
   }
 
   push(value: number): number | undefined {
@@ -93,7 +100,7 @@ export class StagedSystem<P extends Publisher> implements System {
     if (this.#publisher !== undefined) return this.#publisher.pushMany(batch);
     if (this.#endsStage(batch.length)) return this.#endStage(batch);
     const published = new Float64Array(0); // before the values are taken: even this may fail
-    addAll(this.#stage.holdout!, batch, batch.length);
+    this.#stage.holdout!.addMany(batch, batch.length);
     this.#draw();
     return published;
   }
@@ -137,23 +144,21 @@ export class StagedSystem<P extends Publisher> implements System {
   /** Whether θ is chosen, what follows is made or the hold-out ends within the next `more` values: work that can fail. */
   #endsStage(more: number): boolean {
     const { held } = this.#stage.holdout!;
-    const { settings, drawing = 0 } = this.#parts;
-    const end = heldOut(settings);
-    return [settings.choosing, end - drawing, end].some((at) => held < at && at <= held + more);
+    const end =
+      held < this.#choosing ? this.#choosing : held < this.#drawsFrom ? this.#drawsFrom : this.#heldOut;
+    return end <= held + more;
   }
 
   /** Whether a hold-out that has seen so many values is at those that only give time to draw. */
   #drawsAt(held: number): boolean {
-    const { settings, drawing = 0 } = this.#parts;
-    return drawing > 0 && held >= heldOut(settings) - drawing;
+    return this.#drawsFrom < this.#heldOut && held >= this.#drawsFrom;
   }
 
   /** Draws what is due by now. The value is taken already: what fails here, for want of stack, is drawn later. */
   #draw(): void {
     if (this.#next === undefined) return;
-    const { settings, drawing = 0 } = this.#parts;
     try {
-      this.#next.publisher.draw?.(this.received + drawing - heldOut(settings));
+      this.#next.publisher.draw?.(this.received - this.#drawsFrom);
     } catch {
       return;
     }
@@ -165,8 +170,8 @@ export class StagedSystem<P extends Publisher> implements System {
     const numbers = this.#whileBusy(() => {
       const holdout = copyHoldout(before, this.#parts.holdout());
       try {
-        const last = Math.min(batch.length, heldOut(this.#parts.settings) - before.held);
-        addAll(holdout, batch, last);
+        const last = Math.min(batch.length, this.#heldOut - before.held);
+        holdout.addMany(batch, last);
         const next =
           holdout.done || this.#drawsAt(holdout.held)
             ? (this.#next ?? release(this.#parts, holdout))
@@ -186,11 +191,6 @@ export class StagedSystem<P extends Publisher> implements System {
     this.#draw();
     return numbers;
   }
-}
-
-/** A function of its own: engines compile it once, for all streams. */
-function addAll(holdout: Holdout, batch: Float64Array, end: number): void {
-  for (let i = 0; i < end; i++) holdout.add(batch[i]!);
 }
 
 function firstStage<P extends Publisher>(parts: SystemParts<P>): Stage<P> {

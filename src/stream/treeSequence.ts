@@ -189,7 +189,7 @@ export class TreeSequence {
     estimates: Float64Array,
     refining: Classes | undefined,
   ): Reached & Pick<Place, "sum"> {
-    const { blockLength: n, resolution } = this.#settings;
+    const { blockLength: n, max, resolution } = this.#settings;
     let { block, filled, sum, above, total } = from;
     let tree = this.#running;
     const begun: Stretch[] = [];
@@ -205,7 +205,7 @@ export class TreeSequence {
       sum = taken.sum;
       above += taken.above;
       this.#perturber.estimateMany(block, finished, scale);
-      if (refining !== undefined) for (const value of part) this.#count(refining, value);
+      refining?.addMany(part, Math.min(part.length, this.#refiningRead - refining.held), max, resolution);
       at += part.length;
       filled = (filled + part.length) % n;
       block += finished.length;
