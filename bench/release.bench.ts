@@ -1,4 +1,4 @@
-/** What do a whole release and the first range after a tree cost at the defaults? Opponents: the other core; the next range. */
+/** What do a hold-out, a whole release and the first range after a tree cost at the defaults? Opponents: the other core; the next range. */
 import { zooStream } from "../research/zoo/zoo.js";
 import { privateStream, type System } from "../src/index.js";
 import { measure, type Row } from "./harness.js";
@@ -9,9 +9,31 @@ const values = zooStream("exponential", HELD + COUNT);
 const begun = (core: "wasm" | "js"): System =>
   privateStream({ epsilon: 0.1, max: 2000, core, unsafeSeed: "release" });
 
+const held = values.slice(0, HELD);
+
+const holdOut = (core: "wasm" | "js") => (): number => begun(core).pushMany(held).length;
+
+const holdOutEach = (core: "wasm" | "js") => (): number => {
+  const stream = begun(core);
+  for (let i = 0; i < HELD; i++) stream.push(held[i]!);
+  return stream.length;
+};
+
 const release = (core: "wasm" | "js") => (): number => begun(core).pushMany(values).length;
 
 export async function* rows(): AsyncGenerator<Row> {
+  yield await measure({
+    path: "release",
+    case: "65 536 values held out in one batch, all defaults",
+    wasm: holdOut("wasm"),
+    js: holdOut("js"),
+  });
+  yield await measure({
+    path: "release",
+    case: "65 536 values held out one at a time, all defaults",
+    wasm: holdOutEach("wasm"),
+    js: holdOutEach("js"),
+  });
   yield await measure({
     path: "release",
     case: "65 536 values held out and 2²⁰ published in one batch, all defaults",
