@@ -19,7 +19,7 @@ const onBroker = ["packages/*/test/broker/**/*.test.ts"];
 const long = [
   "test/{attacks,examples,fuzz,research}/**/*.test.ts",
   "test/**/{privacyLoss,threshold,thresholdLaw,coverage,coverageBest,kill,hour,servers}.test.ts",
-  "test/**/{batches,bucketIndex,checkedStore,emRules,ledger,liveStreams,logStore,parts,peopleTable,percentileReference,quantileReference,settings}.test.ts",
+  "test/**/{batches,bucketIndex,checkedStore,emRules,firstTicks,ledger,liveStreams,logStore,parts,peopleTable,percentileReference,quantileReference,settings}.test.ts",
   "test/**/{acceleratedEm,aggregator,bucketForests,choice,conformance,consistency,extremes,file,firstTree,histogram,hubKeys,ingest,laplace,merge,percentiles,pinned,privacy,reports,scale,snapshot,squareWave,stream,text,workers}.test.ts",
   "test/**/{tails,tally,textEdits}.test.ts",
   "packages/*/test/**/*.test.ts",

@@ -233,7 +233,7 @@ const events: Subjects = {
   "src/events/siphash.ts": ["events/people"],
   "src/events/statement.ts": ["events/statement", "events/stream", "events/histogram"],
   "src/events/template.ts": ["durable/eventHub/eventHub", "durable/eventHub/holdout"],
-  "src/events/tickedStream.ts": [...ticked, "events/privacy"],
+  "src/events/tickedStream.ts": ["events/firstTicks", ...ticked, "events/privacy"],
   "src/events/ticks.ts": ["events/parts", "events/options", ...ticked],
   "src/events/waitingValues.ts": ["events/parts", ...ticked],
 };

@@ -118,6 +118,15 @@ test("counts survive growth, a snapshot and the next one", () => {
   });
 });
 
+test("a table without a free place is read to its end and no further", () => {
+  const limit = people(2, 8);
+  for (let i = 0; i < 8; i++) limit.admitHash(hash(i * 500_000_000, i, i, i), 0);
+  const bytes = saved(limit, 0, DAY);
+  const loaded = people(2, 8);
+  loaded.load(new Decoder(bytes));
+  expect(saved(loaded, 0, DAY)).toEqual(bytes);
+});
+
 test.each<[from: number, to: number, used: readonly number[], written: readonly number[]]>([
   [0, 1, [], [0]],
   [0, DAY, [], [0]],
