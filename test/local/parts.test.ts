@@ -305,6 +305,9 @@ test("a range of nothing is 0 without error; a single report is not", () => {
   const server = aggregator({ epsilon: 1, max: 1000, threshold: 62.5 });
   const nothing = { sum: 0, mean: 0, standardError: 0, clipped: 0, low: 0, high: 0, confidence: 0.95 };
   expect([server.total(), server.range(0, 0)]).toEqual([nothing, nothing]);
+  const unknown = aggregator({ epsilon: 1, max: 1000 }); // θ is not chosen yet
+  expect([unknown.total(), unknown.range(0, 0)]).toEqual([nothing, nothing]);
+  expect(() => unknown.range(0, 1)).toThrow(/^range/);
   const [published] = server.release(reportsOf([10], "one", { threshold: 62.5 }));
   const error = 62.5 * Math.sqrt(worstVariance(makeChannel("release", 1, 62.5).mechanism));
   expect(server.total()).toMatchObject({ sum: published, mean: published, clipped: null });

@@ -120,3 +120,17 @@ test("a key that is null is no key: nothing is stored under one that nobody has"
   const asked = { metrics: { a: { ...exact, of: "count", keys } }, store: plainStore(), key: null };
   await expect(openHub(asked as never).stats()).rejects.toThrow(/^key: expected 32 bytes/);
 });
+
+test("a metric that is none is named in the message, up to forty characters of it", async () => {
+  const hub = openExact(undefined, new Clock());
+  await expect(hub.add("m".repeat(60) as "orders", "berlin")).rejects.toThrow(
+    `metric: expected orders, latency, spent, got "${"m".repeat(40)}"`,
+  );
+  expect(() => hub.keys("k".repeat(60) as "orders")).toThrow(
+    `keys: expected a metric whose keys were given as a list, got "${"k".repeat(40)}"`,
+  );
+  expect(hub.keys("orders")).toEqual(keys);
+  await expect(hub.between("orders", "c".repeat(120), TEN, TEN)).rejects.toThrow(
+    `key: expected one of the keys of metric orders, got "${"c".repeat(100)}"`,
+  );
+});
