@@ -170,3 +170,40 @@ test("a commit stores its record and no state, until states are due", async () =
   const records = Array.from({ length: 20 }, (_, i) => `events//${i + 1}`);
   expect([...store.snapshots.keys()]).toEqual(["events", ...records]);
 });
+
+test("states are stored 128 records after their first change, and the hub's own record when that moves it on", async () => {
+  const store = plainStore();
+  const hub = openExact(store, new Clock());
+  const seen: string[] = [];
+  const sequences = () =>
+    [...store.snapshots]
+      .filter(([name]) => !name.includes("//"))
+      .map(([name, { sequence }]) => `${name} ${sequence}`)
+      .join(", ");
+  for (let commit = 1, before = ""; commit <= 400; commit++) {
+    if (commit === 200) await hub.advance(TEN + 1000);
+    else await hub.add("orders", "berlin", 1, { at: TEN + 2000 });
+    if (sequences() !== before) seen.push(`${commit}: ${(before = sequences())}`);
+  }
+  const orders = "events/orders/=berlin";
+  const metrics = ["orders", "latency", "spent"].map((name) => `events/${name}/metric 1`);
+  // Berlin is changed by record 1, so commit 130 stores it up to record 129, and the next one says so. Metrics are changed by
+  // the ticks that record 200 closes; commit 329 and the two after it store one of them each, the longest waiting first. Until
+  // then not all states cover more than record 199, which is less than 128 behind 129.
+  expect(seen).toEqual([
+    "1: events 1",
+    `130: events 1, ${orders} 1`,
+    `131: events 2, ${orders} 1`,
+    `259: events 2, ${orders} 2`,
+    `329: events 2, ${orders} 2, ${metrics[0]}`,
+    `330: events 2, ${orders} 2, ${metrics[0]}, ${metrics[1]}`,
+    `331: events 2, ${orders} 2, ${metrics.join(", ")}`,
+    `332: events 3, ${orders} 2, ${metrics.join(", ")}`,
+    `388: events 3, ${orders} 3, ${metrics.join(", ")}`,
+    `389: events 4, ${orders} 3, ${metrics.join(", ")}`,
+  ]);
+  const again = openExact(store, new Clock());
+  expect(await again.sequence()).toBe(400);
+  await again.advance(TEN + 3000);
+  expect(round(await again.between("orders", "berlin", TEN + 2000, TEN + 3000))).toBe(399);
+});
