@@ -139,6 +139,12 @@ describe("percentiles", () => {
     expect(quantileOf(even, 0.9, 0.95).edges).toEqual([1, 2]);
   });
 
+  test("where exactly the share p is below an edge, both buckets beside it are possible", () => {
+    const halves = noisy([0, 10, 10, 0], [1, 2, 3]);
+    expect(quantileOf(halves, 0.5, 0.95)).toMatchObject({ low: 2, edges: [1, 3] });
+    expect(quantileOf(halves, 0.5, 0.95).value).toBeCloseTo(2, 9);
+  });
+
   test("outside all edges there is no bound", () => {
     const outside = noisy([50, 0, 50], [1, 2]);
     expect(quantileOf(outside, 0.2, 0.95)).toEqual({
