@@ -200,10 +200,16 @@ function fillFours(scale: usize, out: usize, end: usize, signed: boolean): usize
       digits = i64x2.shuffle(digits, digits, 1, 1);
       second = f64x2.add(f64x2.mul(second, f64x2.splat(<f64>unit)), f64x2.convert_low_i32x4_s(digits));
     }
-    if (v128.any_true(rare)) break;
-    at += 4 * stride;
     v128.store(out, first);
     v128.store(out, second, 16);
+    if (v128.any_true(rare)) {
+      // Samples before the rare one are good; what was written for it and after it is written again.
+      const good: usize = ctz(i32x4.bitmask(rare));
+      at += good * stride;
+      out += good << 3;
+      break;
+    }
+    at += 4 * stride;
     out += 32;
   }
   moveCursor(at);

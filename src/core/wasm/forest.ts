@@ -10,19 +10,16 @@ export function forest(kernels: Kernels): Forests {
   return {
     growTree(random, scale, fanout, levels) {
       const [leaves, nodes] = [leafCount(fanout, levels), nodeCount(fanout, levels)];
-      const tree = {
-        noise: new Float64Array(leaves),
-        corrections: new Float64Array(groupCount(fanout, levels)),
-      };
       return useArena(kernels, (arena) => {
         const scaleAt = arena.put(scale.words);
         const start = arena.take(nodes * BYTES);
         const excess = arena.take((nodes - leaves) * BYTES);
         withRandom(kernels, arena, random, (block) => kernels.fillLaplace(block, scaleAt, nodes, start));
         if (levels > 1) kernels.makeConsistent(start, leaves, fanout, excess);
-        arena.read(start, tree.noise);
-        arena.read(excess, tree.corrections);
-        return tree;
+        return {
+          noise: arena.copy(start, leaves),
+          corrections: arena.copy(excess, groupCount(fanout, levels)),
+        };
       });
     },
   };

@@ -166,6 +166,11 @@ export class Arena {
     new Uint8Array(this.#memory.buffer, this.#start, this.#next - this.#start).fill(0);
   }
 
+  /** A copy of `count` numbers from `start` on. Engines do not write zeros first into what is made from an array. */
+  copy(start: number, count: number): Float64Array<ArrayBuffer> {
+    return new Float64Array(new Float64Array(this.#memory.buffer, start, count));
+  }
+
   /** Copies memory from `start` on into `array`. */
   read(start: number, array: TypedArray): void {
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
