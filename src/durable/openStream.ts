@@ -68,7 +68,7 @@ export async function openIn(
   const found = await store.get(name, atLeast);
   try {
     const stream = found === undefined ? HoldoutStream.begin(options) : await resume(found, key, options);
-    await charge(budget, name, stream.statement(), found === undefined);
+    if (budget !== undefined) await charge(budget, name, stream.statement(), found === undefined);
     return new DurableStream(stream, store, committer, await stream.cipher(key), name);
   } catch (reason) {
     await store.giveBack(name);

@@ -13,6 +13,7 @@
  * enough (docs/noisy-max.md).
  */
 import type { Core } from "../core/core.js";
+import { lastMade } from "../core/lastMade.js";
 import type { Random } from "../core/random.js";
 import { exactRational } from "../core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../core/tables/scale.js";
@@ -73,8 +74,10 @@ function smallBins(candidates: Float64Array): Uint8Array {
   return bins;
 }
 
+export const makeChoice = lastMade(choiceFor);
+
 /** @param holdout m, `maxRange` r, `largest` ⌊max/g⌋ */
-export function makeChoice(epsilon: number, holdout: number, maxRange: number, largest: number): Choice {
+function choiceFor(epsilon: number, holdout: number, maxRange: number, largest: number): Choice {
   const ratio = (16 * holdout) / maxRange;
   const factor = Math.min(MOST_FACTOR, Math.max(1, ratio));
   const steepest = MOST_BETA * (ratio < 1 ? Math.max(SHORT, Math.sqrt(ratio)) : Math.sqrt(factor));

@@ -2,6 +2,7 @@
  * How high the hierarchy is, and how many of its lowest levels are left to prediction.
  * Tree sizes are counted with integers: rounding a logarithm is off by one sooner or later.
  */
+import { lastMade } from "../core/lastMade.js";
 import { meanVariance } from "./variance.js";
 
 export type SkipRule = "auto" | "paper" | number;
@@ -16,12 +17,8 @@ export function levelCount(maxRange: number, fanout: number): number {
 /** s by the rule asked for; always 0 ≤ s < h. */
 export function skippedLevels(rule: SkipRule, epsilon: number, maxRange: number, fanout: number): number {
   const h = levelCount(maxRange, fanout);
-  if (typeof rule !== "number") {
-    const cost = rule === "paper" ? paperCost : exactCost;
-    return cheapest(rule === "paper" ? h - 1 : Math.max(0, h - 2), (s) =>
-      cost(s, h, epsilon, maxRange, fanout),
-    );
-  }
+  if (rule === "auto") return fewestErrors(h, epsilon, maxRange, fanout);
+  if (rule === "paper") return cheapest(h - 1, (s) => paperCost(s, h, epsilon, fanout));
   if (!Number.isInteger(rule) || rule < 0 || rule >= h)
     throw new RangeError(
       `tuning.skipLevels: expected "auto", "paper" or a whole number from 0 to ${h - 1} (maxRange has ${h} levels), got ${rule}`,
@@ -30,7 +27,7 @@ export function skippedLevels(rule: SkipRule, epsilon: number, maxRange: number,
 }
 
 /** Eq. 7 in units of θ²: noise of (b−1)(h−s) nodes, and a prediction off by θ/3 for half a block. */
-function paperCost(s: number, h: number, epsilon: number, _r: number, b: number): number {
+function paperCost(s: number, h: number, epsilon: number, b: number): number {
   return ((b - 1) * (h - s) ** 3 * 2) / epsilon ** 2 + b ** (2 * s) / 36;
 }
 
@@ -41,6 +38,10 @@ const DRIFT = 1 / 64;
 function exactCost(s: number, h: number, epsilon: number, r: number, b: number): number {
   return meanVariance(r, b, h - s, s) / epsilon ** 2 + (b ** s * DRIFT) ** 2;
 }
+
+const fewestErrors = lastMade((h: number, epsilon: number, r: number, b: number) =>
+  cheapest(Math.max(0, h - 2), (s) => exactCost(s, h, epsilon, r, b)),
+);
 
 function cheapest(most: number, cost: (s: number) => number): number {
   let best = 0;

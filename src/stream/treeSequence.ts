@@ -1,5 +1,6 @@
 /** Which θ and which noise each tree of a release has: the same for all, or from tree to tree as the stream goes (follow.ts). */
 import type { Core } from "../core/core.js";
+import { lastMade } from "../core/lastMade.js";
 import { geometricCandidates } from "./choice.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { SLICES_PER_VALUE } from "./firstTree.js";
@@ -352,11 +353,15 @@ export const largestTheta = (settings: Settings, first: number): number =>
 /** Public, and the same for every stream with these settings. */
 const rules = new WeakMap<Settings, FollowRule>();
 
+const ruleFor = lastMade((epsilon: number, largest: number) =>
+  makeFollowRule(epsilon, geometricCandidates(largest)),
+);
+
 function ruleOf(settings: Settings): FollowRule {
   let rule = rules.get(settings);
   if (rule === undefined) {
     const { epsilon, max, resolution } = settings;
-    rule = makeFollowRule(epsilon, geometricCandidates(Math.floor(max / resolution)));
+    rule = ruleFor(epsilon, Math.floor(max / resolution));
     rules.set(settings, rule);
   }
   return rule;
