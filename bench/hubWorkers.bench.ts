@@ -1,5 +1,9 @@
-/** Do worker threads make a hub faster? Opponent: the same hub without threads, on the same values. Least of several rounds. */
-import { mkdtempSync, rmSync } from "node:fs";
+/**
+ * Do worker threads make a hub faster? Opponent: the same hub without threads, on the same values. Least of several rounds.
+ * How much faster they can make it follows from processor times: without threads the caller's thread is the slowest part,
+ * and the engine's own threads, which collect garbage, run beside it; with threads all of it shares the processors.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -16,6 +20,43 @@ const options = { epsilon: 0.5, max: 1000, maxRange: 4096, holdout: 256, live: 1
 const AT_ONCE = 512;
 const values = Float64Array.from({ length: 320 }, (_, i) => (i * 7919) % 1000);
 
+/** Processor time of each thread of this process so far, in milliseconds, in steps of 10. Linux alone tells. */
+function threadTimes(): ReadonlyMap<string, number> {
+  if (process.platform !== "linux") return new Map();
+  return new Map(
+    readdirSync("/proc/self/task").map((thread) => {
+      const text = readFileSync(`/proc/self/task/${thread}/stat`, "latin1");
+      const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+      return [thread, 10 * (Number(fields[11]) + Number(fields[12]))];
+    }),
+  );
+}
+
+/** What threads took over all rounds. */
+class Shares {
+  readonly #times = new Map<string, number>();
+
+  async count<T>(work: () => Promise<T>): Promise<T> {
+    const before = threadTimes();
+    const result = await work();
+    for (const [thread, time] of threadTimes())
+      this.#times.set(thread, (this.#times.get(thread) ?? 0) + time - (before.get(thread) ?? 0));
+    return result;
+  }
+
+  get caller(): number {
+    return this.#times.get(String(process.pid)) ?? NaN;
+  }
+
+  get busiest(): number {
+    return Math.max(...this.#times.values());
+  }
+
+  get all(): number {
+    return [...this.#times.values()].reduce((sum, time) => sum + time, 0);
+  }
+}
+
 /** Gives the streams of a round their values. */
 async function fill(
   hub: { pushMany(name: string, values: Float64Array): Promise<Float64Array> },
@@ -27,6 +68,8 @@ async function fill(
   };
   return timed(() => Promise.all(Array.from({ length: AT_ONCE }, client)));
 }
+
+const percent = (part: number, whole: number): string => `${Math.round((100 * part) / whole)} %`;
 
 export async function* rows(): AsyncGenerator<Row> {
   const what = `${KEYS} keys × ${values.length} values, ${WORKERS} threads against none`;
@@ -49,9 +92,13 @@ export async function* rows(): AsyncGenerator<Row> {
     const hub = openWorkerHub({ ...options, workers: WORKERS }, pathToFileURL(outfile));
     const single = openHub(options);
     const [threads, alone]: [Taken[], Taken[]] = [[], []];
+    const [split, whole] = [new Shares(), new Shares()];
     for (let round = 0; round <= ROUNDS; round++) {
-      const [shared, own] = [await fill(hub, round), await fill(single, round)];
-      if (round === 0) continue; // threads have started, and all code is compiled
+      const counted = round > 0; // before that threads start, and code is compiled
+      const [shared, own] = counted
+        ? [await split.count(() => fill(hub, round)), await whole.count(() => fill(single, round))]
+        : [await fill(hub, round), await fill(single, round)];
+      if (!counted) continue;
       threads.push(shared);
       alone.push(own);
     }
@@ -62,7 +109,11 @@ export async function* rows(): AsyncGenerator<Row> {
     const [ms, naiveMs] = [least(threads, "ms"), least(alone, "ms")];
     const valuesPerSecond = (KEYS * values.length * 1000) / ms;
     const more = least(threads, "usedMs") / least(alone, "usedMs");
-    const figures = `${(valuesPerSecond / 1e6).toPrecision(2)} M values/s, ${more.toFixed(2)}× the processor time`;
+    const most = [split.all / WORKERS, split.busiest].map((time) => `${(whole.caller / time).toFixed(2)}×`);
+    const bounds =
+      `at most ${most[0]} on ${WORKERS} processors and ${most[1]} on more: without threads the caller's thread has ` +
+      `${percent(whole.caller, whole.all)} of the processor time, with threads ${percent(split.caller, split.all)}`;
+    const figures = `${(valuesPerSecond / 1e6).toPrecision(2)} M values/s, ${more.toFixed(2)}× the processor time; ${bounds}`;
     yield {
       ...row("hub-workers", `${what}: ${figures}`, ms, null, naiveMs, null),
       keys: KEYS,
