@@ -82,6 +82,8 @@ export interface Said {
   readonly received: number;
   /** Digests of the bits, and of the statement's text. */
   readonly published: string;
+  /** Of numbers that are asked for again, from the middle of what is kept. */
+  readonly again: string;
   readonly explained: string;
   readonly statement: object;
   /** Of a snapshot. */
@@ -120,6 +122,7 @@ export async function saidBy(stream: PrivateStream, published: Float64Array, old
   return {
     received: stream.received,
     published: digestOf(published),
+    again: digestOf(stream.published(...rangesUpTo(stream.length, oldest)[2]!)),
     explained: digestOf(new TextEncoder().encode(text)),
     statement: {
       ...{ thresholds, threshold, noiseScale, settled, clampedShare },
