@@ -28,6 +28,7 @@ const node = globalThis.process?.getBuiltinModule?.("node:crypto");
 export class StreamCipher {
   /** Public; stands in every snapshot of the stream. */
   readonly salt: Bytes;
+  /** A KeyObject where Node's cipher is there. */
   readonly #key: CryptoKey | KeyObject;
 
   private constructor(salt: Bytes, key: CryptoKey | KeyObject) {
@@ -60,9 +61,9 @@ export class StreamCipher {
    */
   encrypt(header: Bytes, plain: Bytes): Bytes | Promise<Bytes> {
     const iv = header.subarray(-IV_LENGTH);
-    if (node === undefined || this.#key instanceof CryptoKey)
+    if (this.#key instanceof CryptoKey)
       return crypto.subtle
-        .encrypt(parameters(iv, header), this.#key as CryptoKey, plain)
+        .encrypt(parameters(iv, header), this.#key, plain)
         .then((sealed) => joinBytes([header, new Uint8Array(sealed)]));
     const cipher = node.createCipheriv("aes-256-gcm", this.#key, iv, { authTagLength: TAG_LENGTH });
     cipher.setAAD(header);
@@ -74,10 +75,8 @@ export class StreamCipher {
   /** The text of a message. Rejects unless it was encrypted by this key, with this header. */
   async decrypt(header: Bytes, sealed: Bytes): Promise<Bytes> {
     const iv = header.subarray(-IV_LENGTH);
-    if (node === undefined || this.#key instanceof CryptoKey)
-      return new Uint8Array(
-        await crypto.subtle.decrypt(parameters(iv, header), this.#key as CryptoKey, sealed),
-      );
+    if (this.#key instanceof CryptoKey)
+      return new Uint8Array(await crypto.subtle.decrypt(parameters(iv, header), this.#key, sealed));
     const end = sealed.length - TAG_LENGTH;
     const decipher = node.createDecipheriv("aes-256-gcm", this.#key, iv, { authTagLength: TAG_LENGTH });
     decipher.setAAD(header);

@@ -159,7 +159,7 @@ const CALLS: Record<string, Call[]> = {
             ...{ candidates, step: 0.5, holdout, epsilon: 0.3, releaseEpsilon: 0.3 },
             ...{ maxRange: 2 ** 20, fanout: 16, noise },
           });
-          const bins = Kind.from({ length: holdout }, (_, i) => (i * i * 37) % (candidates + 1));
+          const bins = new Kind(Array.from({ length: holdout }, (_, i) => (i * i * 37) % (candidates + 1)));
           const from = random(2);
           return [core.noisyMax(from, bins, selection), from.position];
         }),
