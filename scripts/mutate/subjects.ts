@@ -127,7 +127,7 @@ const release: Subjects = {
   "src/stream/trees.ts": ["stream/trees", "stream/stream", "golden"],
   "src/stream/variance.ts": ["stream/variance", "stream/plan", "stream/coverage"],
   "src/stream/stretches.ts": ["stream/stretches", "stream/follow", "stream/ranges"],
-  "src/stream/weights.ts": ["stream/variance", "stream/coverage"],
+  "src/stream/weights.ts": ["stream/weights", "stream/variance", "stream/coverage"],
   "src/stream/smoothers/custom.ts": ["stream/smoothers", "attacks/reentry", "attacks/failedCalls"],
   "src/stream/smoothers/exponential.ts": ["stream/smoothers", "stream/coverage"],
   "src/stream/smoothers/index.ts": ["stream/limits", "stream/smoothers", "core/checks"],
