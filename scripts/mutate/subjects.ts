@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from "node:fs";
 
 type Subjects = Readonly<Record<string, readonly string[]>>;
 
-const text = ["core/text", "core/textEdits", "adapters/text"];
+const text = ["core/text", "core/textEdits"];
 
 const kernels: Subjects = {
   "assembly/blocks.ts": ["core/poisonedMemory", "core/threshold", "attacks/order"],
