@@ -33,6 +33,7 @@ import { SnapshotSequence } from "./snapshotSequence.js";
 import { type Stage, StagedSystem, type SystemParts } from "./stagedSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
 import type { PrivateStream } from "./system.js";
+import { prepareTables } from "./treeSequence.js";
 import { firstParts, nodeEpsilon } from "./epsilonShares.js";
 
 /** Makes a stream: `push` a value, get its private number. This is ToPS. */
@@ -133,6 +134,7 @@ class Tops implements SystemParts<BlockPublisher> {
     this.settings = settings;
     this.answer = settings.variant === "paper" ? ("published" as const) : ("best" as const);
     this.drawing = drawingValues(settings);
+    prepareTables(settings);
     this.#core = core;
     this.#key = key;
   }
