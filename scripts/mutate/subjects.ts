@@ -141,6 +141,7 @@ const release: Subjects = {
 
 const reports: Subjects = {
   "src/local/aggregator.ts": [
+    "local/parts",
     "local/merge",
     "local/intake",
     "local/aggregator",

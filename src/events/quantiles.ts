@@ -49,10 +49,11 @@ export function quantileOf(noisy: NoisyCounts, p: number, confidence: number): Q
   const below = cumulative(noisy.counts);
   const deviation = (j: number): number => below[j]! - p * below[n]!;
   const reach = (j: number): number => reachAt(noisy, j, p, confidence);
+  // Both stop: D_0 is −p·total and D_n is (1 − p)·total, so one of them is not below 0, and one is not above it.
   let bottom = 0; // the first place that may be above the quantile
-  while (bottom < n && deviation(bottom) + reach(bottom) < 0) bottom++;
+  while (deviation(bottom) + reach(bottom) < 0) bottom++;
   let top = n; // the last place that may be below it
-  while (top > 0 && deviation(top) - reach(top) > 0) top--;
+  while (deviation(top) - reach(top) > 0) top--;
 
   const smooth = monotone(below);
   const shape = (bucket: number): Shape => shapeOf(smooth, edges, bucket);
