@@ -77,10 +77,10 @@ const CASES: readonly Case[] = [
 ];
 
 /** The least time of every push over all runs. */
-function leastTimes(count: number, begin: (run: number) => (i: number) => void): Float64Array {
+function leastTimes(count: number, begin: () => (i: number) => void): Float64Array {
   const least = new Float64Array(count).fill(Infinity);
   for (let run = 0; run < RUNS; run++) {
-    const push = begin(run);
+    const push = begin();
     let before = performance.now();
     for (let i = 0; i < count; i++) {
       push(i);
@@ -106,11 +106,12 @@ function wholeTree([fanout, levels]: readonly [number, number]): number {
 }
 
 export function* rows(): Generator<Row> {
+  let streams = 0;
   for (const { what, options, count, tree, valueAt = (i: number) => (i * 7919) % 1000 } of CASES) {
     process.stderr.write(`stall: ${what}\n`);
     const all = { max: 1000, unsafeSeed: "stall", ...options };
-    const times = leastTimes(count, (run) => {
-      const stream = privateStream({ ...all, epsilon: 1 + run / 1024 });
+    const times = leastTimes(count, () => {
+      const stream = privateStream({ ...all, epsilon: 1 + streams++ / 1024 });
       return (i) => stream.push(valueAt(i));
     });
     const naiveMs = tree === undefined ? null : wholeTree(tree);
