@@ -23,7 +23,8 @@ import type { Decoder, Encoder } from "./codec.js";
 import type { Predictor } from "./predictor.js";
 import type { Refined } from "./refine.js";
 import type { Stretch } from "./stretches.js";
-import type { Reached, TreeSequence } from "./treeSequence.js";
+import type { Reached } from "./runningTree.js";
+import type { TreeSequence } from "./treeSequence.js";
 
 /** Compilers know a constant of this module, and look an import up with every push. */
 const toGrid = quantise;

@@ -7,7 +7,8 @@ import type { Settings } from "./options.js";
 import { Predictor } from "./predictor.js";
 import { RangeIndex } from "./ranges.js";
 import { warmValues } from "./shape.js";
-import { largestTheta, TreeSequence } from "./treeSequence.js";
+import { largestTheta } from "./followTables.js";
+import { TreeSequence } from "./treeSequence.js";
 import { firstSpread } from "./weights.js";
 
 export interface PublisherParts {

@@ -33,7 +33,7 @@ import { SnapshotSequence } from "./snapshotSequence.js";
 import { type Stage, StagedSystem, type SystemParts } from "./stagedSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
 import type { PrivateStream } from "./system.js";
-import { prepareTables } from "./treeSequence.js";
+import { prepareTables } from "./followTables.js";
 import { firstParts, nodeEpsilon } from "./epsilonShares.js";
 
 /** Makes a stream: `push` a value, get its private number. This is ToPS. */

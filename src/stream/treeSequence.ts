@@ -1,7 +1,5 @@
 /** Which θ and which noise each tree of a release has: the same for all, or from tree to tree as the stream goes (follow.ts). */
 import type { Core } from "../core/core.js";
-import { lastMade } from "../core/lastMade.js";
-import { geometricCandidates } from "./choice.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { SLICES_PER_VALUE } from "./firstTree.js";
 import {
@@ -12,11 +10,11 @@ import {
   type FollowRule,
   followTree,
   loadFollowing,
-  makeFollowRule,
   noisyCount,
   otherThetas,
   saveFollowing,
 } from "./follow.js";
+import { followRule } from "./followTables.js";
 import { Perturber } from "./noise.js";
 import { firstParts, nodeParts } from "./epsilonShares.js";
 import type { Settings } from "./options.js";
@@ -32,43 +30,9 @@ import {
   refiningEpsilon,
   saveRefined,
 } from "./refine.js";
+import type { Place, Reached, RunningTree } from "./runningTree.js";
 import { ALL_PARTS, makeStretch, type Stretch, Stretches } from "./stretches.js";
 import { type CountedTree, TreeCounts } from "./treeCounts.js";
-
-/** A tree that runs. Never changed: the next tree has the next one. */
-export interface RunningTree {
-  readonly stretch: Stretch;
-  /** `undefined` where θ stays as it is. */
-  readonly following: Following | undefined;
-  /** Values above it are counted, in units of the stream. */
-  readonly limit: number;
-  /** What was counted in the tree before it. */
-  readonly counted?: CountedTree;
-  /** What the first tree found, where θ is chosen once more when it ends. */
-  readonly refined?: Refined | undefined;
-}
-
-/** Where the next value goes: its block, what that holds already, and what the running tree holds. */
-export interface Place {
-  readonly block: number;
-  /** Values of the block, and their sum. */
-  readonly filled: number;
-  readonly sum: number;
-  /** Values of the tree above the limit, and the sum of its estimates. */
-  readonly above: number;
-  readonly total: number;
-}
-
-/** Where values lead to: the running tree, and how many of its values are above its limit. */
-export interface Reached {
-  readonly tree: RunningTree;
-  readonly above: number;
-  /** All stretches up to it, and the counts of all trees before it. */
-  readonly list: readonly Stretch[];
-  readonly counts: readonly CountedTree[];
-  /** What counts the values of the first tree, if they lead no further than that. */
-  readonly refining: Classes | undefined;
-}
 
 export class TreeSequence {
   readonly stretches: Stretches;
@@ -97,7 +61,7 @@ export class TreeSequence {
     this.#key = key;
     this.#settings = settings;
     this.#leaves = settings.fanout ** (settings.levels - 1);
-    if (settings.follow) this.#rule = ruleOf(settings);
+    if (settings.follow) this.#rule = followRule(settings);
     if (settings.refine) {
       this.#refining = refiningClasses(settings);
       this.#refiningRead = refiningRead(settings);
@@ -344,31 +308,4 @@ export class TreeSequence {
     this.#refining = undefined;
     this.#running = { ...this.#running, refined: loadRefined(reader) };
   }
-}
-
-/** The largest Θ that a tree may have. */
-export const largestTheta = (settings: Settings, first: number): number =>
-  settings.follow ? Math.floor(settings.max / settings.resolution) : first;
-
-/** Makes what does not depend on θ before any value comes: tables of noise take a part of a millisecond each. */
-export function prepareTables(settings: Settings): void {
-  if (settings.follow) ruleOf(settings);
-  if (settings.refine) refiningClasses(settings);
-}
-
-/** Public, and the same for every stream with these settings. */
-const rules = new WeakMap<Settings, FollowRule>();
-
-const ruleFor = lastMade((epsilon: number, largest: number) =>
-  makeFollowRule(epsilon, geometricCandidates(largest)),
-);
-
-function ruleOf(settings: Settings): FollowRule {
-  let rule = rules.get(settings);
-  if (rule === undefined) {
-    const { epsilon, max, resolution } = settings;
-    rule = ruleFor(epsilon, Math.floor(max / resolution));
-    rules.set(settings, rule);
-  }
-  return rule;
 }

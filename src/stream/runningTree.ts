@@ -1,0 +1,41 @@
+/** The tree that runs, and where values lead to (treeSequence.ts). */
+import type { Classes } from "./classes.js";
+import type { Following } from "./follow.js";
+import type { Refined } from "./refine.js";
+import type { Stretch } from "./stretches.js";
+import type { CountedTree } from "./treeCounts.js";
+
+/** A tree that runs. Never changed: the next tree has the next one. */
+export interface RunningTree {
+  readonly stretch: Stretch;
+  /** `undefined` where θ stays as it is. */
+  readonly following: Following | undefined;
+  /** Values above it are counted, in units of the stream. */
+  readonly limit: number;
+  /** What was counted in the tree before it. */
+  readonly counted?: CountedTree;
+  /** What the first tree found, where θ is chosen once more when it ends. */
+  readonly refined?: Refined | undefined;
+}
+
+/** Where the next value goes: its block, what that holds already, and what the running tree holds. */
+export interface Place {
+  readonly block: number;
+  /** Values of the block, and their sum. */
+  readonly filled: number;
+  readonly sum: number;
+  /** Values of the tree above the limit, and the sum of its estimates. */
+  readonly above: number;
+  readonly total: number;
+}
+
+/** Where values lead to: the running tree, and how many of its values are above its limit. */
+export interface Reached {
+  readonly tree: RunningTree;
+  readonly above: number;
+  /** All stretches up to it, and the counts of all trees before it. */
+  readonly list: readonly Stretch[];
+  readonly counts: readonly CountedTree[];
+  /** What counts the values of the first tree, if they lead no further than that. */
+  readonly refining: Classes | undefined;
+}
