@@ -2,8 +2,8 @@
 import { checkPosition, type Random } from "../random.js";
 import { chachaBlock, initialState } from "./chacha.js";
 
-/** Words made ahead; those not taken are made again by the next reader. */
-const BUFFER_WORDS = 256;
+/** Words made ahead: few, because many readers take few. Those not taken are made again by the next reader. */
+const BUFFER_WORDS = 32;
 
 /**
  * Reads the keystream of `random` word by word. `random.position` moves when the caller calls {@link finish}, so
