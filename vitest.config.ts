@@ -21,7 +21,7 @@ const long = [
   "test/**/{privacyLoss,threshold,thresholdLaw,coverage,coverageBest,kill,hour,servers}.test.ts",
   "test/**/{batches,bucketIndex,checkedStore,emRules,firstTicks,ledger,liveStreams,logStore,parts,peopleTable,percentileReference,quantileReference,settings}.test.ts",
   "test/**/{acceleratedEm,aggregator,bucketForests,choice,conformance,consistency,extremes,file,firstTree,histogram,hubKeys,ingest,laplace,merge,percentiles,pinned,privacy,reports,scale,snapshot,squareWave,stream,text,workers}.test.ts",
-  "test/**/{badInput,column,eventHub,holdout,openAggregator,poisonedMemory,tails,tally,textEdits}.test.ts",
+  "test/**/{badInput,column,docs,eventHub,holdout,openAggregator,poisonedMemory,refine,tails,tally,textEdits}.test.ts",
   "packages/*/test/**/*.test.ts",
 ];
 
