@@ -10,7 +10,7 @@ import type { Core } from "../core/core.js";
 import { exactRational } from "../core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../core/tables/scale.js";
 import type { Settings } from "./options.js";
-import { type ForestShape, NO_OTHERS, type OtherScales, type PlacedTree, Trees } from "./trees.js";
+import { type ForestShape, type OtherScales, type PlacedTree, Trees } from "./trees.js";
 
 /**
  * t = levels·Θ/ε, with ε the exact rational that its double stands for.
@@ -57,13 +57,7 @@ export class Perturber {
    * @param fractionBits f is rounded to multiples of 2^−fractionBits, so that sums of estimates are exact in a double
    * @param others what else the scale of the next tree may be
    */
-  constructor(
-    core: Core,
-    key: Uint32Array,
-    shape: ForestShape,
-    fractionBits: number,
-    others: OtherScales = NO_OTHERS,
-  ) {
+  constructor(core: Core, key: Uint32Array, shape: ForestShape, fractionBits: number, others?: OtherScales) {
     this.#core = core;
     this.#fanout = shape.fanout;
     this.#levels = shape.levels;

@@ -28,13 +28,6 @@ export interface OtherScales {
   scaleOf(theta: number): Scale;
 }
 
-export const NO_OTHERS: OtherScales = {
-  thetas: () => [],
-  scaleOf: () => {
-    throw new Error("there is none");
-  },
-};
-
 /** A tree that is being drawn. */
 interface DrawnTree extends Span {
   readonly scale: Scale;
@@ -62,11 +55,11 @@ export class Trees {
   readonly #ahead: DrawnTree[] = [];
   /** The next tree with noise of another scale, by Θ: which one it will be is known only when the running tree ends. */
   readonly #others = new Map<number, DrawnTree>();
-  readonly #otherScales: OtherScales;
+  readonly #otherScales: OtherScales | undefined;
   /** The first block that draws a slice of a next tree. */
   aheadFrom = Infinity;
 
-  constructor(core: Core, key: Uint32Array, shape: ForestShape, fraction: number, others: OtherScales) {
+  constructor(core: Core, key: Uint32Array, shape: ForestShape, fraction: number, others?: OtherScales) {
     this.#core = core;
     this.#key = key;
     this.#shape = shape;
@@ -110,17 +103,17 @@ export class Trees {
         drawn(next, block - this.#beginning(at) + 1);
         at = next.end;
       }
-      if (others && this.#nodes > HUGE) this.#drawOthers(now.end, block);
+      if (others && this.#otherScales !== undefined && this.#nodes > HUGE)
+        this.#drawOthers(this.#otherScales, now.end, block);
     } catch {
       this.#forget();
     }
   }
 
   /** The same for the other scales that the next tree may have; a scale takes a part of a millisecond to make: one with a block. */
-  #drawOthers(first: number, block: number): void {
-    const fresh = this.#otherScales.thetas().find((theta) => !this.#others.has(theta));
-    if (fresh !== undefined)
-      this.#others.set(fresh, this.#begin(this.#spanOf(first), this.#otherScales.scaleOf(fresh)));
+  #drawOthers(scales: OtherScales, first: number, block: number): void {
+    const fresh = scales.thetas().find((theta) => !this.#others.has(theta));
+    if (fresh !== undefined) this.#others.set(fresh, this.#begin(this.#spanOf(first), scales.scaleOf(fresh)));
     for (const tree of this.#others.values()) drawn(tree, block - this.#beginning(first) + 1);
   }
 
