@@ -29,7 +29,7 @@ export class WorkerProcess {
   readonly #settings: ProcessSettings;
   /** Whether the process says that it has frozen itself. */
   #frozen = false;
-  /** Whether the process runs that far that it obeys signals. */
+  /** Whether the process has started and obeys signals. */
   #started = false;
   #thawed: Promise<void> = Promise.resolve();
 
@@ -67,14 +67,17 @@ export class WorkerProcess {
     const child = this.#child;
     child?.kill("SIGHUP");
     await until(() => this.#frozen, 2 * this.#settings.freezeWithin).catch(() => child?.kill("SIGSTOP"));
-    await during();
-    child?.kill("SIGCONT");
+    try {
+      await during();
+    } finally {
+      child?.kill("SIGCONT");
+    }
   }
 
   /** Asks it to finish; kills it if it does not within 20 seconds. */
   async stop(): Promise<void> {
     this.#ended = true;
-    await this.#thawed;
+    await this.#thawed.catch(() => undefined); // whoever froze it has the error
     const child = this.#child;
     if (child === undefined) return;
     const exited = once(child, "exit");
