@@ -1,8 +1,8 @@
 /**
  * The attacker makes calls on what is kept in a store fail: streams of events, counters, histograms. Memory
  * runs out, a kernel traps, the store fails before or after its work, the clock throws. The caller opens the object again
- * if it has ended, and makes the call again unless its sequence number says that the call was stored. Nothing
- * that is said later may show that a call has failed.
+ * if it has ended, and makes the call again unless its sequence number says that the call was stored. Later
+ * answers must be the same as if no call had failed.
  */
 import { describe } from "vitest";
 import { openStream } from "../../src/index.js";

@@ -107,7 +107,7 @@ test("the core is named, and a word said where WebAssembly was wanted and is not
   expect(text({}, SECRET, "js")).toContain(`Randomness: ${RANDOMNESS.secret}. Core: js (${note}).`);
 });
 
-test("θ is the same from the first position on, unless it is said to change", () => {
+test("thresholds: one θ from position 0 on, unless a list of changes is given", () => {
   const thresholds = (change: object) => makeStatement(SECRET, "wasm", 7, { ...PARTS, ...change }).thresholds;
   expect(thresholds({})).toEqual([{ from: 0, threshold: 12.3456789 }]);
   expect(thresholds({ threshold: null })).toEqual([]);
