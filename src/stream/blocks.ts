@@ -17,8 +17,14 @@ export interface Forest extends Columns {
   start: Float64Array | undefined;
   blocks: number;
   /** Of each stretch of trees in it, by the stretch's first leaf; made when an answer needs them. */
-  readonly shrinkages: Map<number, Shrinkage>;
+  shrinkages: Map<number, Shrinkage> | undefined;
 }
+
+/** What runs before the first block: it is in no list, and nothing is written to it. */
+const NO_FOREST: Forest = {
+  ...makeColumns(0, false, 0),
+  ...{ before: 0, start: undefined, blocks: 0, shrinkages: undefined },
+};
 
 /** Repeats what a smoother makes of the estimates of the forest that begins with block `block`. */
 export type Replay = (
@@ -33,16 +39,15 @@ export interface BlocksShape {
   readonly blocksPerForest: number;
   /** Forests kept. */
   readonly history: number;
-  /** Whether published sums may differ from estimates at the end of a block. */
-  readonly holdsBack?: boolean;
 }
 
 export class PublishedBlocks {
   readonly #shape: BlocksShape;
+  readonly #holdsBack: boolean;
   readonly #forests: Forest[] = [];
   #dropped = 0;
-  /** The last forest; before the first block, one that is in no list. */
-  #running: Forest;
+  /** The last forest. */
+  #running = NO_FOREST;
   /** Columns for the forests that the next blocks begin. */
   readonly #spare: Columns[] = [];
   /** How many blocks the running forest can hold without further memory. */
@@ -50,15 +55,10 @@ export class PublishedBlocks {
   /** What every position of the block that is not finished yet publishes, but its last. */
   prediction = NaN;
 
-  constructor(shape: BlocksShape) {
+  /** @param holdsBack whether published sums may differ from estimates at the end of a block */
+  constructor(shape: BlocksShape, holdsBack = false) {
     this.#shape = shape;
-    this.#running = {
-      ...this.#makeColumns(0),
-      before: 0,
-      start: undefined,
-      blocks: 0,
-      shrinkages: new Map(),
-    };
+    this.#holdsBack = holdsBack;
   }
 
   /**
@@ -139,8 +139,7 @@ export class PublishedBlocks {
   }
 
   #makeColumns(blocks: number): Columns {
-    const { blocksPerForest, holdsBack } = this.#shape;
-    return makeColumns(blocksPerForest, holdsBack ?? false, blocks);
+    return makeColumns(this.#shape.blocksPerForest, this.#holdsBack, blocks);
   }
 
   /** A new forest, in the columns of the one that is dropped for it, if there is one. */
@@ -154,7 +153,7 @@ export class PublishedBlocks {
       this.#forests.shift();
       this.#dropped++;
     }
-    this.#running = { before, prefix, perValue, held, start, blocks: 0, shrinkages: new Map() };
+    this.#running = { before, prefix, perValue, held, start, blocks: 0, shrinkages: undefined };
     this.#forests.push(this.#running);
     this.#room = roomOf(this.#running);
   }
@@ -183,8 +182,10 @@ export class PublishedBlocks {
   save(writer: Encoder, fraction: number, replay: Replay): void {
     writer.count(this.#dropped);
     writer.count(this.#forests.length);
-    for (const [place, { before, prefix, perValue, held, start, blocks }] of this.#forests.entries()) {
-      const estimates = Float64Array.from({ length: blocks }, (_, k) => prefix.at(k + 1) - prefix.at(k));
+    for (let place = 0; place < this.#forests.length; place++) {
+      const { before, prefix, perValue, held, start, blocks } = this.#forests[place]!;
+      const estimates = new Float64Array(blocks);
+      for (let k = 0; k < blocks; k++) estimates[k] = prefix.at(k + 1) - prefix.at(k);
       writer.double(before);
       writer.multiples(estimates, fraction);
       writer.double(perValue.at(0));
@@ -197,7 +198,7 @@ export class PublishedBlocks {
   }
 
   load(reader: Decoder, fraction: number, replay: Replay): void {
-    const { blocksPerForest: most, holdsBack } = this.#shape;
+    const { blocksPerForest: most } = this.#shape;
     this.#dropped = reader.count();
     this.#forests.length = 0;
     for (let place = 0, forests = reader.count(); place < forests; place++) {
@@ -212,10 +213,10 @@ export class PublishedBlocks {
       const prefix = new Float64Array(blocks + 1);
       estimates.forEach((estimate, k) => (prefix[k + 1] = prefix[k]! + estimate));
       this.#running = {
-        ...{ before, start, blocks, shrinkages: new Map() },
+        ...{ before, start, blocks, shrinkages: undefined },
         prefix: Column.of(prefix, most + 1),
         perValue: Column.of(perValue, most),
-        held: holdsBack ? Column.of(held, most) : undefined,
+        held: this.#holdsBack ? Column.of(held, most) : undefined,
       };
       this.#forests.push(this.#running);
       this.#room = roomOf(this.#running);

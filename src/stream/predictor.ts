@@ -21,9 +21,11 @@ export interface Predictions {
   readonly starts: readonly Float64Array[];
 }
 
+/** Repeats predictions for snapshots: one for all streams that share settings, one after the other. */
+let repeating: { readonly settings: Settings; readonly smoother: Smoother } | undefined;
+
 export class Predictor {
-  /** Another one that has seen no block. */
-  readonly #again: () => Predictor;
+  readonly #settings: Settings;
   readonly #smoother: Smoother;
   readonly #noise: NodeNoise;
   readonly #blockLength: number;
@@ -38,15 +40,10 @@ export class Predictor {
    * @param largest sums up to it stay exact, in grid units
    */
   constructor(settings: Settings, noise: NodeNoise, firstMean: number, fraction: number, largest: number) {
-    this.#again = () => new Predictor(settings, noise, firstMean, fraction, largest);
-    const { smoother, blockLength, resolution } = settings;
+    const { smoother, blockLength } = settings;
+    this.#settings = settings;
     this.#noise = noise;
-    this.#smoother = makeSmoother(smoother, {
-      ...settings,
-      unit: resolution / blockLength,
-      first: firstMean * blockLength,
-      largest,
-    });
+    this.#smoother = smootherFor(settings, firstMean, largest);
     this.#blockLength = blockLength;
     this.#fraction = fraction;
     this.#unit = 1 / fraction;
@@ -87,26 +84,40 @@ export class Predictor {
     perValue[0] = current;
     const forestsBefore = (end: number): number => Math.ceil(end / this.#forest);
     const length = forestsBefore(block + count) - forestsBefore(block);
-    const starts = Array.from({ length }, () => new Float64Array(this.#smoother.state.length));
+    const starts: Float64Array[] = [];
+    while (starts.length < length) starts.push(new Float64Array(this.#smoother.state.length));
     return { perValue, held: new Float64Array(count), starts };
   }
 
   /** `next` for finished blocks in order, from block `block` on. */
-  nextMany(estimates: Float64Array, block: number, { perValue, held, starts }: Predictions): void {
+  nextMany(estimates: Float64Array, block: number, predictions: Predictions): void {
+    this.#predict(this.#smoother, estimates, block, predictions);
+  }
+
+  #predict(
+    smoother: Smoother,
+    estimates: Float64Array,
+    block: number,
+    { perValue, held, starts }: Predictions,
+  ): void {
     for (let i = 0, begun = 0; i < estimates.length; i++) {
-      if (this.#begins(block + i)) starts[begun++]!.set(this.#smoother.state);
+      if (this.#begins(block + i)) starts[begun++]!.set(smoother.state);
       if (this.#blockLength === 1) continue; // nothing is left to prediction
-      perValue[i + 1] = this.next(estimates[i]!, this.#noise.varianceAt(block + i));
-      held[i] = this.held;
+      const next = smoother.next(estimates[i]!, this.#noise.varianceAt(block + i));
+      perValue[i + 1] = this.round(next / this.#blockLength);
+      held[i] = this.round(smoother.heldBack ?? 0);
     }
   }
 
   /** Predictions in a forest are a function of its estimates and of what the smoother knew before. */
   readonly replay: Replay = (block, start, first, estimates) => {
-    const again = this.#again();
-    again.smoother.state.set(start);
-    const predictions = again.prepare(block, estimates.length, first);
-    again.nextMany(estimates, block, predictions);
+    if (repeating?.settings !== this.#settings)
+      repeating = { settings: this.#settings, smoother: smootherFor(this.#settings, 0, Infinity) };
+    const { smoother } = repeating;
+    smoother.state.set(start);
+    smoother.restart?.();
+    const predictions = this.prepare(block, estimates.length, first);
+    this.#predict(smoother, estimates, block, predictions);
     return predictions;
   };
 
@@ -130,4 +141,13 @@ export class Predictor {
   round(perValue: number): number {
     return Math.floor(perValue * this.#fraction + 0.5) * this.#unit;
   }
+}
+
+function smootherFor(settings: Settings, firstMean: number, largest: number): Smoother {
+  const { smoother, fanout, levels, blocksPerForest, blockLength, resolution } = settings;
+  return makeSmoother(smoother, {
+    ...{ fanout, levels, blocksPerForest, blockLength, largest },
+    unit: resolution / blockLength,
+    first: firstMean * blockLength,
+  });
 }

@@ -29,14 +29,13 @@ export function makeParts(
   firstMean: number,
   cap: number,
 ): PublisherParts {
-  const noisiest = { ...settings, epsilon: leastEpsilon(settings) };
-  const largest = largestSum(noisiest, largestTheta(settings, theta), cap);
+  const largest = largestSum(settings, leastEpsilon(settings), largestTheta(settings, theta), cap);
   const bits = fractionBits(largest);
   const fraction = 2 ** bits;
   const trees = new TreeSequence(core, key, settings, theta, bits);
   const predictor = new Predictor(settings, trees.stretches, firstMean, fraction, largest);
   const { heldBack, weights } = predictor.smoother;
-  const published = new PublishedBlocks({ ...settings, holdsBack: heldBack !== undefined });
+  const published = new PublishedBlocks(settings, heldBack !== undefined);
   const first = firstSpread(warmValues(settings), theta, settings.epsilon);
   const ranges = new RangeIndex(published, settings, trees.stretches, { first, weights });
   return { fraction, trees, predictor, published, ranges };

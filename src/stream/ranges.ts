@@ -87,10 +87,11 @@ export class RangeIndex {
     const first = this.#blocks.firstBlock(place);
     const inForest = Math.min(block, first + forest.blocks - 1);
     const start = Math.max(0, this.#noise.startOf(inForest) - first);
-    let shrinkage = forest.shrinkages.get(start);
+    const known = (forest.shrinkages ??= new Map<number, Shrinkage>());
+    let shrinkage = known.get(start);
     if (shrinkage === undefined) {
       shrinkage = new Shrinkage(this.#shape, this.#noise.varianceAt(inForest), start);
-      forest.shrinkages.set(start, shrinkage);
+      known.set(start, shrinkage);
     }
     shrinkage.update(forest.prefix, Math.min(forest.blocks, this.#noise.endOf(inForest) - first));
     return shrinkage.end === start ? undefined : shrinkage;

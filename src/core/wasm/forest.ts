@@ -1,7 +1,9 @@
 /** A tree of noise, grown in WASM memory: assembly/laplace.ts draws it, assembly/consistency.ts corrects it. */
 import type { Forests } from "../core.js";
+import * as js from "../js/forest.js";
 import { groupCount, leafCount, nodeCount } from "../tree.js";
 import { type Kernels, useArena } from "./instance.js";
+import { FEW_SAMPLES } from "./laplace.js";
 import { withRandom } from "./reader.js";
 
 const BYTES = Float64Array.BYTES_PER_ELEMENT;
@@ -10,6 +12,7 @@ export function forest(kernels: Kernels): Forests {
   return {
     growTree(random, scale, fanout, levels) {
       const [leaves, nodes] = [leafCount(fanout, levels), nodeCount(fanout, levels)];
+      if (nodes <= FEW_SAMPLES) return js.growTree(random, scale, fanout, levels);
       return useArena(kernels, (arena) => {
         const scaleAt = arena.put(scale.words);
         const start = arena.take(nodes * BYTES);

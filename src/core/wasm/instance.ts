@@ -111,12 +111,16 @@ function fromBase64(text: string): Uint8Array {
   return bytes;
 }
 
+/** The arena of all calls with secrets: one call ends before the next begins. */
+let shared: { readonly kernels: Kernels; readonly arena: Arena } | undefined;
+
 /**
  * Runs a call with an arena and then overwrites all that the call took of the shared memory, also if it throws: values,
  * sums, noise, keys and keystream must not stay where the next call, or a reader of the memory, finds them.
  */
 export function useArena<T>(kernels: Kernels, run: (arena: Arena) => T): T {
-  const arena = new Arena(kernels);
+  if (shared?.kernels !== kernels) shared = { kernels, arena: new Arena(kernels) };
+  const { arena } = shared;
   try {
     return run(arena);
   } finally {
@@ -132,11 +136,28 @@ export class Arena {
   readonly #memory: WebAssembly.Memory;
   readonly #start: number;
   #next: number;
+  // Views of all memory: one for each copy would be more garbage than most copies are bytes.
+  #bytes: Uint8Array;
+  #words: Uint32Array;
+  #doubles: Float64Array;
 
   constructor(kernels: Kernels) {
     this.#memory = kernels.memory;
     this.#start = kernels.heapBase();
     this.#next = this.#start + 15;
+    const { buffer } = this.#memory;
+    this.#bytes = new Uint8Array(buffer);
+    this.#words = new Uint32Array(buffer);
+    this.#doubles = new Float64Array(buffer);
+  }
+
+  /** Makes the views again where the memory has grown: the old ones have no bytes left. */
+  #look(): void {
+    if (this.#bytes.length > 0) return;
+    const { buffer } = this.#memory;
+    this.#bytes = new Uint8Array(buffer);
+    this.#words = new Uint32Array(buffer);
+    this.#doubles = new Float64Array(buffer);
   }
 
   /** Room for `bytes`, aligned for SIMD. What stood there before is still there: kernels write before they read. */
@@ -156,14 +177,29 @@ export class Arena {
     return start;
   }
 
+  /** @param start aligned as the array's numbers are */
   write(start: number, array: TypedArray): void {
-    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-    new Uint8Array(this.#memory.buffer, start, array.byteLength).set(bytes);
+    this.#look();
+    if (array instanceof Float64Array) this.#doubles.set(array, start / 8);
+    else if (array instanceof Uint32Array) this.#words.set(array, start / 4);
+    else this.#bytes.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), start);
   }
 
-  /** Overwrites everything that was taken. */
+  writeDouble(start: number, number: number): void {
+    this.#look();
+    this.#doubles[start / 8] = number;
+  }
+
+  readDouble(start: number): number {
+    this.#look();
+    return this.#doubles[start / 8]!;
+  }
+
+  /** Overwrites everything that was taken, and takes it back. */
   wipe(): void {
-    new Uint8Array(this.#memory.buffer, this.#start, this.#next - this.#start).fill(0);
+    this.#look();
+    this.#bytes.fill(0, this.#start, this.#next);
+    this.#next = this.#start + 15;
   }
 
   /** A copy of `count` numbers from `start` on. Engines do not write zeros first into what is made from an array. */

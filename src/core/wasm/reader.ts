@@ -19,12 +19,11 @@ export function withRandom(
   checkPosition(random.position);
   const block = arena.take(kernels.randomBytes());
   arena.write(block, initialState(random));
-  const position = Float64Array.of(random.position);
-  arena.write(block + RANDOM_POSITION, position);
+  arena.writeDouble(block + RANDOM_POSITION, random.position);
   run(block);
-  arena.read(block + RANDOM_POSITION, position);
-  checkPosition(position[0]!);
-  random.position = position[0]!;
+  const position = arena.readDouble(block + RANDOM_POSITION);
+  checkPosition(position);
+  random.position = position;
 }
 
 /** Samples made by one call: 64 KiB of f64. */

@@ -46,10 +46,10 @@ export function threshold(kernels: Kernels): Thresholds {
 function stage(arena: Arena, selection: Selection): number {
   const { countWeight, penaltyFactor, penaltyUnit, stride, strideCoin, sideCoin, scale } = selection;
   const at = arena.take(SELECTION_SCALE + scale.words.byteLength);
-  arena.write(at + SELECTION_COUNT_WEIGHT, Float64Array.of(countWeight));
-  arena.write(at + SELECTION_PENALTY_FACTOR, Float64Array.of(penaltyFactor));
-  arena.write(at + SELECTION_PENALTY_UNIT, Float64Array.of(penaltyUnit));
-  arena.write(at + SELECTION_STRIDE, Float64Array.of(stride));
+  arena.writeDouble(at + SELECTION_COUNT_WEIGHT, countWeight);
+  arena.writeDouble(at + SELECTION_PENALTY_FACTOR, penaltyFactor);
+  arena.writeDouble(at + SELECTION_PENALTY_UNIT, penaltyUnit);
+  arena.writeDouble(at + SELECTION_STRIDE, stride);
   arena.write(at + SELECTION_STRIDE_COIN, strideCoin.words);
   arena.write(at + SELECTION_SIDE_COIN, sideCoin.words);
   arena.write(at + SELECTION_SCALE, scale.words);

@@ -10,6 +10,9 @@ export function median(): Smoother {
   let known = NaN; // how many estimates `sorted` knows of; a restored state has more, and `sorted` is made again
   return {
     state,
+    restart() {
+      known = NaN;
+    },
     next(estimate) {
       const size = remembered(state);
       if (known !== state[0]) {

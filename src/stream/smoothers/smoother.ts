@@ -38,6 +38,8 @@ export interface Smoother {
   readonly weights?: PastWeights;
   /** Everything it remembers, for a snapshot; of fixed length. */
   readonly state: Float64Array;
+  /** Called after the state was set from outside. Left out where nothing is kept that follows from it. */
+  restart?(): void;
 }
 
 /** The last values pushed, at most `state.length − 1` of them: state[0] counts pushes, the rest is a ring. */
