@@ -1,6 +1,8 @@
 /** Bytes end to end. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const out = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const out = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {
     out.set(part, at);

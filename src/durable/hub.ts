@@ -3,7 +3,7 @@ import { checkValues } from "../core/batches.js";
 import { checkInteger, checkText, checkValue } from "../core/checks.js";
 import { given } from "../core/given.js";
 import type { RangeAnswer } from "../stream/answer.js";
-import { heldOut, resolveSettings, type StreamOptions } from "../stream/options.js";
+import { heldOut, resolveSettings, type Settings, type StreamOptions } from "../stream/options.js";
 import { snapshotKey } from "../stream/sealing.js";
 import { explainStatement, type Statement } from "../stream/statement.js";
 import { HoldoutStream } from "../stream/stream.js";
@@ -53,6 +53,8 @@ export class Hub {
   readonly #shared: SharedThreshold | undefined;
   /** Values that one stream holds out by itself. */
   readonly #holdout: number;
+  /** Settings of its streams, made with the first one: a shared θ is known by then. */
+  #common: Settings | undefined;
   #published = 0;
   /** Calls that are running, and what to do when there are none left. */
   #calls = 0;
@@ -266,13 +268,21 @@ export class Hub {
 
   async #open(name: string): Promise<DurableStream> {
     const atLeast = checkInteger("atLeast", this.#settings.atLeast(name), 0, Number.MAX_SAFE_INTEGER);
-    return openIn(await this.#place, this.#optionsOf(name), atLeast, undefined);
+    return openIn(await this.#place, this.#settingsOf(name), name, atLeast, undefined);
+  }
+
+  /** Streams differ in their names alone, but for the one that holds values out, and for seeds. */
+  #settingsOf(name: string): Settings {
+    const seeded = this.#settings.options.unsafeSeed !== undefined;
+    if (seeded || (this.#shared !== undefined && name === HOLDOUT))
+      return resolveSettings(this.#optionsOf(name));
+    return (this.#common ??= resolveSettings(this.#optionsOf(name)));
   }
 
   async #prepare(): Promise<Place> {
     const { store, key, budget } = this.#settings;
     const place = { store, committer: this.#committer, key: await snapshotKey(key) };
-    const release = HoldoutStream.begin(this.#optionsOf(HOLDOUT)).statement();
+    const release = HoldoutStream.begin(resolveSettings(this.#optionsOf(HOLDOUT))).statement();
     await charge(budget, undefined, release);
     return place;
   }

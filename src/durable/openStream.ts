@@ -9,7 +9,7 @@
 import { checkInteger, checkText, ownOptions } from "../core/checks.js";
 import { given } from "../core/given.js";
 import type { RangeAnswer } from "../stream/answer.js";
-import { STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
+import { resolveSettings, type Settings, STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
 import { type SnapshotKey, snapshotKey } from "../stream/sealing.js";
 import type { Statement } from "../stream/statement.js";
 import { HoldoutStream } from "../stream/stream.js";
@@ -19,7 +19,7 @@ import { Committer } from "./committer.js";
 import { Durable } from "./durable.js";
 import { charge } from "./budget.js";
 import type { Budget } from "./odometer.js";
-import type { Store, StoredSnapshot } from "./stores/store.js";
+import type { Store } from "./stores/store.js";
 
 interface NamedOptions extends StreamOptions {
   /** Which stream of the store. Public. */
@@ -48,7 +48,7 @@ export async function openStream(asked: OpenStreamOptions): Promise<DurableStrea
   checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
   const checked = new CheckedStore(store);
   const place = { store: checked, committer: new Committer(checked), key: await snapshotKey(key) };
-  return openIn(place, options, atLeast, budget);
+  return openIn(place, resolveSettings(options), options.name, atLeast, budget);
 }
 
 /** What the streams of one hub share. */
@@ -58,32 +58,27 @@ export interface Place {
   readonly key: CryptoKey;
 }
 
+/** @param settings those of many streams may be one object; `name` says which stream it is */
 export async function openIn(
   { store, committer, key }: Place,
-  options: NamedOptions,
+  settings: Settings,
+  name: string,
   atLeast: number,
   budget: Budget | undefined,
 ): Promise<DurableStream> {
-  const { name } = options;
   const found = await store.get(name, atLeast);
   try {
-    const stream = found === undefined ? HoldoutStream.begin(options) : await resume(found, key, options);
+    const stream =
+      found === undefined
+        ? HoldoutStream.begin(settings, name)
+        : await HoldoutStream.restore(found.bytes, key, settings, name);
+    if (found !== undefined) checkSequence(name, found.sequence, stream.sequence);
     if (budget !== undefined) await charge(budget, name, stream.statement(), found === undefined);
     return new DurableStream(stream, store, committer, await stream.cipher(key), name);
   } catch (reason) {
     await store.giveBack(name);
     throw reason;
   }
-}
-
-async function resume(
-  found: StoredSnapshot,
-  key: SnapshotKey,
-  options: NamedOptions,
-): Promise<HoldoutStream> {
-  const stream = await HoldoutStream.restore(found.bytes, key, options);
-  checkSequence(options.name, found.sequence, stream.sequence);
-  return stream;
 }
 
 /** A stream of values that publishes a number after its state is stored. */

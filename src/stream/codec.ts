@@ -54,11 +54,25 @@ export class Encoder {
     this.blob(new TextEncoder().encode(value));
   }
 
-  blob(bytes: Uint8Array): void {
-    this.count(bytes.length);
-    this.#reserve(bytes.length);
+  /** Bytes, in one or two parts. */
+  blob(bytes: Uint8Array, more?: Uint8Array): void {
+    const length = bytes.length + (more?.length ?? 0);
+    this.count(length);
+    this.#reserve(length);
     this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
+    if (more !== undefined) this.#bytes.set(more, this.#length + bytes.length);
+    this.#length += length;
+  }
+
+  /** Overwrites everything written so far: states are secret. The next one is written into the same memory. */
+  wipe(): void {
+    this.#bytes.fill(0, 0, this.#length);
+    this.#length = 0;
+  }
+
+  /** How many bytes there is memory for. */
+  get room(): number {
+    return this.#bytes.length;
   }
 
   /** Multiples of 1/fraction, as differences from one to the next. */

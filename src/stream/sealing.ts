@@ -18,41 +18,68 @@ export const IV_LENGTH = 12;
 export const TAG_LENGTH = 16;
 
 const INFO = new TextEncoder().encode("brume snapshot");
+/** HKDF-Expand numbers its blocks; a key takes one. */
+const FIRST_BLOCK = Uint8Array.of(1);
+const OPTIONS = { authTagLength: TAG_LENGTH };
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Node's own cipher answers at once and takes a fraction of WebCrypto's time for a small snapshot. */
 const node = globalThis.process?.getBuiltinModule?.("node:crypto");
 
+/** Random bytes that no snapshot has used yet: one large request costs less than many small ones. Public, once used. */
+const random = new Uint8Array(4096);
+let used = random.length;
+
+/** As many random bytes for a salt or an IV: copy them. */
+export function freshBytes(count: number): Bytes {
+  if (used + count > random.length) {
+    crypto.getRandomValues(random);
+    used = 0;
+  }
+  used += count;
+  return random.subarray(used - count, used);
+}
+
 /** Encrypts the snapshots of one stream. */
 export class StreamCipher {
   /** Public; stands in every snapshot of the stream. */
   readonly salt: Bytes;
-  /** A KeyObject where Node's cipher is there. */
-  readonly #key: CryptoKey | KeyObject;
+  /** 32 bytes where Node's cipher is there. */
+  readonly #key: CryptoKey | Bytes;
 
-  private constructor(salt: Bytes, key: CryptoKey | KeyObject) {
+  private constructor(salt: Bytes, key: CryptoKey | Bytes) {
     this.salt = salt;
     this.#key = key;
   }
 
-  /** @param salt of a stream that has one already; a new stream gets a random one */
-  static async make(
+  /**
+   * Comes at once where Node's cipher is there and the key is a CryptoKey that was used before.
+   * @param salt of a stream that has one already; a new stream gets a random one
+   */
+  static make(
     key: SnapshotKey,
-    salt: Bytes = crypto.getRandomValues(new Uint8Array(SALT_LENGTH)),
-  ): Promise<StreamCipher> {
+    salt: Bytes = freshBytes(SALT_LENGTH).slice(),
+  ): StreamCipher | Promise<StreamCipher> {
+    const known = extractedKeys.get(key as CryptoKey);
+    return known === undefined ? StreamCipher.#make(key, salt) : StreamCipher.#expand(known, salt);
+  }
+
+  static async #make(key: SnapshotKey, salt: Bytes): Promise<StreamCipher> {
     const master = await snapshotKey(key);
-    const info = joinBytes([INFO, salt]);
     const extractedKey = extracted(master);
-    if (extractedKey !== undefined) {
-      // One HMAC per stream: the first of the two steps of HKDF depends on the key alone.
-      const hmac = node.createHmac("sha256", extractedKey).update(info).update(Uint8Array.of(1));
-      return new StreamCipher(salt, node.createSecretKey(hmac.digest()));
-    }
+    if (extractedKey !== undefined) return StreamCipher.#expand(extractedKey, salt);
+    const info = joinBytes([INFO, salt]);
     const derivation = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(0), info };
     const secret = await crypto.subtle.deriveBits(derivation, master, 256);
     const usages: KeyUsage[] = ["encrypt", "decrypt"];
     return new StreamCipher(salt, await crypto.subtle.importKey("raw", secret, "AES-GCM", false, usages));
+  }
+
+  /** One HMAC per stream: the first of the two steps of HKDF depends on the key alone. */
+  static #expand(extractedKey: KeyObject, salt: Bytes): StreamCipher {
+    const hmac = node.createHmac("sha256", extractedKey).update(INFO).update(salt).update(FIRST_BLOCK);
+    return new StreamCipher(salt, new Uint8Array(hmac.digest()));
   }
 
   /**
@@ -65,7 +92,7 @@ export class StreamCipher {
       return crypto.subtle
         .encrypt(parameters(iv, header), this.#key, plain)
         .then((sealed) => joinBytes([header, new Uint8Array(sealed)]));
-    const cipher = node.createCipheriv("aes-256-gcm", this.#key, iv, { authTagLength: TAG_LENGTH });
+    const cipher = node.createCipheriv("aes-256-gcm", this.#key, iv, OPTIONS);
     cipher.setAAD(header);
     const text = cipher.update(plain);
     cipher.final();
@@ -78,7 +105,7 @@ export class StreamCipher {
     if (this.#key instanceof CryptoKey)
       return new Uint8Array(await crypto.subtle.decrypt(parameters(iv, header), this.#key, sealed));
     const end = sealed.length - TAG_LENGTH;
-    const decipher = node.createDecipheriv("aes-256-gcm", this.#key, iv, { authTagLength: TAG_LENGTH });
+    const decipher = node.createDecipheriv("aes-256-gcm", this.#key, iv, OPTIONS);
     decipher.setAAD(header);
     decipher.setAuthTag(sealed.subarray(end));
     const text = decipher.update(sealed.subarray(0, end));

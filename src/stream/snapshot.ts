@@ -9,7 +9,7 @@
 import { NOISE_VERSION } from "../core/random.js";
 import { Decoder, Encoder } from "./codec.js";
 import type { Settings } from "./options.js";
-import { IV_LENGTH, SALT_LENGTH, type SnapshotKey, StreamCipher, TAG_LENGTH } from "./sealing.js";
+import { freshBytes, IV_LENGTH, SALT_LENGTH, type SnapshotKey, StreamCipher, TAG_LENGTH } from "./sealing.js";
 import { smootherName } from "./smoothers/index.js";
 
 export interface OpenedSnapshot {
@@ -29,30 +29,41 @@ export const FORMAT_VERSION = 1;
 const MAGIC = new TextEncoder().encode("brume");
 /** Two bytes after the magic: the format, and which noise follows from the key. */
 const VERSIONS = { format: FORMAT_VERSION, noise: NOISE_VERSION };
+const VERSION_BYTES = Object.values(VERSIONS);
 const SEQUENCE_AT = MAGIC.length + Object.keys(VERSIONS).length;
 const SALT_AT = SEQUENCE_AT + 8;
 const BODY_AT = SALT_AT + SALT_LENGTH + IV_LENGTH;
+
+/** Writes the next state: hubs take many thousand snapshots a second. */
+let spare: Encoder | undefined;
+/** More memory than this is not kept. */
+const MOST_SPARE = 2 ** 16;
+
+/** What `save` writes; the encoder's own memory is wiped. */
+export function encode(save: (writer: Encoder) => void): Uint8Array<ArrayBuffer> {
+  const writer = spare ?? new Encoder();
+  spare = undefined;
+  try {
+    save(writer);
+    return writer.bytes;
+  } finally {
+    writer.wipe();
+    if (writer.room <= MOST_SPARE) spare = writer;
+  }
+}
 
 /** What a snapshot encrypts: the parameters, then what `save` writes. */
 export function encodeState(
   parameters: Parameters,
   save: (writer: Encoder) => void,
 ): Uint8Array<ArrayBuffer> {
-  return encodeBehind(encodeParameters(parameters), save);
+  return encode((writer) => {
+    writer.text(JSON.stringify(parameters));
+    save(writer);
+  });
 }
 
-/** @param parameters made by `encodedParameters` */
-export function encodeBehind(
-  parameters: Uint8Array,
-  save: (writer: Encoder) => void,
-): Uint8Array<ArrayBuffer> {
-  const writer = new Encoder();
-  writer.blob(parameters);
-  save(writer);
-  return writer.bytes;
-}
-
-/** @param plain made by `encodeState` or `encodeBehind` */
+/** @param plain begins with what the snapshot is bound to: a text of parameters */
 export function sealSnapshot(
   cipher: StreamCipher,
   sequence: number,
@@ -60,35 +71,33 @@ export function sealSnapshot(
 ): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>> {
   const header = new Uint8Array(BODY_AT);
   header.set(MAGIC);
-  header.set(Object.values(VERSIONS), MAGIC.length);
+  header.set(VERSION_BYTES, MAGIC.length);
   new DataView(header.buffer).setFloat64(SEQUENCE_AT, sequence, true);
   header.set(cipher.salt, SALT_AT);
-  header.set(freshIv(), BODY_AT - IV_LENGTH);
+  header.set(freshBytes(IV_LENGTH), BODY_AT - IV_LENGTH);
   return cipher.encrypt(header, plain);
 }
 
-/** Random bytes that no snapshot has used yet: one large request costs less than many small ones. */
-const random = new Uint8Array(4096);
-let used = random.length;
-
-function freshIv(): Uint8Array {
-  if (used + IV_LENGTH > random.length) {
-    crypto.getRandomValues(random);
-    used = 0;
-  }
-  used += IV_LENGTH;
-  return random.subarray(used - IV_LENGTH, used);
-}
-
 /** Opens a snapshot that was made with this key and these parameters; refuses any other. */
-export async function openSnapshot(
+export function openSnapshot(
   bytes: Uint8Array,
   key: SnapshotKey,
   parameters: Parameters,
 ): Promise<OpenedSnapshot> {
+  return openBound(bytes, key, (sealed) =>
+    checkParameters(JSON.parse(new TextDecoder().decode(sealed)) as Parameters, parameters),
+  );
+}
+
+/** @param check refuses a text of parameters that is not the one wanted */
+export async function openBound(
+  bytes: Uint8Array,
+  key: SnapshotKey,
+  check: (sealed: Uint8Array) => void,
+): Promise<OpenedSnapshot> {
   const { sequence, salt, plain } = await decryptSnapshot(bytes, key);
   const state = new Decoder(plain);
-  checkParameters(JSON.parse(state.text()) as Parameters, parameters);
+  check(state.blob());
   return { sequence, salt, state };
 }
 
@@ -133,19 +142,6 @@ async function decryptSnapshot(bytes: Uint8Array, key: SnapshotKey) {
     throw new Error("snapshot: cannot decrypt it: wrong key, or corrupt or truncated data");
   });
   return { sequence: new DataView(own.buffer).getFloat64(SEQUENCE_AT, true), salt, plain };
-}
-
-/** Encoded once per stream: they do not change from snapshot to snapshot. */
-const encoded = new WeakMap<Settings, Uint8Array>();
-
-export function encodedParameters(settings: Settings): Uint8Array {
-  let bytes = encoded.get(settings);
-  if (bytes === undefined) encoded.set(settings, (bytes = encodeParameters(parametersOf(settings))));
-  return bytes;
-}
-
-function encodeParameters(parameters: Parameters): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(parameters));
 }
 
 /** Every setting that published numbers depend on, and the stream's name, as text; public. */

@@ -1,5 +1,5 @@
 /** The snapshots of one stream, one after the other: numbered from 1 on, and encrypted under one salt. */
-import { checkSnapshotKey, SALT_LENGTH, type SnapshotKey, StreamCipher } from "./sealing.js";
+import { checkSnapshotKey, freshBytes, SALT_LENGTH, type SnapshotKey, StreamCipher } from "./sealing.js";
 import { sealSnapshot } from "./snapshot.js";
 
 export class SnapshotSequence {
@@ -31,8 +31,8 @@ export class SnapshotSequence {
   }
 
   /** What encrypts them: made once by callers who take many. */
-  cipher(key: SnapshotKey): Promise<StreamCipher> {
-    this.#salt ??= crypto.getRandomValues(new Uint8Array(SALT_LENGTH));
+  cipher(key: SnapshotKey): StreamCipher | Promise<StreamCipher> {
+    this.#salt ??= freshBytes(SALT_LENGTH).slice();
     return StreamCipher.make(key, this.#salt);
   }
 

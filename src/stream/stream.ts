@@ -10,6 +10,7 @@ import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
+import { Binding } from "./binding.js";
 import { BlockPublisher } from "./blockPublisher.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { drawingValues } from "./firstTree.js";
@@ -22,13 +23,7 @@ import { refiningEpsilon } from "./refine.js";
 import type { SnapshotKey, StreamCipher } from "./sealing.js";
 import { withSkipped } from "./shape.js";
 import { smootherName } from "./smoothers/index.js";
-import {
-  encodeBehind,
-  encodedParameters,
-  type OpenedSnapshot,
-  openSnapshot,
-  parametersOf,
-} from "./snapshot.js";
+import { encode, openBound, type OpenedSnapshot } from "./snapshot.js";
 import { SnapshotSequence } from "./snapshotSequence.js";
 import { type Stage, StagedSystem, type SystemParts } from "./stagedSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
@@ -38,45 +33,63 @@ import { firstParts, nodeEpsilon } from "./epsilonShares.js";
 
 /** Makes a stream: `push` a value, get its private number. This is ToPS. */
 export function privateStream(options: StreamOptions): PrivateStream {
-  return HoldoutStream.begin(options);
+  return HoldoutStream.begin(resolveSettings(options));
 }
 
 /**
  * A stream that continues after the moment of `snapshot`, bit for bit. Needs the options the stream was made with; a
  * function of your own as smoother comes with them again.
  */
-export function restore(bytes: Uint8Array, key: SnapshotKey, options: StreamOptions): Promise<PrivateStream> {
-  return HoldoutStream.restore(bytes, key, options);
+export async function restore(
+  bytes: Uint8Array,
+  key: SnapshotKey,
+  options: StreamOptions,
+): Promise<PrivateStream> {
+  return HoldoutStream.restore(bytes, key, resolveSettings(options));
 }
 
 export class HoldoutStream extends StagedSystem<BlockPublisher> implements PrivateStream {
-  readonly #settings: Settings;
   readonly #key: Uint32Array;
+  readonly #binding: Binding;
   readonly #snapshots = new SnapshotSequence(() => this.#encode());
 
   /**
+   * @param settings the streams of a hub share one object
    * @param key all randomness of the stream; a second stream must not use it again
+   * @param binding what its snapshots are bound to
    * @param snapshot its state is what `#encode` wrote under the same settings, behind the key
    */
-  constructor(settings: Settings, core: Core, key: Uint32Array, snapshot?: OpenedSnapshot) {
+  constructor(
+    settings: Settings,
+    core: Core,
+    key: Uint32Array,
+    binding = new Binding(settings, settings.name),
+    snapshot?: OpenedSnapshot,
+  ) {
     const parts = new Tops(settings, core, key);
     super(parts, snapshot && parts.loadStage(snapshot.state));
-    this.#settings = settings;
     this.#key = key;
+    this.#binding = binding;
     if (snapshot !== undefined) this.#snapshots.resume(snapshot.sequence, snapshot.salt);
   }
 
-  static begin(options: StreamOptions): HoldoutStream {
-    const settings = resolveSettings(options);
-    const core = chooseCore(settings.core);
+  /** A stream that has seen no value. @param name which of the streams that share settings */
+  static begin(settings: Settings, name = settings.name): HoldoutStream {
     const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
-    return new HoldoutStream(settings, core, key);
+    return new HoldoutStream(settings, chooseCore(settings.core), key, new Binding(settings, name));
   }
 
-  static async restore(bytes: Uint8Array, key: SnapshotKey, options: StreamOptions): Promise<HoldoutStream> {
-    const settings = resolveSettings(options);
-    const snapshot = await openSnapshot(bytes, key, parametersOf(settings));
-    return new HoldoutStream(settings, chooseCore(settings.core), snapshot.state.words(8), snapshot);
+  /** One that resumes from a snapshot. */
+  static async restore(
+    bytes: Uint8Array,
+    key: SnapshotKey,
+    settings: Settings,
+    name = settings.name,
+  ): Promise<HoldoutStream> {
+    const binding = new Binding(settings, name);
+    const snapshot = await openBound(bytes, key, (sealed) => binding.check(sealed));
+    const core = chooseCore(settings.core);
+    return new HoldoutStream(settings, core, snapshot.state.words(8), binding, snapshot);
   }
 
   get sequence(): number {
@@ -95,7 +108,7 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
   }
 
   /** What encrypts this stream's snapshots: made once by callers who take many. */
-  cipher(key: SnapshotKey): Promise<StreamCipher> {
+  cipher(key: SnapshotKey): StreamCipher | Promise<StreamCipher> {
     return this.#snapshots.cipher(key);
   }
 
@@ -106,7 +119,8 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
 
   #encode(): Uint8Array<ArrayBuffer> {
     this.checkIdle();
-    return encodeBehind(encodedParameters(this.#settings), (writer) => {
+    return encode((writer) => {
+      this.#binding.write(writer);
       writer.words(this.#key);
       saveStage(writer, this.stage);
     });

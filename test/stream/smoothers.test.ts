@@ -78,6 +78,22 @@ test("state is all there is: a copy of it gives the same predictions", () => {
   }
 });
 
+test("a smoother that has seen other blocks goes on from a state that is set", () => {
+  for (const choice of ["shrunk", { period: 12 }, "mean", "median", { moving: 3 }] as SmootherChoice[]) {
+    const [a, b] = [makeSmoother(choice, context(1)), makeSmoother(choice, context(1))];
+    for (let i = 0; i < 10; i++) {
+      a.next(Math.sin(i), 1);
+      b.next(Math.cos(i) * 7, 1); // as many blocks and the same noise: nothing but `restart` tells them apart
+    }
+    b.state.set(a.state);
+    b.restart?.();
+    for (let i = 10; i < 20; i++) {
+      expect(b.next(Math.sin(i), 1)).toBe(a.next(Math.sin(i), 1));
+      expect(b.heldBack).toBe(a.heldBack);
+    }
+  }
+});
+
 describe("weights", () => {
   test.each([
     ["recent", 3],
