@@ -1,6 +1,7 @@
 /** The one list of exports: every kernel, by stage. Pointers come from the arena in src/core/wasm/instance.ts. */
 export { chachaFill } from "./chacha";
 export { randomBytes } from "./reader";
+export { digitBytes, fillDigit } from "./digit";
 export { fillGeometric, fillLaplace } from "./laplace";
 export { makeConsistent } from "./consistency";
 export { blockSums, countAbove, estimateLeaves, publishBlocks } from "./ingest";

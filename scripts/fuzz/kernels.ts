@@ -1,6 +1,7 @@
 /** The kernels, one at a time: random arguments, both cores, every output and the place in the keystream compared. */
 import { chooseCore } from "../../src/core/choose.js";
 import type { Core } from "../../src/core/core.js";
+import { COLUMNS, TAIL_WORDS, TOP_COLUMNS } from "../../src/core/layout.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
 import { type Random, Stage, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
@@ -42,6 +43,17 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
   keystream: (dice) => () => {
     const words = dice.below(200);
     return (core, random) => filled(new Uint32Array(words), (out) => core.keystream(random, out));
+  },
+  digits: (dice) => () => {
+    const outcomes = 1 + dice.below(256);
+    const [ratio, part, share] = [randomLong(dice), randomLong(dice), randomLong(dice)];
+    const negative = dice.chance(0.5) ? null : share;
+    const law = { outcomes, ratio, first: part / BigInt(outcomes + 1), negative };
+    const columns = negative === null ? COLUMNS : TOP_COLUMNS;
+    return (core) =>
+      filled([new Uint32Array(columns), new Uint32Array(TAIL_WORDS * columns)] as const, (table) =>
+        core.fillDigit(law, ...table),
+      );
   },
   samples: (dice) => {
     const scale = randomScale(dice);
@@ -167,6 +179,12 @@ function randomText(dice: Dice): Uint8Array {
   const bytes = new TextEncoder().encode(`${text}\n`);
   if (dice.chance(0.5)) bytes[dice.below(bytes.length)] = dice.pick([34, 44, 10, 13, 92, 123, 125, 0, 255]);
   return bytes;
+}
+
+/** Below 2²⁵⁶, often with long runs of ones or zeros. */
+function randomLong(dice: Dice): bigint {
+  const word = () => dice.pick([0, 1, 2 ** 32 - 1, dice.word()]);
+  return Array.from({ length: 8 }, word).reduce((sum, next) => (sum << 32n) | BigInt(next), 0n);
 }
 
 function randomScale(dice: Dice) {

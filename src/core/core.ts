@@ -4,6 +4,7 @@
  * in or comes out belongs to the caller.
  */
 import type { Mechanism, Quantiser } from "./tables/sectors.js";
+import type { FillDigit } from "./tables/digit.js";
 import type { Selection } from "./tables/selection.js";
 import type { Random } from "./random.js";
 import type { Scale } from "./tables/scale.js";
@@ -32,6 +33,11 @@ export interface SquareWave {
     estimates: Float64Array,
     predicted: Float64Array,
   ): void;
+}
+
+/** Tables that samples are drawn from. */
+export interface Digits {
+  readonly fillDigit: FillDigit;
 }
 
 /** Exact samples. A call that throws leaves `random` where it was, and `out` with nothing to rely on. */
@@ -156,6 +162,7 @@ export interface Texts {
   scanJson(bytes: Uint8Array, path: readonly Uint8Array[], out: Float64Array): Scan;
 }
 
-export interface Core extends Keystream, Sampling, Forests, Ingest, SquareWave, Thresholds, Reports, Texts {
+export interface Core
+  extends Keystream, Digits, Sampling, Forests, Ingest, SquareWave, Thresholds, Reports, Texts {
   readonly name: "wasm" | "js";
 }

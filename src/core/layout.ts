@@ -20,6 +20,12 @@ export const COLUMNS = 256;
 /** Words of a column's threshold after its head. */
 export const TAIL_WORDS = 5;
 
+// The law of a digit of noise, in bytes (tables/digit.ts): three numbers of 256 bits.
+export const LAW_RATIO = 0;
+export const LAW_FIRST = 32;
+export const LAW_NEGATIVE = 64;
+export const LAW_BYTES = 96;
+
 // A selection, in bytes (tables/selection.ts): four f64, two coins of 8 words, a scale.
 export const SELECTION_COUNT_WEIGHT = 0;
 export const SELECTION_PENALTY_FACTOR = 8;

@@ -86,7 +86,7 @@ class ClassedHoldout implements Holdout {
     this.#settings = settings;
     this.#max = settings.max;
     this.#resolution = settings.resolution;
-    this.#classes = new Classes(choiceOf(settings));
+    this.#classes = new Classes(choiceOf(settings, core));
   }
 
   get held(): number {
@@ -165,11 +165,12 @@ class ClassedHoldout implements Holdout {
 /** Public, and the same for every stream with these settings. */
 const choices = new WeakMap<Settings, Choice>();
 
-function choiceOf(settings: Settings): Choice {
+function choiceOf(settings: Settings, core: Core): Choice {
   let choice = choices.get(settings);
   if (choice === undefined) {
     const { epsilon, maxRange, max, resolution } = settings;
     choice = makeChoice(epsilon, heldOut(settings), maxRange, Math.floor(max / resolution));
+    for (const scale of [choice.scale, choice.countScale]) scale.words(core.fillDigit); // now, not in a push
     choices.set(settings, choice);
   }
   return choice;

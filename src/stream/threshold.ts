@@ -37,7 +37,7 @@ export class NoisyMax implements ThresholdChooser {
     this.#core = core;
     this.#key = key;
     this.#settings = settings;
-    this.#selection = selectionOf(settings); // fails here, before any value, if scores cannot be exact
+    this.#selection = selectionOf(settings, core); // fails here, before any value, if scores cannot be exact
     const highest = binOf(settings.max, settings.thresholdStep);
     this.#bins = new (highest < 2 ** 16 ? Uint16Array : Uint32Array)(settings.choosing);
   }
@@ -70,9 +70,13 @@ export class NoisyMax implements ThresholdChooser {
 /** Public, and the same for every stream with these settings. */
 const selections = new WeakMap<Settings, Selection>();
 
-function selectionOf(settings: Settings): Selection {
+function selectionOf(settings: Settings, core: Core): Selection {
   let selection = selections.get(settings);
-  if (selection === undefined) selections.set(settings, (selection = settingsSelection(settings)));
+  if (selection === undefined) {
+    selection = settingsSelection(settings);
+    selection.scale.words(core.fillDigit); // now, not in a push
+    selections.set(settings, selection);
+  }
   return selection;
 }
 

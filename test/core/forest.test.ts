@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { makeConsistent } from "../../src/core/js/consistency.js";
 import { jsCore } from "../../src/core/js/index.js";
-import { drawLaplace } from "../../src/core/js/laplace.js";
+import { drawLaplace, tablesOf } from "../../src/core/js/laplace.js";
 import { WordReader } from "../../src/core/js/reader.js";
 import { groupCount, leafCount, nodeCount } from "../../src/core/tree.js";
 import { type Random, Stage, subStream } from "../../src/core/random.js";
@@ -22,7 +22,8 @@ const treeBits = (tree: Tree) => `${bits(tree.noise)} ${bits(tree.corrections)}`
 /** Every node's noise, drawn from the keystream one node after the other. */
 function drawNodes(random: Random, count: number, t = scale): Float64Array {
   const reader = new WordReader(random);
-  const nodes = Float64Array.from({ length: count }, () => drawLaplace(reader, t));
+  const tables = tablesOf(t);
+  const nodes = Float64Array.from({ length: count }, () => drawLaplace(reader, tables));
   reader.finish();
   return nodes;
 }

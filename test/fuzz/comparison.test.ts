@@ -39,6 +39,7 @@ describe("a core that is wrong by one bit, once in twenty calls, is caught", () 
     ) => unknown;
   } = {
     keystream: ([, out], result) => (spoil(out), result),
+    fillDigit: ([, columns], result) => (spoil(columns), result),
     geometric: ([, , out], result) => (spoil(out), result),
     laplace: ([, , out], result) => (spoil(out), result),
     growTree: (_, tree) => (spoil(tree.noise), tree),

@@ -1,4 +1,5 @@
 /** The sampler as docs/noise.md tells it, plainly: BigInt, one comparison of whole numbers per digit, nothing lazy. */
+import { fillDigit } from "../../src/core/js/digit.js";
 import { SCALE_COLUMNS, TAIL_WORDS } from "../../src/core/layout.js";
 import { columnsBefore, type Scale } from "../../src/core/tables/scale.js";
 
@@ -14,11 +15,12 @@ export interface Column {
 /** The columns of one digit, read back from a scale. */
 export function columnsOf(scale: Scale, digit: number): Column[] {
   const outcomeBits = digit === 0 ? 9 : 8;
+  const words = scale.words(fillDigit);
   return Array.from({ length: 2 ** outcomeBits }, (_, i) => {
     const column = columnsBefore(digit) + i;
-    const entry = scale.words[SCALE_COLUMNS + column]!;
+    const entry = words[SCALE_COLUMNS + column]!;
     const at = scale.tails + TAIL_WORDS * column;
-    const threshold = scale.words
+    const threshold = words
       .subarray(at, at + TAIL_WORDS)
       .reduce((sum, word) => (sum << 32n) | BigInt(word), BigInt(entry >>> (2 * outcomeBits)));
     const [own, alias] = [entry % 2 ** outcomeBits, (entry >>> outcomeBits) % 2 ** outcomeBits];

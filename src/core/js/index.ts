@@ -1,6 +1,7 @@
 /** The core in plain TypeScript: for platforms that forbid compiling wasm, and the opponent in the benchmark. */
 import type { Core } from "../core.js";
 import { keystream } from "./chacha.js";
+import { fillDigit } from "./digit.js";
 import { growTree } from "./forest.js";
 import { blockSums, estimateLeaves, publishBlocks } from "./ingest.js";
 import { geometric, laplace } from "./laplace.js";
@@ -14,6 +15,7 @@ import { noisyMax } from "./threshold.js";
 export const jsCore: Core = {
   name: "js",
   keystream,
+  fillDigit,
   geometric,
   laplace,
   growTree,

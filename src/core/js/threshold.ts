@@ -4,7 +4,7 @@ import { MAX_LEVEL } from "../layout.js";
 import { checkBins, type Selection } from "../tables/selection.js";
 import type { Random } from "../random.js";
 import { Blocks } from "./blocks.js";
-import { drawGeometric, drawLaplace } from "./laplace.js";
+import { drawGeometric, drawLaplace, type Tables, tablesOf } from "./laplace.js";
 import { WordReader } from "./reader.js";
 
 export const noisyMax: Thresholds["noisyMax"] = (random, bins, selection) => {
@@ -17,6 +17,7 @@ class Run {
   readonly #blocks: Blocks;
   readonly #selection: Selection;
   readonly #words: WordReader;
+  readonly #tables: Tables;
   /** The mark: the best score plus noise so far, and whose it is. */
   #mark = -Infinity;
   #holder = 0;
@@ -25,6 +26,7 @@ class Run {
     this.#blocks = new Blocks(bins, selection);
     this.#selection = selection;
     this.#words = new WordReader(random);
+    this.#tables = tablesOf(selection.scale);
   }
 
   /** The most promising block sets a mark; one word is then enough to see that most others stay below it. */
@@ -81,12 +83,12 @@ class Run {
 
   /** Lucky candidate a: coins thin 2^−j to P(noise ≥ j·T) = 2^−j·c^j, and what exceeds j·T is geometric again. */
   #consider(a: number, k: number, j: number): void {
-    const { noise, scale, stride, strideCoin, sideCoin } = this.#selection;
+    const { noise, stride, strideCoin, sideCoin } = this.#selection;
     const twoSided = noise === "laplace";
     if (j > 0 && twoSided && !this.#words.flip(sideCoin)) return;
     for (let i = 0; i < j; i++) if (!this.#words.flip(strideCoin)) return;
     const draw = j === 0 && twoSided ? drawLaplace : drawGeometric;
-    const score = j * stride + draw(this.#words, scale) - this.#blocks.cost(a, k);
+    const score = j * stride + draw(this.#words, this.#tables) - this.#blocks.cost(a, k);
     if (score > this.#mark || (score === this.#mark && a < this.#holder)) {
       this.#mark = score;
       this.#holder = a;

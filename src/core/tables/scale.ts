@@ -27,16 +27,8 @@ import {
   SCALE_ESCAPE_STEP,
   SCALE_SHIFTS,
   TAIL_WORDS,
-  TOP_COLUMNS,
 } from "../layout.js";
-import {
-  aliasTable,
-  type Column,
-  escapingGeometric,
-  powersOf,
-  truncatedGeometric,
-  withSigns,
-} from "./alias.js";
+import { type DigitLaw, type FillDigit, LAW_BITS } from "./digit.js";
 import { expFixed } from "./fixedPoint.js";
 
 export interface Scale {
@@ -49,15 +41,18 @@ export interface Scale {
   readonly escape: number;
   /** What a unit of each digit is worth, a power of two; H is the first digit. Two digits to a word. */
   readonly weights: readonly number[];
+  /** Where the thresholds' tails begin in `words`: 5 words per digit and column. */
+  readonly tails: number;
   /**
    * All of it for the kernels (layout.ts). Words: how many words of keystream a sample takes, half as many as digits; escape;
    * divisor and what an escape adds (escape times the first weight), an f64 each; log2 of each weight, at most 6; columns:
    * of H, 512: threshold's head ≪ 18 | alias ≪ 9 | own outcome, each outcome H plus 256 for the sign;
    * of every other digit, 256: threshold's head ≪ 16 | alias ≪ 8 | own outcome. After them the tails.
+   *
+   * They are made when they are first asked for.
+   * @param fill of the core that asks; all cores make the same
    */
-  readonly words: Uint32Array;
-  /** Where the thresholds' tails begin in `words`: 5 words per digit and column. */
-  readonly tails: number;
+  words(fill: FillDigit): Uint32Array;
 }
 
 /** How many columns there are before those of a digit. */
@@ -65,14 +60,10 @@ export const columnsBefore = (digit: number): number => (digit === 0 ? 0 : COLUM
 /** Added to H where the sign is negative. */
 export const SIGN = 256;
 
-const TAIL_BITS = 32n * BigInt(TAIL_WORDS);
-/** Column and fraction, which are half a word, and the tail: probabilities are multiples of 2⁻¹⁷⁶. */
-const WEIGHT_BITS = 16n + TAIL_BITS;
-/** Precision of exp(−2^o/t) and its powers. */
-const EXP_BITS = 256;
+const ONE = 1n << BigInt(LAW_BITS);
 /** H escapes with probability about exp(−16). */
 const ESCAPE_AT = 16n;
-/** Tables take a millisecond to make and up to 43 KB: a process with many streams has many thresholds. */
+/** Tables take time to make and up to 43 KB: a process with many streams has many thresholds. */
 const CACHED_SCALES = 1024;
 /** Least recently asked for first. */
 const cache = new Map<string, Scale>();
@@ -87,7 +78,7 @@ export function makeScale(numerator: bigint, denominator: bigint): Scale {
   numerator /= common;
   denominator /= common;
   const name = `${numerator}/${denominator}`;
-  const scale = cache.get(name) ?? buildScale(numerator, denominator);
+  const scale = cache.get(name) ?? describe(numerator, denominator);
   cache.delete(name);
   if (cache.size === CACHED_SCALES) cache.delete(cache.keys().next().value!);
   cache.set(name, scale);
@@ -99,67 +90,88 @@ function gcd(a: bigint, b: bigint): bigint {
   return a;
 }
 
-function buildScale(numerator: bigint, denominator: bigint): Scale {
+function describe(numerator: bigint, denominator: bigint): Scale {
   const divisor = numerator < denominator ? ceilDivide(denominator, numerator) : 1n;
   const t = { numerator: numerator * divisor, denominator };
   let lowBits = 0;
   while (t.numerator > t.denominator << BigInt(lowBits + 4)) lowBits++;
-  const draws = lowBits <= 8 ? 1 : lowBits <= 24 ? 2 : 3;
   // escape·2^J/t is 16, or little less where 255 outcomes do not reach that far.
   const atLeast = ceilDivide(ESCAPE_AT * t.numerator, t.denominator << BigInt(lowBits));
   const escape = atLeast < 255n ? Number(atLeast) : 255;
+  const shifts = digitShifts(lowBits);
+  const header = { escape, divisor: Number(divisor), shifts };
+  let words: Uint32Array | undefined;
+  return {
+    numerator,
+    denominator,
+    divisor: Number(divisor),
+    escape,
+    weights: shifts.map((shift) => 2 ** shift),
+    tails: tailsAt(shifts.length),
+    words: (fill) => (words ??= makeWords(header, digitLaws(t, escape, shifts), fill)),
+  };
+}
 
+/** log2 of what a unit of each digit is worth: the low bits are shared out evenly, from the highest down. */
+function digitShifts(lowBits: number): number[] {
+  const draws = lowBits <= 8 ? 1 : lowBits <= 24 ? 2 : 3;
   const digits = 2 * draws;
-  const tails = SCALE_COLUMNS + columnsBefore(digits);
-  const words = new Uint32Array(tails + columnsBefore(digits) * TAIL_WORDS);
-  const view = new DataView(words.buffer);
-  words[SCALE_DRAWS] = draws;
-  words[SCALE_ESCAPE] = escape;
-  view.setFloat64(4 * SCALE_DIVISOR, Number(divisor), true);
-  view.setFloat64(4 * SCALE_ESCAPE_STEP, escape * 2 ** lowBits, true);
   // Where the other digits have room for all low bits the third has none, and kernels need not look it up.
   const spared = draws > 1 && lowBits <= 8 * (digits - 2) ? 2 : -1;
-  const weights: number[] = [];
-  for (let digit = 0, shift = lowBits; digit < digits; digit++) {
-    // The low bits are shared out evenly, from the highest down.
+  const shifts = [lowBits];
+  for (let digit = 1, shift = lowBits; digit < digits; digit++) {
     const sharing = digits - digit - (digit < spared ? 1 : 0);
-    const width = digit === 0 || digit === spared ? 0 : Math.ceil(shift / sharing);
-    shift -= width;
-    words[SCALE_SHIFTS + digit] = shift;
-    weights.push(2 ** shift);
-    const rho = expFixed(t.denominator << BigInt(shift), t.numerator, EXP_BITS);
-    if (digit === 0) {
-      const chances = escapingGeometric(powersOf(rho, escape, EXP_BITS), WEIGHT_BITS);
-      const padded = Array.from({ length: SIGN }, (_, k) => chances[k] ?? 0n);
-      const odds = expFixed(t.denominator, t.numerator, EXP_BITS); // of −1 − G against G
-      const signed = withSigns(padded, odds, 1n << BigInt(EXP_BITS));
-      writeColumns(words, tails, digit, aliasTable(signed, TOP_COLUMNS, WEIGHT_BITS));
-    } else {
-      const chances = truncatedGeometric(powersOf(rho, 2 ** width, EXP_BITS), WEIGHT_BITS);
-      writeColumns(words, tails, digit, aliasTable(chances, COLUMNS, WEIGHT_BITS));
-    }
+    if (digit !== spared) shift -= Math.ceil(shift / sharing);
+    shifts.push(shift);
   }
-  return { numerator, denominator, divisor: Number(divisor), escape, weights, words, tails };
+  return shifts;
+}
+
+/** The laws of all digits of scale t, and of the sign, which comes with the first. */
+function digitLaws(
+  t: { readonly numerator: bigint; readonly denominator: bigint },
+  escape: number,
+  shifts: readonly number[],
+): DigitLaw[] {
+  // exp(−2^k/t): each is the square of the one before.
+  const ratios = [expFixed(t.denominator, t.numerator, LAW_BITS)];
+  while (ratios.length <= shifts[0]!) ratios.push((ratios.at(-1)! * ratios.at(-1)!) >> BigInt(LAW_BITS));
+  return shifts.map((shift, digit) => {
+    const ratio = ratios[shift]!;
+    if (digit === 0) {
+      const negative = (ratios[0]! << BigInt(LAW_BITS)) / (ONE + ratios[0]!); // −1 − G instead of G
+      return { outcomes: escape + 1, ratio, first: ONE - ratio, negative };
+    }
+    const before = shifts[digit - 1]!; // ratio^n is the ratio of the digit before
+    const first = ((ONE - ratio) << BigInt(LAW_BITS)) / (ONE - ratios[before]!);
+    return { outcomes: 2 ** (before - shift), ratio, first, negative: null };
+  });
+}
+
+const tailsAt = (digits: number): number => SCALE_COLUMNS + columnsBefore(digits);
+
+function makeWords(
+  { escape, divisor, shifts }: { escape: number; divisor: number; shifts: readonly number[] },
+  laws: readonly DigitLaw[],
+  fill: FillDigit,
+): Uint32Array {
+  const tails = tailsAt(laws.length);
+  const words = new Uint32Array(tails + columnsBefore(laws.length) * TAIL_WORDS);
+  const view = new DataView(words.buffer);
+  words[SCALE_DRAWS] = laws.length / 2;
+  words[SCALE_ESCAPE] = escape;
+  view.setFloat64(4 * SCALE_DIVISOR, divisor, true);
+  view.setFloat64(4 * SCALE_ESCAPE_STEP, escape * 2 ** shifts[0]!, true);
+  words.set(shifts, SCALE_SHIFTS);
+  for (const [digit, law] of laws.entries()) {
+    const [from, end] = [columnsBefore(digit), columnsBefore(digit + 1)];
+    fill(
+      law,
+      words.subarray(SCALE_COLUMNS + from, SCALE_COLUMNS + end),
+      words.subarray(tails + from * TAIL_WORDS, tails + end * TAIL_WORDS),
+    );
+  }
+  return words;
 }
 
 const ceilDivide = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
-
-/** A threshold in pieces: from its lowest bits up, as words of 64 and of 32 bits. */
-const longPieces = new BigUint64Array(3);
-const pieces = new Uint32Array(longPieces.buffer);
-/** The pieces in the order of their worth, where a machine has the higher word of a long one first. */
-const order = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 0 : 1;
-
-function writeColumns(words: Uint32Array, tails: number, digit: number, columns: Column[]): void {
-  const outcomeBits = digit === 0 ? 9 : 8;
-  const before = columnsBefore(digit);
-  for (let i = 0; i < columns.length; i++) {
-    const { own, alias, threshold } = columns[i]!;
-    for (let k = 0, rest = threshold; k < 3; k++, rest >>= 64n) longPieces[k] = rest; // the lowest 64 bits of it
-    const head = pieces[TAIL_WORDS ^ order]!;
-    const column = before + i;
-    words[SCALE_COLUMNS + column] = (((head << outcomeBits) | alias) << outcomeBits) | own;
-    for (let k = 0; k < TAIL_WORDS; k++)
-      words[tails + column * TAIL_WORDS + TAIL_WORDS - 1 - k] = pieces[k ^ order]!;
-  }
-}

@@ -2,6 +2,7 @@
 import type { Forests } from "../core.js";
 import * as js from "../js/forest.js";
 import { groupCount, leafCount, nodeCount } from "../tree.js";
+import { digit } from "./digit.js";
 import { type Kernels, useArena } from "./instance.js";
 import { FEW_SAMPLES } from "./laplace.js";
 import { withRandom } from "./reader.js";
@@ -9,12 +10,14 @@ import { withRandom } from "./reader.js";
 const BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 export function forest(kernels: Kernels): Forests {
+  const fillDigit = digit(kernels);
   return {
     growTree(random, scale, fanout, levels) {
       const [leaves, nodes] = [leafCount(fanout, levels), nodeCount(fanout, levels)];
+      const words = scale.words(fillDigit); // before the arena is taken
       if (nodes <= FEW_SAMPLES) return js.growTree(random, scale, fanout, levels);
       return useArena(kernels, (arena) => {
-        const scaleAt = arena.put(scale.words);
+        const scaleAt = arena.put(words);
         const start = arena.take(nodes * BYTES);
         const excess = arena.take((nodes - leaves) * BYTES);
         withRandom(kernels, arena, random, (block) => kernels.fillLaplace(block, scaleAt, nodes, start));

@@ -1,6 +1,7 @@
 /** The core in WebAssembly. */
 import type { Core } from "../core.js";
 import { chacha } from "./chacha.js";
+import { digit } from "./digit.js";
 import { forest } from "./forest.js";
 import { ingest } from "./ingest.js";
 import { loadKernels } from "./instance.js";
@@ -16,6 +17,7 @@ export function makeWasmCore(): Core {
   return {
     name: "wasm",
     ...chacha(kernels),
+    fillDigit: digit(kernels),
     ...laplace(kernels),
     ...forest(kernels),
     ...ingest(kernels),

@@ -2,7 +2,7 @@
 import { instantiateSync } from "@assemblyscript/loader";
 import { wasmBase64 } from "../wasmBytes.js";
 
-type TypedArray = Uint8Array | Uint16Array | Uint32Array | Float64Array;
+type TypedArray = Uint8Array | Uint16Array | Uint32Array | BigUint64Array | Float64Array;
 
 /** The exports of assembly/index.ts; pointers are byte offsets given out by an {@link Arena}. */
 export interface Kernels {
@@ -56,6 +56,15 @@ export interface Kernels {
   ): void;
   chachaFill(input: number, counter: number, groups: number, out: number): void;
   randomBytes(): number;
+  digitBytes(): number;
+  fillDigit(
+    law: number,
+    outcomes: number,
+    columnBits: number,
+    scratch: number,
+    columns: number,
+    tails: number,
+  ): void;
   fillGeometric(random: number, scale: number, count: number, out: number): void;
   fillLaplace(random: number, scale: number, count: number, out: number): void;
   blocksBytes(candidates: number, blockBits: number, m: number): number;

@@ -10,16 +10,19 @@ import {
   SELECTION_STRIDE_COIN,
 } from "../layout.js";
 import { checkBins, type Selection } from "../tables/selection.js";
+import { digit } from "./digit.js";
 import { type Arena, type Kernels, useArena } from "./instance.js";
 import { withRandom } from "./reader.js";
 
 export function threshold(kernels: Kernels): Thresholds {
+  const fillDigit = digit(kernels);
   return {
     noisyMax(random, bins, selection) {
       checkBins(bins, selection);
       const { candidates, blockBits } = selection;
+      const scale = selection.scale.words(fillDigit); // before the arena is taken
       return useArena(kernels, (arena) => {
-        const parameters = stage(arena, selection);
+        const parameters = stage(arena, selection, scale);
         const values = arena.put(bins);
         const scratch = arena.take(kernels.blocksBytes(candidates, blockBits, bins.length));
         let winner = 0;
@@ -43,15 +46,15 @@ export function threshold(kernels: Kernels): Thresholds {
 }
 
 /** A selection as assembly/threshold.ts reads it (layout.ts). */
-function stage(arena: Arena, selection: Selection): number {
-  const { countWeight, penaltyFactor, penaltyUnit, stride, strideCoin, sideCoin, scale } = selection;
-  const at = arena.take(SELECTION_SCALE + scale.words.byteLength);
+function stage(arena: Arena, selection: Selection, scale: Uint32Array): number {
+  const { countWeight, penaltyFactor, penaltyUnit, stride, strideCoin, sideCoin } = selection;
+  const at = arena.take(SELECTION_SCALE + scale.byteLength);
   arena.writeDouble(at + SELECTION_COUNT_WEIGHT, countWeight);
   arena.writeDouble(at + SELECTION_PENALTY_FACTOR, penaltyFactor);
   arena.writeDouble(at + SELECTION_PENALTY_UNIT, penaltyUnit);
   arena.writeDouble(at + SELECTION_STRIDE, stride);
   arena.write(at + SELECTION_STRIDE_COIN, strideCoin.words);
   arena.write(at + SELECTION_SIDE_COIN, sideCoin.words);
-  arena.write(at + SELECTION_SCALE, scale.words);
+  arena.write(at + SELECTION_SCALE, scale);
   return at;
 }
