@@ -210,7 +210,9 @@ describe("ten million samples against the exact law", () => {
     const column = SCALE_COLUMNS + 3;
     const entry = words[column]!;
     words[column] = (entry & (-1 << 18)) | ((entry & 511) << 9) | ((entry >>> 9) & 511);
-    expect(againstExact(counts({ ...made, words: () => words }, 480, 8), laplaceLaw(40, 480), 10)).toBeLessThan(ODDS);
+    expect(
+      againstExact(counts({ ...made, words: () => words }, 480, 8), laplaceLaw(40, 480), 10),
+    ).toBeLessThan(ODDS);
   });
 });
 
