@@ -8,8 +8,9 @@ import { mostSlices } from "../core/treeSlices.js";
 import { HUGE } from "./trees.js";
 import type { Settings } from "./options.js";
 
-/** Slices that are drawn with one value. */
+/** Slices that are drawn with one value; with the first one, which makes room, no other. */
 export const SLICES_PER_VALUE = 4;
+export const slicesDue = (values: number): number => Math.max(0, SLICES_PER_VALUE * (values - 1) + 1);
 /** At most one held-out value in so many is left unread for this. */
 const SHARE = 4;
 
@@ -27,6 +28,9 @@ export function drawingValues(settings: Shape): number {
   if (heldOut(settings) === 0 || nodeCount(fanout, levels) <= HUGE) return 0;
   return Math.ceil((mostSlices(fanout, levels) + 1) / SLICES_PER_VALUE);
 }
+
+/** Slices of a tree that are drawn in the push that decides its scale, the one that makes room among them. */
+export const slicesSoon = ({ fanout, levels }: Shape): number => (nodeCount(fanout, levels) > HUGE ? 0 : 3);
 
 /** A probe may decide for one level more. */
 const mostLevels = ({ levels, probing }: Shape): number => (probing > 0 ? levels + 1 : levels);

@@ -72,9 +72,9 @@ export class Perturber {
     if (block >= this.#aheadFrom) this.#trees.drawAhead(this.#tree, block, true);
   }
 
-  /** Draws the first tree up to so many slices, before its first block; cannot fail. */
-  draw(scale: Scale, slices: number): void {
-    if (this.#scale === undefined) this.#trees.drawFirst(scale, slices);
+  /** Draws a large tree of a new scale up to so many slices, before its first block; cannot fail. */
+  draw(block: number, scale: Scale, slices: number): void {
+    if (this.#trees.large && scale !== this.#scale) this.#trees.drawSoon(block, scale, slices);
   }
 
   /**

@@ -156,9 +156,8 @@ export class StagedSystem<P extends Publisher> implements System {
 
   /** Draws what is due by now. The value is taken already: what fails here, for want of stack, is drawn later. */
   #draw(): void {
-    if (this.#next === undefined) return;
     try {
-      this.#next.publisher.draw?.(this.received - this.#drawsFrom);
+      (this.#next?.publisher ?? this.#publisher)?.draw?.(this.received - this.#drawsFrom);
     } catch {
       return;
     }

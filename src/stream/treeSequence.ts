@@ -1,7 +1,7 @@
 /** Which θ and which noise each tree of a release has: the same for all, or from tree to tree as the stream goes (follow.ts). */
 import type { Core } from "../core/core.js";
 import type { Decoder, Encoder } from "./codec.js";
-import { SLICES_PER_VALUE } from "./firstTree.js";
+import { slicesDue, slicesSoon } from "./firstTree.js";
 import {
   countedAbove,
   COUNT_PARTS,
@@ -125,7 +125,13 @@ export class TreeSequence {
 
   /** Draws what is due of the first tree after so many idle values (firstTree.ts); cannot fail. */
   draw(values: number): void {
-    this.#perturber.draw(this.#running.stretch.scale, values * SLICES_PER_VALUE);
+    this.#drawSoon(Math.max(slicesDue(values), slicesSoon(this.#settings)));
+  }
+
+  /** Where the running tree has noise of a new scale, a part of it is drawn now: its first block has less to wait for. */
+  #drawSoon(slices: number): void {
+    const { block, scale } = this.#running.stretch;
+    this.#perturber.draw(block, scale, slices);
   }
 
   /** û of a block of the running tree, from its true sum. */
@@ -218,6 +224,7 @@ export class TreeSequence {
     this.#refinedTheta = undefined;
     this.stretches.replace(list, oldest);
     this.#counts.replace(counts, oldest);
+    this.#drawSoon(slicesSoon(this.#settings));
   }
 
   /**

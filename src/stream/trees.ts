@@ -56,6 +56,8 @@ export class Trees {
   /** The next tree with noise of another scale, by Θ: which one it will be is known only when the running tree ends. */
   readonly #others = new Map<number, DrawnTree>();
   readonly #otherScales: OtherScales | undefined;
+  /** The next tree, where its scale is known only shortly before its first block. */
+  #soon: DrawnTree | undefined;
   /** The first block that draws a slice of a next tree. */
   aheadFrom = Infinity;
 
@@ -80,16 +82,24 @@ export class Trees {
   /** The tree that covers a block, with noise of this scale: what was drawn ahead with other scales is of no use. */
   take(block: number, scale: Scale): PlacedTree {
     const span = this.#spanOf(block);
-    const next = [...this.#ahead, ...this.#others.values()].find(
-      (tree) => tree.first === span.first && tree.scale === scale,
-    );
+    const next = this.#find(span, scale);
     this.#others.clear();
+    this.#soon = undefined;
     if (scale !== this.#scale) this.#ahead.length = 0;
     this.#scale = scale;
     while (this.#ahead.length > 0 && this.#ahead[0]!.first <= span.first) this.#ahead.shift();
     const tree = (next && drawn(next, Infinity)) ?? this.#growAtOnce(span);
     this.aheadFrom = this.#slices === 0 ? Infinity : this.#beginning(span.end);
     return tree;
+  }
+
+  #find(span: Span, scale: Scale): DrawnTree | undefined {
+    const begun = [
+      ...this.#ahead,
+      ...this.#others.values(),
+      ...(this.#soon === undefined ? [] : [this.#soon]),
+    ];
+    return begun.find((tree) => tree.first === span.first && tree.scale === scale);
   }
 
   /**
@@ -120,14 +130,14 @@ export class Trees {
   #forget(): void {
     this.#ahead.length = 0;
     this.#others.clear();
+    this.#soon = undefined;
   }
 
-  /** Draws the first tree up to so many slices; what fails here is drawn again when it is due. */
-  drawFirst(scale: Scale, slices: number): void {
+  /** Draws the tree that covers a block, before it is taken, up to so many slices; what fails here is drawn when it is due. */
+  drawSoon(block: number, scale: Scale, slices: number): void {
     try {
-      this.#scale = scale;
-      const first = (this.#ahead[0] ??= this.#begin(this.#spanOf(0), scale));
-      drawn(first, slices);
+      const span = this.#spanOf(block);
+      drawn(this.#find(span, scale) ?? (this.#soon = this.#begin(span, scale)), slices);
     } catch {
       this.#forget();
     }

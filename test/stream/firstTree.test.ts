@@ -124,6 +124,28 @@ test.each([false, true])(
   },
 );
 
+test("a tree that is large, but not huge, begins in the push that decides its scale", () => {
+  const { core, drawn } = watchedCore(wasm);
+  // Trees of 2¹⁵ leaves and 65 535 nodes, and a θ that grows after the first.
+  const options = { ...huge, maxRange: 2 ** 16, smoother: "mean" } as const;
+  const [one, other] = [make(options, core), make(options, jsCore)];
+  const first = 128;
+  const second = first + 2 ** 15;
+  const values = Float64Array.from({ length: second + 10 }, (_, i) => (i < first ? 5 : valueAt(i)));
+  drawn();
+  const published: number[] = [];
+  for (const [i, value] of values.entries()) {
+    const number = one.push(value);
+    if (number !== undefined) published.push(number);
+    const nodes = drawn();
+    const begins = i === first - 1 || i === second - 1;
+    if (begins) expect(nodes).toBeGreaterThanOrEqual(SLICE);
+    else if (nodes > 2 ** 16 - SLICE) expect.fail(`push ${i} draws a tree at once`);
+  }
+  expect(one.statement().thresholds.length).toBe(2); // it has changed
+  expect(bits(Float64Array.from(published))).toBe(bits(other.pushMany(values)));
+});
+
 test("the statement says which values of a huge tree choose θ once more", () => {
   const read = (maxRange: number): unknown =>
     make({ ...huge, maxRange, tuning: { ...huge.tuning, refine: true } }, wasm)

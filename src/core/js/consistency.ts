@@ -7,16 +7,21 @@ import { checkTree, groupCount, leafCount } from "../tree.js";
  * @param nodes every node's integer, leaves first, top last (tree.ts)
  */
 export function makeConsistent(nodes: Float64Array, fanout: number, levels: number): Float64Array {
-  const slices = consistencySlices(nodes, fanout, levels, Infinity);
+  const excess = new Float64Array(nodes.length - leafCount(fanout, levels));
+  const slices = consistencySlices(nodes, excess, fanout, levels, Infinity);
   for (;;) {
     const slice = slices.next();
     if (slice.done) return slice.value;
   }
 }
 
-/** The same in slices, each of which looks at up to `most` children. */
+/**
+ * The same in slices, each of which looks at up to `most` children.
+ * @param excess room for a number per node above the leaves; the answer is a part of it
+ */
 export function* consistencySlices(
   nodes: Float64Array,
+  excess: Float64Array,
   fanout: number,
   levels: number,
   most: number,
@@ -24,7 +29,6 @@ export function* consistencySlices(
   checkTree(nodes, fanout, levels);
   if (levels === 1) return new Float64Array(0);
   const leaves = leafCount(fanout, levels);
-  const excess = new Float64Array(nodes.length - leaves);
   const parents = Math.ceil(most / fanout);
   // Upwards: the nodes of a level lie at [first, first + size) of `excess`, the leaves' parents first.
   let first = 0;
