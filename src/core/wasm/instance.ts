@@ -169,7 +169,11 @@ export class Arena {
     this.#doubles = new Float64Array(buffer);
   }
 
-  /** Room for `bytes`, aligned for SIMD. What stood there before is still there: kernels write before they read. */
+  /**
+   * Room for `bytes`, aligned for SIMD. What stood there before is still there: kernels write before they read.
+   * The megabyte that the memory begins with (asconfig.json) is enough at the defaults: growing detaches a buffer, and
+   * from then on V8 looks at the buffer of every typed array in the process with each access.
+   */
   take(bytes: number): number {
     const start = this.#next & ~15;
     const next = start + bytes + 15;
