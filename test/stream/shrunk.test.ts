@@ -36,6 +36,20 @@ test("no move is larger than two standard deviations of the noise", () => {
   expect(smoother.heldBack).toBeCloseTo(2 * Math.sqrt(2), 12);
 });
 
+test("a forest that ends inside a family: nothing is held back, and the family says what the one before it did", () => {
+  const smoother = shrunk({ ...tiny, blocksPerForest: 5 }, 0);
+  const families = tiny.levels + 1; // the place of this expert
+  const predictions = 3 + tiny.levels + (tiny.levels + 2);
+  for (const estimate of [13, 11, 16, 20]) smoother.next(estimate, 3);
+  smoother.next(30, 3); // the last block of the forest is the first one of its family
+  expect(smoother.heldBack).toBe(0);
+  expect(smoother.state[predictions + families]).toBe((16 + 20) / 2);
+  // The next forest begins a family: it knows nothing of that block.
+  smoother.next(40, 3);
+  smoother.next(44, 3);
+  expect(smoother.state[predictions + families]).toBe((40 + 44) / 2);
+});
+
 test("V_k is the variance of the first k children of a family, as least squares has it", () => {
   const [b, levels, nodeVariance] = [4, 4, 5];
   const variances = familyVariances(b, levels);

@@ -30,13 +30,13 @@ export function shrunk(context: SmootherContext, period: number): Smoother {
 interface TreeTable {
   /** Blocks of a node of each level. */
   readonly sizes: Float64Array;
-  /** V_k by level, for noise of variance 1 on every node. */
-  readonly unitNoise: readonly Float64Array[];
+  /** V_k for noise of variance 1 on every node: b of them for each level. */
+  readonly unitNoise: Float64Array;
 }
 
 const tableFor = lastMade((b: number, levels: number): TreeTable => ({
   sizes: Float64Array.from({ length: levels }, (_, g) => b ** g),
-  unitNoise: familyVariances(b, levels).map((row) => Float64Array.from(row)),
+  unitNoise: Float64Array.from(familyVariances(b, levels).flat()),
 }));
 
 /** Where the last nodes by level stand in the state: after the number of blocks, the sum of all, and what is held back. */
@@ -55,48 +55,47 @@ class Shrunk implements Smoother {
   readonly #blocksPerForest: number;
   /** How many blocks ago the period began; 0 for none. */
   readonly #lag: number;
-  readonly #experts: number;
-  /** Past blocks that are kept. */
-  readonly #ring: number;
-  // Where the parts of the state begin: hubs have many streams, and a view of each part would take more than the state.
+  // Where the parts of the state begin. Hubs have many streams, and a view of each part would take more than the state;
+  // and engines look at every array anew with each block.
   readonly #errors: number;
   readonly #predictions: number;
   readonly #past: number;
   readonly #rows: number;
-  readonly #table: TreeTable;
+  readonly #sizes: Float64Array;
+  readonly #unitNoise: Float64Array;
   /** Σ k², k < b */
   readonly #squaresOfK: number;
-  /** By level, the k finished children of the running family, and what it holds back. */
-  readonly #children: number[];
+  /** Finished blocks of the running forest, and of the running family. */
+  #inForest = 0;
+  #inFamily = 0;
+  /** By level, what the running family holds back. */
   readonly #moves: Float64Array;
+  /** How many levels have a finished node: the lowest ones, and the first has one when it is asked for. */
+  #known = 1;
   /** What the numbers that follow from the state were made for. */
   #blocks = NaN;
   #nodeVariance = NaN;
-  #inForest = 0;
 
   constructor({ fanout: b, levels, blocksPerForest, blockLength, first }: SmootherContext, period: number) {
+    const experts = levels + 2 + (period === 0 ? 0 : 1);
+    const { sizes, unitNoise } = tableFor(b, levels);
     this.#b = b;
     this.#levels = levels;
     this.#families = levels - 1;
     this.#blocksPerForest = Math.floor(blocksPerForest); // a small integer: engines take any power for a double
     this.#lag = period / blockLength;
-    this.#ring = period === 0 ? 0 : Math.ceil(period / blockLength) + 1;
-    this.#experts = levels + 2 + (period === 0 ? 0 : 1);
     this.#errors = NODES + levels;
-    this.#predictions = this.#errors + this.#experts;
-    this.#past = this.#predictions + this.#experts;
-    this.#rows = this.#past + this.#ring;
-    this.#table = tableFor(b, levels);
+    this.#predictions = this.#errors + experts;
+    this.#past = this.#predictions + experts;
+    this.#rows = this.#past + (period === 0 ? 0 : Math.ceil(this.#lag) + 1);
+    this.#sizes = sizes;
+    this.#unitNoise = unitNoise;
     this.#squaresOfK = ((b - 1) * b * (2 * b - 1)) / 6;
+    this.#moves = new Float64Array(this.#families);
     this.state = new Float64Array(this.#rows + this.#families * (2 + b));
     this.state.fill(NaN, NODES, this.#errors);
     this.state.fill(first, this.#predictions, this.#past);
-    this.#children = [];
-    for (let g = 0; g < this.#families; g++) {
-      this.state[this.#row(g) + 1] = first * this.#table.sizes[g]!;
-      this.#children.push(0);
-    }
-    this.#moves = new Float64Array(this.#families);
+    for (let g = 0; g < this.#families; g++) this.state[this.#row(g) + 1] = first * sizes[g]!;
   }
 
   /** Where the family of level g stands in the state. */
@@ -116,25 +115,28 @@ class Shrunk implements Smoother {
     const state = this.state;
     if (state[0] !== this.#blocks || nodeVariance !== this.#nodeVariance) this.#follow(nodeVariance);
     const best = this.#judge(estimate);
-    if (this.#ring > 0) state[this.#past + (state[0]! % this.#ring)] = estimate;
-    this.#blocks = ++state[0]!;
-    state[1]! += estimate;
+    if (this.#lag > 0) this.#remember(estimate);
+    const blocks = (state[0]! += 1);
+    const sum = (state[1]! += estimate);
+    this.#blocks = blocks;
     const kept = this.#addBlock(estimate);
     if (++this.#inForest === this.#blocksPerForest) this.#endForest();
     let held = 0;
-    for (let g = 0; g < this.#moves.length; g++) held += this.#moves[g]!;
+    for (let g = 0; g < this.#families; g++) held += this.#moves[g]!;
     state[2] = held;
-    this.#predict(estimate, kept);
-    const prediction = state[this.#predictions + best]!;
+    const levels = this.#levels;
+    const predictions = this.#predictions;
+    state[predictions] = estimate;
+    for (let l = this.#known; l < levels; l++) state[predictions + l] = estimate; // the others changed with their nodes
+    state[predictions + levels] = sum / blocks;
+    state[predictions + levels + 1] = this.#familyMean(estimate, kept);
+    if (this.#lag > 0) state[predictions + levels + 2] = this.#onePeriodAgo(estimate);
+    const prediction = state[best]!;
     // Not held near the last block: a season may begin with a jump.
-    if (best === this.#levels + 2) return prediction;
-    const reach = this.#levels === 1 ? REACH * Math.sqrt(nodeVariance) : REACH * Math.sqrt(this.#noise(0, 1));
+    if (best === predictions + levels + 2) return prediction;
+    const noise = levels === 1 ? nodeVariance : nodeVariance * this.#unitNoise[1]!;
+    const reach = REACH * Math.sqrt(noise);
     return Math.max(estimate - reach, Math.min(estimate + reach, prediction));
-  }
-
-  /** V_k of level g, for the noise of the running tree. */
-  #noise(g: number, k: number): number {
-    return this.#nodeVariance * this.#table.unitNoise[g]![k]!;
   }
 
   /** Makes all that follows from the state and from the noise of the running tree. */
@@ -142,110 +144,126 @@ class Shrunk implements Smoother {
     this.#blocks = this.state[0]!;
     this.#nodeVariance = nodeVariance;
     this.#inForest = Math.floor(this.#blocks % this.#blocksPerForest);
+    this.#inFamily = this.#inForest % this.#b;
+    this.#known = 1;
+    while (this.#known < this.#levels && !Number.isNaN(this.state[NODES + this.#known]!)) this.#known++;
     for (let g = 0; g < this.#families; g++) {
-      const k = Math.floor(this.#inForest / this.#table.sizes[g]!) % this.#b;
-      this.#children[g] = k;
+      const k = this.#childrenOf(g);
       this.#moves[g] = 0;
       if (k > 0) this.#holdBack(g, k);
     }
   }
 
-  /** Adds the error of every expert on a block. @returns the one with the least so far */
+  /** The finished children of the running family of level g. */
+  #childrenOf(g: number): number {
+    return Math.floor(this.#inForest / this.#sizes[g]!) % this.#b;
+  }
+
+  /** Adds the error of every expert on a block. @returns where the prediction of the one with the least so far stands */
   #judge(estimate: number): number {
     const state = this.state;
-    const [errors, predictions] = [this.#errors, this.#predictions];
-    const counts = state[0]! > 0;
-    let best = 0;
-    for (let i = 0; i < this.#experts; i++) {
-      const miss = estimate - state[predictions + i]!;
-      const error = KEEP * state[errors + i]! + (counts ? miss * miss : 0);
-      state[errors + i] = error;
-      if (error < state[errors + best]!) best = i;
+    const predictions = this.#predictions;
+    let best = predictions;
+    if (this.#blocks === 0) return best;
+    let least = Infinity;
+    for (let i = this.#errors, expert = predictions; i < predictions; i++, expert++) {
+      const miss = estimate - state[expert]!;
+      const error = KEEP * state[i]! + miss * miss;
+      state[i] = error;
+      if (error < least) {
+        least = error;
+        best = expert;
+      }
     }
     return best;
   }
 
-  /** Adds a block to its family, and each family that ends to the one above. @returns c of the last of them */
+  /** Adds a block to its family, and each family that ends to the one above. @returns c of the block's family, if it runs */
   #addBlock(estimate: number): number {
-    const state = this.state;
-    const b = this.#b;
-    let node = estimate;
-    for (let g = 0; g < this.#families; g++) {
-      state[NODES + g] = node / this.#table.sizes[g]!;
-      const row = this.#row(g);
-      const k = this.#children[g]! + 1;
-      if (k === 1) state[row + 1 + b]!++;
-      state[row]! += node;
-      if (k < b) {
-        const weight = Math.max(FORGET, 1 / state[row + 1 + b]!);
-        const surplus = state[row]! - k * state[row + 1]!;
-        state[row + 1 + k]! += weight * (surplus * surplus - this.#noise(g, k) - state[row + 1 + k]!);
-        this.#children[g] = k;
-        return this.#holdBack(g, k);
-      }
-      node = state[row]!;
-      state[row] = 0;
-      state[row + 1] = node / b;
-      this.#children[g] = 0;
-      this.#moves[g] = 0;
+    this.state[NODES] = estimate;
+    if (this.#families === 0) return 1;
+    const k = this.#inFamily + 1;
+    if (k === this.#b) {
+      this.#endFamilies(estimate);
+      return 1;
     }
-    state[NODES + this.#levels - 1] = node / this.#table.sizes[this.#levels - 1]!;
-    return 1;
+    this.#inFamily = k;
+    return this.#addChild(0, k, estimate);
+  }
+
+  /** The last child ends its family, which is then the next child of the family above. */
+  #endFamilies(estimate: number): void {
+    const state = this.state;
+    let node = estimate;
+    this.#inFamily = 0;
+    for (let g = 0; g < this.#families; g++) {
+      const k = this.#childrenOf(g) + 1;
+      if (k < this.#b) {
+        this.#addChild(g, k, node);
+        return;
+      }
+      const row = this.#row(g);
+      node += state[row]!;
+      state[row] = 0;
+      state[row + 1] = node / this.#b;
+      this.#moves[g] = 0;
+      const mean = node / this.#sizes[g + 1]!;
+      state[NODES + g + 1] = mean;
+      state[this.#predictions + g + 1] = mean;
+      this.#known = Math.max(this.#known, g + 2);
+    }
+  }
+
+  /** Adds child k, not the last one, to the running family of level g. @returns c */
+  #addChild(g: number, k: number, child: number): number {
+    const b = this.#b;
+    const state = this.state;
+    const row = this.#rows + g * (2 + b);
+    if (k === 1) state[row + 1 + b]!++;
+    state[row]! += child;
+    const begun = state[row + 1 + b]!;
+    const weight = begun < 1 / FORGET ? 1 / begun : FORGET;
+    const surplus = state[row]! - k * state[row + 1]!;
+    const noise = this.#nodeVariance * this.#unitNoise[g * b + k]!;
+    state[row + 1 + k]! += weight * (surplus * surplus - noise - state[row + 1 + k]!);
+    return this.#holdBack(g, k);
   }
 
   /** A forest may end inside a tree. */
   #endForest(): void {
     this.#inForest = 0;
+    this.#inFamily = 0;
     for (let g = 0; g < this.#families; g++) {
       this.state[this.#row(g)] = 0;
-      this.#children[g] = 0;
       this.#moves[g] = 0;
     }
   }
 
-  /** Sets what the running family of level g holds back after its k-th child. @returns c */
+  /** Sets what the running family of level g holds back after its k-th child. @returns c = d k²/(d k² + V_k) */
   #holdBack(g: number, k: number): number {
+    const b = this.#b;
     const state = this.state;
-    const row = this.#row(g);
-    const noise = this.#noise(g, k);
-    const c = this.#kept(row, k, noise);
+    const row = this.#rows + g * (2 + b);
+    const noise = this.#nodeVariance * this.#unitNoise[g * b + k]!;
+    const squares = Math.max(0, sum(state, row + 2, row + 1 + b));
+    const signal = (squares / this.#squaresOfK) * (k * k);
+    const c = state[row + 1 + b]! <= 1 ? 1 : signal / (signal + noise); // 1: no family has ended yet
     const reach = REACH * Math.sqrt(noise);
     const move = (1 - c) * (state[row]! - k * state[row + 1]!);
     this.#moves[g] = Math.max(-reach, Math.min(reach, move));
     return c;
   }
 
-  /** c = d k²/(d k² + V_k) */
-  #kept(row: number, k: number, noise: number): number {
-    const state = this.state;
-    const b = this.#b;
-    if (state[row + 1 + b]! <= 1) return 1; // no family has ended yet
-    let surplus = 0;
-    for (let i = row + 2; i <= row + b; i++) surplus += state[i]!;
-    const signal = (Math.max(0, surplus) / this.#squaresOfK) * (k * k);
-    return signal / (signal + noise);
-  }
-
-  /** @param kept c of the block's family, if it runs */
-  #predict(estimate: number, kept: number): void {
-    const state = this.state;
-    const levels = this.#levels;
-    const predictions = this.#predictions;
-    for (let l = 0; l < levels; l++) {
-      const node = state[NODES + l]!;
-      state[predictions + l] = Number.isNaN(node) ? estimate : node;
-    }
-    state[predictions + levels] = state[1]! / state[0]!;
-    state[predictions + levels + 1] = this.#familyMean(estimate, kept);
-    if (this.#lag > 0) state[predictions + levels + 2] = this.#onePeriodAgo(estimate);
-  }
-
   #familyMean(estimate: number, kept: number): number {
-    if (this.#levels === 1) return estimate;
-    const sum = this.state[this.#rows]!;
-    const mean = this.state[this.#rows + 1]!;
-    const k = this.#children[0]!;
-    return k === 0 ? mean : mean + kept * (sum / k - mean);
+    if (this.#families === 0) return estimate;
+    const state = this.state;
+    const before = state[this.#rows + 1]!;
+    const k = this.#inFamily;
+    return k === 0 ? before : before + kept * (state[this.#rows]! / k - before);
+  }
+
+  #remember(estimate: number): void {
+    this.state[this.#past + (this.#blocks % (this.#rows - this.#past))] = estimate;
   }
 
   /** The next block began `lag` blocks after a place between two blocks. */
@@ -254,9 +272,20 @@ class Shrunk implements Smoother {
     const first = Math.floor(before);
     if (first < 0) return estimate;
     const second = Math.min(first + 1, this.#blocks - 1);
-    const from = this.state[this.#past + (first % this.#ring)]!;
-    return from + (before - first) * (this.state[this.#past + (second % this.#ring)]! - from);
+    const ring = this.#rows - this.#past;
+    const from = this.state[this.#past + (first % ring)]!;
+    return from + (before - first) * (this.state[this.#past + (second % ring)]! - from);
   }
+}
+
+/** Σ numbers[i], from ≤ i < end, in order. Five at a time: processors do not foresee the end of a long loop. */
+function sum(numbers: Float64Array, from: number, end: number): number {
+  let total = 0;
+  let i = from;
+  for (; i + 4 < end; i += 5)
+    total = total + numbers[i]! + numbers[i + 1]! + numbers[i + 2]! + numbers[i + 3]! + numbers[i + 4]!;
+  for (; i < end; i++) total += numbers[i]!;
+  return total;
 }
 
 /** V_k = σ_g²·k(b − k)/b + k²·W_(g+1)/b²: variance of the noise in k children of a family, W that of a node. */
