@@ -55,6 +55,8 @@ export class BlockPublisher implements Publisher {
   #held = NaN;
   /** What all but the last position of the running block publish. */
   #steady = NaN;
+  /** What the last value published that ended a block or was above the limit. */
+  #special = NaN;
   /** Values of the running tree above this one are looked at, and how many there were above the tree's limit. */
   #watched = NaN;
   #above = NaN;
@@ -155,43 +157,49 @@ export class BlockPublisher implements Publisher {
   /** @param value finite */
   push(value: number): number {
     const left = this.#left - 1;
-    // + tells engines that a number comes back: they would take it for anything, and box what every other push gives.
-    if (left === 0 || value > this.#limit) return +this.#pushSpecial(value);
+    if (left === 0 || value > this.#limit) {
+      this.#pushSpecial(value);
+      return this.#special; // read from a field of doubles: engines box what a call returns, and then every other push
+    }
     this.#sum += toGrid(value, this.#theta, this.#resolution);
     this.#left = left;
     return this.#steady;
   }
 
   /** A value that ends a block, or is above the limit: it may be counted, or come in the middle of another call. */
-  #pushSpecial(value: number): number {
+  #pushSpecial(value: number): void {
     if (this.#busy) refuseReentry();
+    if (this.#left === 1) {
+      this.#finishBlock(value);
+      return;
+    }
     const sum = this.#sum + toGrid(value, this.#theta, this.#resolution);
-    if (this.#left === 1) return this.#finishBlock(value, sum);
     const above = this.#above + Number(value > this.#trees.running.limit);
     this.#trees.count(value);
     this.#above = above;
     this.#left--;
     this.#sum = sum;
-    return this.#steady;
+    this.#special = this.#steady;
   }
 
   /** The last position of a block publishes what its estimate leaves. */
-  #finishBlock(value: number, sum: number): number {
+  #finishBlock(value: number): void {
     const block = this.#block;
     const end = block + 1;
     const perValue = this.#perValue;
     const held = this.#held;
     const variance = this.#nodeVariance;
+    const published = this.#published;
+    const sum = this.#sum + toGrid(value, this.#theta, this.#resolution);
     const estimate = this.#trees.estimate(block, sum);
-    const start = this.#published.full ? this.#predictor.startOf(block) : undefined;
     const counts = value > this.#limit;
     const above = counts && value > this.#trees.running.limit ? this.#above + 1 : this.#above;
     const next =
       end === this.#treeEnd ? this.#trees.next(end, above, this.#treeSum() + estimate, value) : undefined;
-    this.#published.reserve(1);
+    const start = published.hasRoom ? undefined : this.#makeRoom(block);
     // Until here a call may fail and leaves everything as it was. From here on nothing fails.
     this.#setBusy(true);
-    this.#published.add(estimate, perValue, start);
+    published.add(estimate, perValue, start);
     this.#block = end;
     this.#left = this.#blockLength;
     this.#sum = 0;
@@ -202,10 +210,17 @@ export class BlockPublisher implements Publisher {
     }
     if (this.#blockLength > 1) {
       this.#setPrediction(this.#predictor.next(estimate, variance), this.#predictor.held);
-      this.#published.holdBack(this.#held);
+      published.holdBack(this.#held);
     }
     this.#setBusy(false);
-    return lastValue(estimate, perValue, this.#held - held, this.#blockLength) * this.#resolution;
+    this.#special = lastValue(estimate, perValue, this.#held - held, this.#blockLength) * this.#resolution;
+  }
+
+  /** Room for a block where there is none. @returns what the smoother remembers now, if a forest begins with the block */
+  #makeRoom(block: number): Float64Array | undefined {
+    const start = this.#published.full ? this.#predictor.startOf(block) : undefined;
+    this.#published.reserve(1);
+    return start;
   }
 
   /** Publishes for a batch, the same bits as one by one; fails before anything changes if a value is not finite. */

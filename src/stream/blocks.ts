@@ -20,11 +20,18 @@ export interface Forest extends Columns {
   shrinkages: Map<number, Shrinkage> | undefined;
 }
 
+/** All forests are made here: they have one hidden class, and a push finds its way in them without a search. */
+function makeForest(
+  { prefix, perValue, held }: Columns,
+  before: number,
+  start: Float64Array | undefined,
+  blocks: number,
+): Forest {
+  return { prefix, perValue, held, before, start, blocks, shrinkages: undefined };
+}
+
 /** What runs before the first block: it is in no list, and nothing is written to it. */
-const NO_FOREST: Forest = {
-  ...makeColumns(0, false, 0),
-  ...{ before: 0, start: undefined, blocks: 0, shrinkages: undefined },
-};
+const NO_FOREST = makeForest(makeColumns(0, false, 0), 0, undefined, 0);
 
 /** Repeats what a smoother makes of the estimates of the forest that begins with block `block`. */
 export type Replay = (
@@ -104,6 +111,11 @@ export class PublishedBlocks {
     }
   }
 
+  /** Whether the next block needs no further memory and begins no forest. */
+  get hasRoom(): boolean {
+    return this.#running.blocks < this.#room;
+  }
+
   /** Whether the next block begins a forest. */
   get full(): boolean {
     return this.#forests.length === 0 || this.#running.blocks === this.#shape.blocksPerForest;
@@ -146,14 +158,12 @@ export class PublishedBlocks {
   #beginForest(start: Float64Array | undefined): void {
     const before = this.#running.before + this.#running.prefix.at(this.#running.blocks);
     const full = this.#forests.length === this.#shape.history;
-    const { prefix, perValue, held } = full
-      ? this.#forests[0]!
-      : (this.#spare.shift() ?? this.#makeColumns(0));
+    const columns = full ? this.#forests[0]! : (this.#spare.shift() ?? this.#makeColumns(0));
     if (full) {
       this.#forests.shift();
       this.#dropped++;
     }
-    this.#running = { before, prefix, perValue, held, start, blocks: 0, shrinkages: undefined };
+    this.#running = makeForest(columns, before, start, 0);
     this.#forests.push(this.#running);
     this.#room = roomOf(this.#running);
   }
@@ -212,12 +222,12 @@ export class PublishedBlocks {
       const blocks = estimates.length;
       const prefix = new Float64Array(blocks + 1);
       estimates.forEach((estimate, k) => (prefix[k + 1] = prefix[k]! + estimate));
-      this.#running = {
-        ...{ before, start, blocks, shrinkages: undefined },
+      const columns = {
         prefix: Column.of(prefix, most + 1),
         perValue: Column.of(perValue, most),
         held: this.#holdsBack ? Column.of(held, most) : undefined,
       };
+      this.#running = makeForest(columns, before, start, blocks);
       this.#forests.push(this.#running);
       this.#room = roomOf(this.#running);
     }

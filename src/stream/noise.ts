@@ -42,17 +42,21 @@ export class Perturber {
   readonly #fanout: number;
   readonly #levels: number;
   readonly #trees: Trees;
-  /** The tree in use, and the blocks [first, end) that it covers, counted over all forests. */
+  /** The tree in use. */
   #tree: PlacedTree = { noise: new Float64Array(0), corrections: new Float64Array(0), first: 0, end: 0 };
-  #first = 0;
-  #end = 0;
-  /** The two parts of that tree: `estimate` finds them faster here. */
+  /** Its parts, which are found faster here, and the blocks [first, end) that it covers, counted over all forests. */
   #noise = this.#tree.noise;
   #corrections = this.#tree.corrections;
+  #first = 0;
+  #end = 0;
   /** Of the noise of that tree. */
   #scale: Scale | undefined;
-  /** From this block on a next tree is drawn ahead. */
-  #aheadFrom = Infinity;
+  /** Blocks of that tree from this one on draw a next tree ahead. */
+  #aheadFrom = 0;
+  /** Blocks [from, until) have the same parent, and so the same correction f; none of them draws ahead. */
+  #from = 0;
+  #until = 0;
+  #correction = NaN;
 
   /**
    * @param fractionBits f is rounded to multiples of 2^−fractionBits, so that sums of estimates are exact in a double
@@ -82,15 +86,24 @@ export class Perturber {
    * @param scale of the noise of its tree
    */
   estimate(block: number, sum: number, scale: Scale): number {
+    if (block < this.#from || block >= this.#until || scale !== this.#scale) this.#seek(block, scale);
+    return sum + this.#noise[block - this.#first]! + this.#correction;
+  }
+
+  /** Makes `block` the first of blocks with the same parent. */
+  #seek(block: number, scale: Scale): void {
     if (block < this.#first || block >= this.#end || scale !== this.#scale) this.#moveTo(block, scale);
-    if (block >= this.#aheadFrom) this.#trees.drawAhead(this.#tree, block, true);
-    const leaf = block - this.#first;
-    const noisy = sum + this.#noise[leaf]!;
-    return this.#levels === 1 ? noisy : noisy + this.#corrections[(leaf / this.#fanout) | 0]!; // | 0: a division of integers
+    const ahead = block >= this.#aheadFrom;
+    if (ahead) this.#trees.drawAhead(this.#tree, block, true);
+    const parent = Math.floor((block - this.#first) / this.#fanout);
+    this.#correction = this.#levels === 1 ? 0 : this.#corrections[parent]!;
+    this.#from = block;
+    this.#until = ahead ? block + 1 : Math.min(this.#first + (parent + 1) * this.#fanout, this.#aheadFrom);
   }
 
   /** Turns the true sums of consecutive blocks into their estimates, in place; their trees have noise of one scale. */
   estimateMany(block: number, sums: Float64Array, scale: Scale): void {
+    if (sums.length === 0) return;
     let next = block;
     for (const end = block + sums.length; next < end;) {
       if (next < this.#first || next >= this.#end || scale !== this.#scale) this.#moveTo(next, scale);
@@ -108,6 +121,7 @@ export class Perturber {
     this.#end = this.#tree.end;
     this.#noise = this.#tree.noise;
     this.#corrections = this.#tree.corrections;
-    this.#aheadFrom = this.#trees.aheadFrom;
+    this.#aheadFrom = Math.min(this.#end, this.#trees.aheadFrom);
+    this.#until = 0; // nothing of the tree before holds any longer
   }
 }
