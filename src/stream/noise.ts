@@ -71,6 +71,7 @@ export class Perturber {
 
   /** Draws what takes long before a push needs it: called outside of pushes. */
   prepare(block: number, scale: Scale): void {
+    if (block === 0) scale.words(this.#core.fillDigit); // later ones may be asked for ranges alone
     if (!this.#trees.large) return;
     this.#moveTo(block, scale);
     if (block >= this.#aheadFrom) this.#trees.drawAhead(this.#tree, block, true);
