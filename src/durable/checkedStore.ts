@@ -44,7 +44,7 @@ export class CheckedStore {
 
   /** @param atLeast the lowest sequence number that the newest snapshot may have */
   async get(name: string, atLeast = 0): Promise<StoredSnapshot | undefined> {
-    const found = checkStored(name, await this.#call("get", show(name), (store) => store.get(name)));
+    const found = checkStored(name, await this.#call("get", name, (store) => store.get(name)));
     const newest = found?.sequence ?? 0;
     if (newest >= atLeast) return found;
     await this.giveBack(name);
@@ -64,8 +64,8 @@ export class CheckedStore {
       }
   }
 
-  async put(name: string, sequence: number, bytes: Uint8Array): Promise<void> {
-    await this.#call("put", show(name), (store) => store.put(name, sequence, bytes));
+  put(name: string, sequence: number, bytes: Uint8Array): Promise<void> {
+    return this.#call("put", name, (store) => store.put(name, sequence, bytes));
   }
 
   /** Stores each snapshot or says why not, in the same order. */
@@ -80,9 +80,7 @@ export class CheckedStore {
         ),
       );
     try {
-      const stored = await this.#call("putMany", `${snapshots.length} streams`, (store) =>
-        store.putMany!(snapshots),
-      );
+      const stored = await this.#call("putMany", snapshots.length, (store) => store.putMany!(snapshots));
       return checkStoredMany(stored, snapshots);
     } catch (error) {
       return snapshots.map(() => error as StoreError);
@@ -91,7 +89,7 @@ export class CheckedStore {
 
   async names(): Promise<string[]> {
     this.#require("names");
-    const names: unknown = await this.#call("names", "all streams", (store) => store.names!());
+    const names: unknown = await this.#call("names", undefined, (store) => store.names!());
     if (
       !Array.isArray(names) ||
       names.length > MOST_NAMES ||
@@ -106,7 +104,7 @@ export class CheckedStore {
 
   async remove(name: string, sequence: number): Promise<void> {
     this.#require("remove");
-    await this.#call("remove", show(name), (store) => store.remove!(name, sequence));
+    await this.#call("remove", name, (store) => store.remove!(name, sequence));
   }
 
   #require(method: Method): void {
@@ -120,14 +118,19 @@ export class CheckedStore {
   /** Called after a failure too, so its own failure must not hide the first one. */
   async giveBack(name: string): Promise<void> {
     if (!this.#has("giveBack")) return;
-    await this.#call("giveBack", show(name), (store) => store.giveBack!(name)).catch(() => undefined);
+    await this.#call("giveBack", name, (store) => store.giveBack!(name)).catch(() => undefined);
   }
 
   #has(method: Method): boolean {
     return typeof member(this.#store, method) === "function";
   }
 
-  async #call<T>(method: Method, what: string, act: (store: Store) => Promise<T>): Promise<T> {
+  /** @param what the name of a stream, how many streams, or all of them */
+  async #call<T>(
+    method: Method,
+    what: string | number | undefined,
+    act: (store: Store) => Promise<T>,
+  ): Promise<T> {
     this.checkOutside();
     this.#inside = true;
     try {
@@ -139,7 +142,7 @@ export class CheckedStore {
       }
       return await answer;
     } catch (cause) {
-      throw storeError(method, what, cause);
+      throw storeError(method, show(what), cause);
     }
   }
 }
@@ -151,7 +154,10 @@ function member(store: Store, name: Method | "durable"): unknown {
   return undefined;
 }
 
-const show = (name: string): string => `stream ${JSON.stringify(name)}`;
+function show(what: string | number | undefined): string {
+  if (what === undefined) return "all streams";
+  return typeof what === "number" ? `${what} streams` : `stream ${JSON.stringify(what)}`;
+}
 
 /** A store of the caller's says "conflict" or "in-use" by the error's code. */
 function storeError(method: Method, what: string, cause: unknown): StoreError {
@@ -193,7 +199,7 @@ function checkStored(name: string, found: unknown): StoredSnapshot | undefined {
       "invalid",
       `store: expected get to return { sequence, bytes } or undefined for stream ${JSON.stringify(name)}, got something else; sequence is a whole number from 1 on, bytes is a Uint8Array of at most 2^30 bytes`,
     );
-  return { sequence: sequence!, bytes: Uint8Array.from(bytes) };
+  return { sequence: sequence!, bytes: new Uint8Array(bytes) };
 }
 
 /** A snapshot says itself which one it is: a store that returns an older one under a newer number is refused. */

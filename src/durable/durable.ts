@@ -14,6 +14,8 @@ export interface Sealed {
   seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array>;
 }
 
+const NOTHING = Promise.resolve();
+
 export class Durable<S extends Sealed> {
   protected readonly stream: S;
   readonly #store: CheckedStore;
@@ -23,10 +25,11 @@ export class Durable<S extends Sealed> {
   /** Something was received that no snapshot covers yet. */
   #changed = false;
   /** The snapshot being stored, and the one that will cover everything received until now. */
-  #storing: Promise<void> = Promise.resolve();
+  #storing = NOTHING;
   #next: Promise<void> | undefined;
   #sequence: number;
-  #ended: Error | undefined;
+  /** Why it takes no more calls. */
+  #ended: "closed" | Error | undefined;
 
   constructor(stream: S, store: CheckedStore, committer: Committer, cipher: StreamCipher, name: string) {
     this.stream = stream;
@@ -52,9 +55,7 @@ export class Durable<S extends Sealed> {
     this.#store.checkOutside();
     if (this.#ended !== undefined) return;
     const [changed, stored] = [this.#changed, this.#stored()];
-    this.#ended = new Error(
-      `stream ${JSON.stringify(this.name)}: expected an open stream, got a closed one; open it again`,
-    );
+    this.#ended = "closed";
     await stored;
     if (!changed) await this.#store.giveBack(this.name);
   }
@@ -63,7 +64,7 @@ export class Durable<S extends Sealed> {
   protected answer<T>(ask: (stream: S) => T, changes = false): Promise<T> {
     try {
       this.#store.checkOutside();
-      if (this.#ended !== undefined) throw this.#ended;
+      if (this.#ended !== undefined) this.#refuse(this.#ended);
       this.#changed ||= changes; // before it acts: a smoother of the caller's may throw halfway
       const answer = ask(this.stream);
       return this.#store.durable ? this.#stored().then(() => answer) : Promise.resolve(answer);
@@ -96,6 +97,13 @@ export class Durable<S extends Sealed> {
     return bytes instanceof Uint8Array
       ? { name, sequence, bytes }
       : bytes.then((bytes) => ({ name, sequence, bytes }));
+  }
+
+  #refuse(ended: "closed" | Error): never {
+    if (ended !== "closed") throw ended;
+    throw new Error(
+      `stream ${JSON.stringify(this.name)}: expected an open stream, got a closed one; open it again`,
+    );
   }
 
   /** After a failure nobody knows what the store has: this object ends, and opening the stream again finds out. */

@@ -12,7 +12,7 @@ import { Committer } from "./committer.js";
 import type { EachOptions, HubSettings } from "./hubOptions.js";
 import { LiveStreams } from "./liveStreams.js";
 import { charge } from "./budget.js";
-import { type DurableStream, openIn, type Place } from "./openStream.js";
+import { DurableStream, openIn, type Place } from "./openStream.js";
 import { HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
 
 /** How far a stream is. */
@@ -97,14 +97,26 @@ export class Hub {
   }
 
   async #pushSlowly(name: string, value: number): Promise<number | undefined> {
-    const batch = Float64Array.of(checkValue(value));
-    const [number] = await this.#push(name, batch);
+    const [number] = await this.pushMany(name, Float64Array.of(checkValue(value)));
     return number;
   }
 
   /** The same for a batch of one stream. */
   async pushMany(name: string, values: Float64Array | readonly number[]): Promise<Float64Array> {
-    return this.#push(name, checkValues(values));
+    const batch = checkValues(values);
+    this.#checkName(name);
+    this.#beginCall();
+    try {
+      if (!this.#settings.keys.has(name)) return new Float64Array(0);
+      const held = this.#shared === undefined ? 0 : await this.#shared.hold(batch);
+      if (held > 0 && held === batch.length) return new Float64Array(0);
+      const rest = held === 0 ? batch : batch.subarray(held);
+      const out = await this.#live.use(name, (stream) => DurableStream.receive(stream, rest));
+      this.#published += out.length;
+      return out;
+    } finally {
+      this.#endCall();
+    }
   }
 
   /** The numbers that one stream published at positions [from, to), read again. */
@@ -173,18 +185,6 @@ export class Hub {
     await this.#live.close();
   }
 
-  #push(name: string, batch: Float64Array): Promise<Float64Array> {
-    this.#checkName(name);
-    return this.#call(async () => {
-      if (!this.#settings.keys.has(name)) return new Float64Array(0);
-      const held = (await this.#shared?.hold(batch)) ?? 0;
-      if (held > 0 && held === batch.length) return new Float64Array(0);
-      const out = await this.#live.use(name, (stream) => stream.pushMany(batch.subarray(held)));
-      this.#published += out.length;
-      return out;
-    });
-  }
-
   /** A question about one stream; names that are no keys are refused, since keys are public. */
   #ask<T>(name: string, act: (stream: DurableStream) => Promise<T>, asked?: Asked): Promise<T> {
     this.#checkName(name);
@@ -210,15 +210,23 @@ export class Hub {
   }
 
   async #call<T>(act: () => Promise<T>): Promise<T> {
+    this.#beginCall();
+    try {
+      return await act();
+    } finally {
+      this.#endCall();
+    }
+  }
+
+  #beginCall(): void {
     this.#settings.store.checkOutside();
     if (this.#closed !== undefined)
       throw new Error("hub: expected an open hub, got a closed one; make another one on the same store");
     this.#calls++;
-    try {
-      return await act();
-    } finally {
-      if (--this.#calls === 0) this.#whenIdle?.();
-    }
+  }
+
+  #endCall(): void {
+    if (--this.#calls === 0) this.#whenIdle?.();
   }
 
   /** Whether streams receive values: θ is chosen if they share one. */

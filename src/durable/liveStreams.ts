@@ -68,12 +68,20 @@ export class LiveStreams {
    * newest state.
    */
   async use<T>(name: string, act: (stream: DurableStream) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++)
+    for (let attempt = 1; ; attempt++) {
+      const entry = this.#live.get(name) ?? this.#begin(name);
+      this.#live.delete(name);
+      this.#live.set(name, entry); // now the most recently used
       try {
-        return await this.#once(name, act);
+        return await this.#act(entry, act);
       } catch (error) {
         if (!this.countConflict(error) || attempt === ATTEMPTS) throw error;
+      } finally {
+        // One that could not be opened or stored is opened again by the next call.
+        if ((entry.open?.ended ?? true) && this.#live.get(name) === entry) this.#live.delete(name);
+        if (this.#live.size > this.#most) await this.#shrinkTo(this.#most);
       }
+    }
   }
 
   /** Stores and closes all streams. Rejects if one could not be stored, after all were tried. */
@@ -82,28 +90,20 @@ export class LiveStreams {
     await Promise.all(this.#closing.values()); // those that could not be stored
   }
 
-  async #once<T>(name: string, act: (stream: DurableStream) => Promise<T>): Promise<T> {
-    const entry = this.#live.get(name) ?? this.#begin(name);
-    this.#live.delete(name);
-    this.#live.set(name, entry); // now the most recently used
-    try {
-      return await this.#act(entry, act);
-    } finally {
-      await this.#dropIfEnded(name, entry);
-      if (this.#live.size > this.#most) await this.#shrinkTo(this.#most);
-    }
-  }
-
   /** A call acts as soon as the stream is open; what it waits for afterwards is the store. */
-  async #act<T>(entry: Live, act: (stream: DurableStream) => Promise<T>): Promise<T> {
-    let call: Promise<T>;
+  #act<T>(entry: Live, act: (stream: DurableStream) => Promise<T>): Promise<T> {
+    if (entry.open !== undefined && entry.waiting === 0) return act(entry.open);
     entry.waiting++;
-    try {
-      call = act(await entry.stream);
-    } finally {
-      entry.waiting--;
-    }
-    return call;
+    return entry.stream.then(
+      (stream) => {
+        entry.waiting--;
+        return act(stream);
+      },
+      (error: unknown) => {
+        entry.waiting--;
+        throw error;
+      },
+    );
   }
 
   #begin(name: string): Live {
@@ -115,30 +115,25 @@ export class LiveStreams {
     return entry;
   }
 
-  async #openAfterClosing(name: string): Promise<DurableStream> {
+  #openAfterClosing(name: string): Promise<DurableStream> {
     const closing = this.#closing.get(name);
+    if (closing === undefined) return this.#openNow(name);
     this.#closing.delete(name);
-    await closing;
+    return closing.then(() => this.#openNow(name));
+  }
+
+  #openNow(name: string): Promise<DurableStream> {
     this.#opened++;
     return this.#open(name);
   }
 
-  /** A stream that could not be opened or stored is opened again by the next call. */
-  async #dropIfEnded(name: string, entry: Live): Promise<void> {
-    const ended = await entry.stream.then(
-      (stream) => stream.ended,
-      () => true,
-    );
-    if (ended && this.#live.get(name) === entry) this.#live.delete(name);
-  }
-
   async #shrinkTo(most: number): Promise<void> {
     const closing: Promise<void>[] = [];
-    for (const [name, { stream, waiting }] of this.#live) {
+    for (const [name, { stream, open, waiting }] of this.#live) {
       if (this.#live.size <= most) break;
       if (waiting > 0) continue;
       this.#live.delete(name);
-      const closed = stream.then((open) => open.close());
+      const closed = open?.close() ?? stream.then((opened) => opened.close());
       this.#closed++;
       this.#closing.set(name, closed);
       closing.push(

@@ -2,7 +2,6 @@
  * What the snapshots of a stream are bound to: its name and every setting that published numbers depend on. They stand in each
  * snapshot as JSON, the name first: what follows it is encoded once for all streams that share settings.
  */
-import { joinBytes } from "../core/bytes.js";
 import type { Encoder } from "./codec.js";
 import type { Settings } from "./options.js";
 import { checkParameters, type Parameters, parametersOf } from "./snapshot.js";
@@ -20,31 +19,18 @@ function commonPart(settings: Settings): Uint8Array {
   return bytes;
 }
 
-export class Binding {
-  readonly #settings: Settings;
-  readonly #name: string;
-  /** The beginning of the text, up to the name. */
-  readonly #head: Uint8Array;
-  readonly #rest: Uint8Array;
+/** The beginning of the text, up to the name. */
+const namePart = (name: string): Uint8Array => encoder.encode(`{"name":${JSON.stringify(name)}`);
 
-  constructor(settings: Settings, name: string) {
-    this.#settings = settings;
-    this.#name = name;
-    this.#head = encoder.encode(`{"name":${JSON.stringify(name)}`);
-    this.#rest = commonPart(settings);
-  }
+export function writeBinding(writer: Encoder, settings: Settings, name: string): void {
+  writer.blob(namePart(name), commonPart(settings));
+}
 
-  write(writer: Encoder): void {
-    writer.blob(this.#head, this.#rest);
-  }
-
-  /** Refuses a snapshot that is bound to something else. @param sealed what `write` wrote, or an older version */
-  check(sealed: Uint8Array): void {
-    const own = joinBytes([this.#head, this.#rest]);
-    if (own.length === sealed.length && own.every((byte, i) => byte === sealed[i])) return;
-    checkParameters(JSON.parse(new TextDecoder().decode(sealed)) as Parameters, {
-      ...parametersOf(this.#settings),
-      name: this.#name,
-    });
-  }
+/** Refuses a snapshot that is bound to something else. @param sealed what `writeBinding` wrote, or an older version */
+export function checkBinding(sealed: Uint8Array, settings: Settings, name: string): void {
+  const [head, rest] = [namePart(name), commonPart(settings)];
+  const same = (part: Uint8Array, from: number) => part.every((byte, i) => byte === sealed[from + i]);
+  if (sealed.length === head.length + rest.length && same(head, 0) && same(rest, head.length)) return;
+  const parameters = JSON.parse(new TextDecoder().decode(sealed)) as Parameters;
+  checkParameters(parameters, { ...parametersOf(settings), name });
 }

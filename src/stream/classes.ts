@@ -82,11 +82,6 @@ export class Classes {
     for (let i = 0; i < count; i++) this.add(quantise(values[i]!, max, resolution));
   }
 
-  /** The counters of a purpose, or with PURPOSES the sums. */
-  #part(purpose: number): Float64Array {
-    return this.#counters.subarray(purpose * this.#bins, (purpose + 1) * this.#bins);
-  }
-
   /** @param stage whose noise it is */
   choose(core: Core, key: Uint32Array, stage: Stage.holdout | Stage.refining = Stage.holdout): Chosen {
     const choice = this.#choice;
@@ -99,7 +94,7 @@ export class Classes {
     const pick = (purpose: number, knee: number): number =>
       chooseCandidate(core, random(purpose), choice, this.#above(purpose), beta, knee);
 
-    const larger = this.#above(SPARSITY)[0]! + laplace(SPARSITY, choice.countScale);
+    const larger = this.#countAbove(SPARSITY, 0) + laplace(SPARSITY, choice.countScale);
     const beta = steepness(choice, larger);
     const rough = choice.candidates[pick(ROUGH, 0)]!;
     const winner = pick(FINE, 2 * rough);
@@ -108,27 +103,40 @@ export class Classes {
       theta,
       mean:
         (this.#clampedSum(winner) + laplace(MEAN, noiseScale(1, theta, choice.epsilon))) /
-        total(this.#part(MEAN)),
+        this.#total(MEAN, 0, this.#bins),
       sparse: isSparse(choice, larger),
       above: {
-        count: this.#above(ABOVE)[winner]! + laplace(ABOVE, choice.countScale),
-        values: total(this.#part(ABOVE)),
+        count: this.#countAbove(ABOVE, winner) + laplace(ABOVE, choice.countScale),
+        values: this.#total(ABOVE, 0, this.#bins),
       },
     };
   }
 
   /** Per candidate, the values of a class that are above it. */
   #above(purpose: number): Float64Array {
-    const counts = this.#part(purpose);
-    const above = new Float64Array(counts.length - 1);
-    for (let k = above.length - 1, sum = 0; k >= 0; k--) above[k] = sum += counts[k + 1]!;
+    const above = new Float64Array(this.#bins - 1);
+    const first = purpose * this.#bins + 1;
+    for (let k = above.length - 1, sum = 0; k >= 0; k--) above[k] = sum += this.#counters[first + k]!;
     return above;
+  }
+
+  /** The values of a class above candidate k. */
+  #countAbove(purpose: number, k: number): number {
+    return this.#total(purpose, k + 1, this.#bins);
+  }
+
+  /** The counters of a purpose, or with PURPOSES the sums, over bins [from, to). */
+  #total(purpose: number, from: number, to: number): number {
+    const first = purpose * this.#bins;
+    let sum = 0;
+    for (let bin = from; bin < to; bin++) sum += this.#counters[first + bin]!;
+    return sum;
   }
 
   /** Σ min(x, Θ) over the mean's class: bins up to the winner's hold values of at most Θ. */
   #clampedSum(winner: number): number {
     const theta = this.#choice.candidates[winner]!;
-    return total(this.#part(PURPOSES).subarray(0, winner + 1)) + theta * this.#above(MEAN)[winner]!;
+    return this.#total(PURPOSES, 0, winner + 1) + theta * this.#countAbove(MEAN, winner);
   }
 
   copy(): Classes {
@@ -153,5 +161,3 @@ export class Classes {
     for (let i = 0; i < this.#counters.length; i++) this.#counters[i] = reader.double();
   }
 }
-
-const total = (numbers: Float64Array): number => numbers.reduce((sum, x) => sum + x, 0);

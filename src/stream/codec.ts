@@ -7,13 +7,6 @@
 const fold = (x: number): number => (x < 0 ? -2 * x - 1 : 2 * x);
 const unfold = (x: number): number => (x % 2 === 1 ? -(x + 1) / 2 : x / 2);
 
-const HOST_IS_LITTLE = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
-
-/** Turns words of this machine into words with their lowest byte first, and back, in place. */
-function swapBytes(bytes: Uint8Array): void {
-  if (!HOST_IS_LITTLE) for (let i = 0; i < bytes.length; i += 4) bytes.subarray(i, i + 4).reverse();
-}
-
 export class Encoder {
   #bytes = new Uint8Array(1024);
   #view = new DataView(this.#bytes.buffer);
@@ -44,10 +37,8 @@ export class Encoder {
 
   words(values: Uint32Array): void {
     this.#reserve(4 * values.length);
-    const end = this.#length + values.byteLength;
-    this.#bytes.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), this.#length);
-    swapBytes(this.#bytes.subarray(this.#length, end));
-    this.#length = end;
+    for (let i = 0; i < values.length; i++, this.#length += 4)
+      this.#view.setUint32(this.#length, values[i]!, true);
   }
 
   text(value: string): void {
@@ -136,14 +127,11 @@ export class Decoder {
   }
 
   words(length: number): Uint32Array {
-    const { buffer, byteOffset, byteLength } = this.#view;
-    if (!(4 * length <= byteLength - this.#at))
+    if (!(4 * length <= this.#view.byteLength - this.#at))
       throw new RangeError("snapshot: expected more bytes, got its end");
-    const start = byteOffset + this.#at;
-    this.#at += 4 * length;
-    const bytes = new Uint8Array(buffer.slice(start, start + 4 * length));
-    swapBytes(bytes);
-    return new Uint32Array(bytes.buffer);
+    const words = new Uint32Array(length);
+    for (let i = 0; i < length; i++, this.#at += 4) words[i] = this.#view.getUint32(this.#at, true);
+    return words;
   }
 
   text(): string {

@@ -10,7 +10,7 @@ const WITHIN = PIECE - 1;
 const FIRST = 16;
 
 export class Column {
-  readonly #pieces: Float64Array[] = [];
+  #pieces: Float64Array[] = [];
   readonly #most: number;
   #room = 0;
 
@@ -62,7 +62,7 @@ export class Column {
     const wanted = Math.max(FIRST, 2 * this.#room, count);
     const first = new Float64Array(Math.min(PIECE, this.#most, wanted));
     if (this.#room > 0) first.set(this.#pieces[0]!);
-    this.#pieces[0] = first;
+    this.#pieces = [first]; // an array that grows would get room for 17
     this.#room = first.length;
   }
 

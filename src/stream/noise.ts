@@ -37,13 +37,21 @@ export function fractionBits(largest: number): number {
   return Math.max(0, Math.min(20, 51 - Math.ceil(Math.log2(largest))));
 }
 
+/** Before the first block no tree is in use. */
+const NO_TREE: PlacedTree = {
+  noise: new Float64Array(0),
+  corrections: new Float64Array(0),
+  first: 0,
+  end: 0,
+};
+
 export class Perturber {
   readonly #core: Core;
   readonly #fanout: number;
   readonly #levels: number;
   readonly #trees: Trees;
   /** The tree in use. */
-  #tree: PlacedTree = { noise: new Float64Array(0), corrections: new Float64Array(0), first: 0, end: 0 };
+  #tree = NO_TREE;
   /** Its parts, which are found faster here, and the blocks [first, end) that it covers, counted over all forests. */
   #noise = this.#tree.noise;
   #corrections = this.#tree.corrections;

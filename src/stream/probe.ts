@@ -75,11 +75,12 @@ export class Probe {
 export function roughness(numbers: Float64Array, fanout: number): number {
   let total = 0;
   for (let start = 0; start < numbers.length; start += fanout) {
-    const group = numbers.subarray(start, start + fanout);
-    const mean = group.reduce((sum, x) => sum + x, 0) / fanout;
+    let sum = 0;
+    for (let i = start; i < start + fanout; i++) sum += numbers[i]!;
+    const mean = sum / fanout;
     let running = 0;
-    for (const x of group) {
-      running += x - mean;
+    for (let i = start; i < start + fanout; i++) {
+      running += numbers[i]! - mean;
       total += running ** 2;
     }
   }

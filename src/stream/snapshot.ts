@@ -121,7 +121,7 @@ export function openableSnapshot(bytes: Uint8Array, key: SnapshotKey): Promise<b
 
 async function decryptSnapshot(bytes: Uint8Array, key: SnapshotKey) {
   if (!(bytes instanceof Uint8Array)) throw new TypeError("snapshot: expected a Uint8Array");
-  const own = Uint8Array.from(bytes); // the caller may change his while we wait
+  const own = new Uint8Array(bytes); // the caller may change his while we wait
   if (own.length < BODY_AT + TAG_LENGTH)
     throw new RangeError(
       `snapshot: expected at least ${BODY_AT + TAG_LENGTH} bytes, got ${own.length}; it is truncated`,

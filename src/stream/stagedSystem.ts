@@ -96,7 +96,12 @@ export class StagedSystem<P extends Publisher> implements System {
 
   pushMany(values: ValueBatch): Float64Array {
     if (this.#busy) refuseReentry();
-    const batch = this.#read(values);
+    return this.receive(this.#read(values));
+  }
+
+  /** The same for values that are checked already, and that nobody changes. */
+  receive(batch: Float64Array): Float64Array {
+    if (this.#busy) refuseReentry();
     if (this.#publisher !== undefined) return this.#publisher.pushMany(batch);
     if (this.#endsStage(batch.length)) return this.#endStage(batch);
     const published = new Float64Array(0); // before the values are taken: even this may fail
@@ -167,7 +172,8 @@ export class StagedSystem<P extends Publisher> implements System {
   #endStage(batch: Float64Array): Float64Array {
     const before = this.#stage.holdout!;
     const numbers = this.#whileBusy(() => {
-      const holdout = copyHoldout(before, this.#parts.holdout());
+      const fresh = this.#parts.holdout();
+      const holdout = before.held === 0 ? fresh : copyHoldout(before, fresh);
       try {
         const last = Math.min(batch.length, this.#heldOut - before.held);
         holdout.addMany(batch, last);

@@ -10,7 +10,7 @@ import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
-import { Binding } from "./binding.js";
+import { checkBinding, writeBinding } from "./binding.js";
 import { BlockPublisher } from "./blockPublisher.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { drawingValues } from "./firstTree.js";
@@ -49,34 +49,36 @@ export async function restore(
 }
 
 export class HoldoutStream extends StagedSystem<BlockPublisher> implements PrivateStream {
+  readonly #settings: Settings;
   readonly #key: Uint32Array;
-  readonly #binding: Binding;
+  readonly #name: string;
   readonly #snapshots = new SnapshotSequence(() => this.#encode());
 
   /**
    * @param settings the streams of a hub share one object
    * @param key all randomness of the stream; a second stream must not use it again
-   * @param binding what its snapshots are bound to
+   * @param name which of the streams that share settings
    * @param snapshot its state is what `#encode` wrote under the same settings, behind the key
    */
   constructor(
     settings: Settings,
     core: Core,
     key: Uint32Array,
-    binding = new Binding(settings, settings.name),
+    name = settings.name,
     snapshot?: OpenedSnapshot,
   ) {
     const parts = new Tops(settings, core, key);
     super(parts, snapshot && parts.loadStage(snapshot.state));
+    this.#settings = settings;
     this.#key = key;
-    this.#binding = binding;
+    this.#name = name;
     if (snapshot !== undefined) this.#snapshots.resume(snapshot.sequence, snapshot.salt);
   }
 
-  /** A stream that has seen no value. @param name which of the streams that share settings */
+  /** A stream that has seen no value. */
   static begin(settings: Settings, name = settings.name): HoldoutStream {
     const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
-    return new HoldoutStream(settings, chooseCore(settings.core), key, new Binding(settings, name));
+    return new HoldoutStream(settings, chooseCore(settings.core), key, name);
   }
 
   /** One that resumes from a snapshot. */
@@ -86,10 +88,8 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
     settings: Settings,
     name = settings.name,
   ): Promise<HoldoutStream> {
-    const binding = new Binding(settings, name);
-    const snapshot = await openBound(bytes, key, (sealed) => binding.check(sealed));
-    const core = chooseCore(settings.core);
-    return new HoldoutStream(settings, core, snapshot.state.words(8), binding, snapshot);
+    const snapshot = await openBound(bytes, key, (sealed) => checkBinding(sealed, settings, name));
+    return new HoldoutStream(settings, chooseCore(settings.core), snapshot.state.words(8), name, snapshot);
   }
 
   get sequence(): number {
@@ -120,7 +120,7 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
   #encode(): Uint8Array<ArrayBuffer> {
     this.checkIdle();
     return encode((writer) => {
-      this.#binding.write(writer);
+      writeBinding(writer, this.#settings, this.#name);
       writer.words(this.#key);
       saveStage(writer, this.stage);
     });

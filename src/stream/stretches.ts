@@ -36,7 +36,9 @@ export function makeStretch(
   parts: number,
 ): Stretch {
   return {
-    ...{ block, theta, parts },
+    block,
+    theta,
+    parts,
     scale: noiseScale(levels, theta, epsilon, parts),
     nodeVariance: laplaceVariance((levels * theta * ALL_PARTS) / (parts * epsilon)),
   };

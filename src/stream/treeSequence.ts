@@ -1,5 +1,6 @@
 /** Which θ and which noise each tree of a release has: the same for all, or from tree to tree as the stream goes (follow.ts). */
 import type { Core } from "../core/core.js";
+import type { Scale } from "../core/tables/scale.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { slicesDue, slicesSoon } from "./firstTree.js";
 import {
@@ -33,8 +34,9 @@ import {
 import type { Place, Reached, RunningTree } from "./runningTree.js";
 import { ALL_PARTS, makeStretch, type Stretch, Stretches } from "./stretches.js";
 import { type CountedTree, TreeCounts } from "./treeCounts.js";
+import type { OtherScales } from "./trees.js";
 
-export class TreeSequence {
+export class TreeSequence implements OtherScales {
   readonly stretches: Stretches;
   readonly #counts = new TreeCounts();
   readonly #core: Core;
@@ -68,10 +70,7 @@ export class TreeSequence {
     }
     this.#running = this.#tree(makeStretch(settings, 0, theta, firstParts(settings)), followFrom(theta));
     this.stretches = new Stretches(this.#running.stretch);
-    this.#perturber = new Perturber(core, key, settings, fractionBits, {
-      thetas: () => this.#otherThetas(),
-      scaleOf: (other) => makeStretch(settings, 0, other, nodeParts(settings)).scale,
-    });
+    this.#perturber = new Perturber(core, key, settings, fractionBits, this);
   }
 
   get running(): RunningTree {
@@ -108,7 +107,7 @@ export class TreeSequence {
   }
 
   /** What Θ may change to when the running tree ends. */
-  #otherThetas(): number[] {
+  thetas(): number[] {
     const { following } = this.#running;
     if (this.#rule === undefined || following === undefined) return [];
     if (this.#refining === undefined) return otherThetas(this.#rule, following);
@@ -116,6 +115,11 @@ export class TreeSequence {
     if (this.#refining.held === this.#refiningRead)
       this.#refinedTheta = this.#refine(this.#refining.copy()).theta;
     return []; // the choice takes a push of its own
+  }
+
+  /** Of the noise with such a Θ. */
+  scaleOf(theta: number): Scale {
+    return makeStretch(this.#settings, 0, theta, nodeParts(this.#settings)).scale;
   }
 
   /** Draws what takes long before a push needs it. */

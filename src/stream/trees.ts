@@ -54,7 +54,7 @@ export class Trees {
   /** The next trees, in order, with noise of that scale. */
   readonly #ahead: DrawnTree[] = [];
   /** The next tree with noise of another scale, by Θ: which one it will be is known only when the running tree ends. */
-  readonly #others = new Map<number, DrawnTree>();
+  #others: Map<number, DrawnTree> | undefined;
   readonly #otherScales: OtherScales | undefined;
   /** The next tree, where its scale is known only shortly before its first block. */
   #soon: DrawnTree | undefined;
@@ -83,7 +83,7 @@ export class Trees {
   take(block: number, scale: Scale): PlacedTree {
     const span = this.#spanOf(block);
     const next = this.#find(span, scale);
-    this.#others.clear();
+    this.#others = undefined;
     this.#soon = undefined;
     if (scale !== this.#scale) this.#ahead.length = 0;
     this.#scale = scale;
@@ -94,9 +94,10 @@ export class Trees {
   }
 
   #find(span: Span, scale: Scale): DrawnTree | undefined {
+    if (this.#ahead.length === 0 && this.#others === undefined && this.#soon === undefined) return undefined;
     const begun = [
       ...this.#ahead,
-      ...this.#others.values(),
+      ...(this.#others?.values() ?? []),
       ...(this.#soon === undefined ? [] : [this.#soon]),
     ];
     return begun.find((tree) => tree.first === span.first && tree.scale === scale);
@@ -122,14 +123,15 @@ export class Trees {
 
   /** The same for the other scales that the next tree may have; a scale takes a part of a millisecond to make: one with a block. */
   #drawOthers(scales: OtherScales, first: number, block: number): void {
-    const fresh = scales.thetas().find((theta) => !this.#others.has(theta));
-    if (fresh !== undefined) this.#others.set(fresh, this.#begin(this.#spanOf(first), scales.scaleOf(fresh)));
-    for (const tree of this.#others.values()) drawn(tree, block - this.#beginning(first) + 1);
+    const others = (this.#others ??= new Map<number, DrawnTree>());
+    const fresh = scales.thetas().find((theta) => !others.has(theta));
+    if (fresh !== undefined) others.set(fresh, this.#begin(this.#spanOf(first), scales.scaleOf(fresh)));
+    for (const tree of others.values()) drawn(tree, block - this.#beginning(first) + 1);
   }
 
   #forget(): void {
     this.#ahead.length = 0;
-    this.#others.clear();
+    this.#others = undefined;
     this.#soon = undefined;
   }
 
@@ -164,9 +166,9 @@ export class Trees {
 
   #growAtOnce(span: Span): PlacedTree {
     const { fanout, levels } = this.#shape;
-    const tree = this.#core.growTree(this.#random(span), this.#scale!, fanout, levels);
-    roundAll(tree.corrections, this.#fraction);
-    return { ...tree, ...span };
+    const { noise, corrections } = this.#core.growTree(this.#random(span), this.#scale!, fanout, levels);
+    roundAll(corrections, this.#fraction);
+    return { noise, corrections, first: span.first, end: span.end };
   }
 
   *#growInSlices(span: Span, scale: Scale): Generator<undefined, PlacedTree> {

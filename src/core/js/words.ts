@@ -2,8 +2,8 @@
 import { checkPosition, type Random } from "../random.js";
 import { chachaBlock, initialState } from "./chacha.js";
 
-/** Words made ahead: few, because many readers take few. Those not taken are made again by the next reader. */
-const BUFFER_WORDS = 32;
+/** Words made ahead, one block: many readers take few. Those not taken are made again by the next reader. */
+const BUFFER_WORDS = 16;
 
 /**
  * Reads the keystream of `random` word by word. `random.position` moves when the caller calls {@link finish}, so
@@ -46,8 +46,7 @@ export class Words {
 
   #refill(): void {
     checkPosition(16 * this.#nextBlock + 1);
-    for (let at = 0; at < BUFFER_WORDS; at += 16)
-      chachaBlock(this.#state, this.#nextBlock++, this.#buffer, at);
+    chachaBlock(this.#state, this.#nextBlock++, this.#buffer, 0);
     this.#cursor = 0;
   }
 }
