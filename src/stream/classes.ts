@@ -52,6 +52,9 @@ export interface Chosen {
 
 export class Classes {
   readonly #choice: Choice;
+  /** Of the choice: every value looks its bin up. */
+  readonly #candidates: Float64Array;
+  readonly #smallBins: Uint8Array;
   /** Per purpose, values by how many candidates lie below them; then, of the mean's class, the sums of values in each bin. */
   readonly #counters: Float64Array;
   readonly #bins: number;
@@ -59,6 +62,8 @@ export class Classes {
 
   constructor(choice: Choice) {
     this.#choice = choice;
+    this.#candidates = choice.candidates;
+    this.#smallBins = choice.smallBins;
     this.#bins = choice.candidates.length + 1;
     this.#counters = new Float64Array((PURPOSES + 1) * this.#bins);
   }
@@ -71,8 +76,7 @@ export class Classes {
   /** @param x a value in grid units, from 0 to max/g */
   add(x: number): void {
     const purpose = CLASSES[this.#held++ % 32]!;
-    const { candidates, smallBins } = this.#choice;
-    const bin = x < smallBins.length ? smallBins[x]! : binOf(candidates, x);
+    const bin = x < this.#smallBins.length ? this.#smallBins[x]! : binOf(this.#candidates, x);
     this.#counters[purpose * this.#bins + bin]!++;
     if (purpose === MEAN) this.#counters[PURPOSES * this.#bins + bin]! += x;
   }

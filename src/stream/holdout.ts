@@ -76,6 +76,9 @@ class ClassedHoldout implements Holdout {
   #chosen: Chosen | undefined;
   #probe: Probe | undefined;
   #held = 0;
+  /** How many values choose θ, and how many come before the idle ones. */
+  readonly #choosing: number;
+  readonly #read: number;
   // Doubles from the start, whatever the settings are: engines then keep them in place.
   readonly #max: number = NaN;
   readonly #resolution: number = NaN;
@@ -84,6 +87,8 @@ class ClassedHoldout implements Holdout {
     this.#core = core;
     this.#key = key;
     this.#settings = settings;
+    this.#choosing = settings.choosing;
+    this.#read = settings.choosing + settings.probing;
     this.#max = settings.max;
     this.#resolution = settings.resolution;
     this.#classes = new Classes(choiceOf(settings, core));
@@ -102,18 +107,18 @@ class ClassedHoldout implements Holdout {
   }
 
   add(value: number): void {
-    const { choosing, probing } = this.#settings;
-    if (this.#held < choosing) this.#classes!.add(quantise(value, this.#max, this.#resolution));
-    else if (this.#held < choosing + probing)
+    const held = this.#held;
+    if (held < this.#choosing) this.#classes!.add(quantise(value, this.#max, this.#resolution));
+    else if (held < this.#read)
       this.#probe!.add(quantise(value, this.#chosen!.theta * this.#resolution, this.#resolution));
-    this.#held++;
-    if (this.#held === choosing) this.#set(this.#classes!.choose(this.#core, this.#key));
+    this.#held = held + 1;
+    if (held + 1 === this.#choosing) this.#set(this.#classes!.choose(this.#core, this.#key));
   }
 
   addMany(batch: Float64Array, end: number): void {
     let next = 0;
     if (this.#classes !== undefined) {
-      next = Math.min(end, this.#settings.choosing - 1 - this.#held); // all but the one that chooses θ
+      next = Math.min(end, this.#choosing - 1 - this.#held); // all but the one that chooses θ
       this.#classes.addMany(batch, next, this.#max, this.#resolution);
       this.#held += next;
     }
@@ -154,7 +159,7 @@ class ClassedHoldout implements Holdout {
 
   load(reader: Decoder): void {
     this.#held = reader.double();
-    if (this.#held < this.#settings.choosing) return this.#classes!.load(reader);
+    if (this.#held < this.#choosing) return this.#classes!.load(reader);
     const [theta, mean] = [reader.double(), reader.double()];
     const above = { count: reader.double(), values: reader.double() };
     this.#set({ theta, mean, above, sparse: reader.double() === 1 });

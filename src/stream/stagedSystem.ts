@@ -54,6 +54,8 @@ export class StagedSystem<P extends Publisher> implements System {
   #ready: P | undefined;
   /** What comes after the hold-out, where it is drawn during the last values of it. Follows from the stage: never saved. */
   #next: Release<P> | undefined;
+  /** The hold-out takes fewer values than this before there is work to do that can fail. */
+  #nextEnd: number;
   /** A call is under way in which code of the caller may run: getters of a batch, or a smoother. */
   #busy = false;
 
@@ -65,6 +67,7 @@ export class StagedSystem<P extends Publisher> implements System {
     this.#drawsFrom = this.#heldOut - (parts.drawing ?? 0);
     this.#stage = stage;
     this.#publisher = this.#ready = stage.release?.publisher;
+    this.#nextEnd = this.#endAfter(stage.holdout?.held ?? this.#heldOut);
     if (stage.holdout !== undefined && this.#drawsAt(stage.holdout.held))
       this.#next = release(parts, stage.holdout);
     (this.#publisher ?? this.#next?.publisher)?.prepare?.();
@@ -86,10 +89,11 @@ export class StagedSystem<P extends Publisher> implements System {
     if (!Number.isFinite(value)) refuseValue();
     if (this.#ready !== undefined) return this.#ready.push(value);
     if (this.#busy) refuseReentry();
-    if (this.#endsStage(1)) this.#endStage(Float64Array.of(value));
+    const holdout = this.#stage.holdout!;
+    if (holdout.held + 1 >= this.#nextEnd) this.#endStage(Float64Array.of(value));
     else {
-      this.#stage.holdout!.add(value);
-      this.#draw();
+      holdout.add(value);
+      if (this.#next !== undefined) this.#draw();
     }
     return undefined;
   }
@@ -103,7 +107,7 @@ export class StagedSystem<P extends Publisher> implements System {
   receive(batch: Float64Array): Float64Array {
     if (this.#busy) refuseReentry();
     if (this.#publisher !== undefined) return this.#publisher.pushMany(batch);
-    if (this.#endsStage(batch.length)) return this.#endStage(batch);
+    if (this.#stage.holdout!.held + batch.length >= this.#nextEnd) return this.#endStage(batch);
     const published = new Float64Array(0); // before the values are taken: even this may fail
     this.#stage.holdout!.addMany(batch, batch.length);
     this.#draw();
@@ -146,12 +150,10 @@ export class StagedSystem<P extends Publisher> implements System {
     return this.#whileBusy(() => (this.#publisher === undefined ? checkValues(values) : batchOf(values)));
   }
 
-  /** Whether θ is chosen, what follows is made or the hold-out ends within the next `more` values: work that can fail. */
-  #endsStage(more: number): boolean {
-    const { held } = this.#stage.holdout!;
-    const end =
-      held < this.#choosing ? this.#choosing : held < this.#drawsFrom ? this.#drawsFrom : this.#heldOut;
-    return end <= held + more;
+  /** After how many values of the hold-out θ is chosen, what follows is made or the hold-out ends, whichever comes first. */
+  #endAfter(held: number): number {
+    if (held < this.#choosing) return this.#choosing;
+    return held < this.#drawsFrom ? this.#drawsFrom : this.#heldOut;
   }
 
   /** Whether a hold-out that has seen so many values is at those that only give time to draw. */
@@ -186,6 +188,7 @@ export class StagedSystem<P extends Publisher> implements System {
         this.#stage = stage;
         this.#publisher = stage.release?.publisher;
         this.#next = holdout.done ? undefined : next;
+        this.#nextEnd = this.#endAfter(holdout.held);
         return published;
       } catch (error) {
         holdout.wipe();
