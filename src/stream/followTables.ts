@@ -3,7 +3,7 @@ import { lastMade } from "../core/lastMade.js";
 import { geometricCandidates } from "./choice.js";
 import { type FollowRule, makeFollowRule } from "./follow.js";
 import type { Settings } from "./options.js";
-import { refiningClasses } from "./refine.js";
+import { refiningChoice } from "./refine.js";
 
 const ruleFor = lastMade((epsilon: number, largest: number) =>
   makeFollowRule(epsilon, geometricCandidates(largest)),
@@ -20,5 +20,5 @@ export const largestTheta = (settings: Settings, first: number): number =>
 /** Makes what does not depend on θ before any value comes: tables of noise take a part of a millisecond each. */
 export function prepareTables(settings: Settings): void {
   if (settings.follow) followRule(settings);
-  if (settings.refine) refiningClasses(settings);
+  if (settings.refine) refiningChoice(settings);
 }

@@ -8,6 +8,7 @@
  * know of the first one is released (docs/privacy.md).
  */
 import type { Core } from "../core/core.js";
+import { quantise } from "../core/quantise.js";
 import { Stage } from "../core/random.js";
 import { nodeCount } from "../core/tree.js";
 import { mostSlices } from "../core/treeSlices.js";
@@ -50,13 +51,70 @@ export interface Refined {
   readonly sparse: boolean;
 }
 
-/** Counters for the values of the first tree. */
-export const refiningClasses = (settings: Settings): Classes => new Classes(choiceOf(settings));
+/** The values of the first tree while they are counted: true counts stay in memory no longer than they are needed. */
+export class Refining {
+  readonly #settings: Settings;
+  readonly #read: number;
+  readonly #classes: Classes;
+  /** Θ, where it was chosen before the tree ends. */
+  #theta: number | undefined;
 
-/** Chooses. The classes' noisy mean is not given out: blocks that are published say what to predict. */
-export function refine(core: Core, key: Uint32Array, classes: Classes): Refined {
-  const { theta, above, sparse } = classes.choose(core, key, Stage.refining);
-  return { theta, above, sparse };
+  constructor(settings: Settings, classes = new Classes(refiningChoice(settings))) {
+    this.#settings = settings;
+    this.#read = refiningRead(settings);
+    this.#classes = classes;
+  }
+
+  get theta(): number | undefined {
+    return this.#theta;
+  }
+
+  /** Counts a value, in units of the stream, if it is one of those that choose; cannot fail. */
+  add(value: number): void {
+    const { max, resolution } = this.#settings;
+    if (this.#classes.held < this.#read) this.#classes.add(quantise(value, max, resolution));
+  }
+
+  addMany(values: Float64Array): void {
+    const { max, resolution } = this.#settings;
+    const count = Math.min(values.length, this.#read - this.#classes.held);
+    this.#classes.addMany(values, count, max, resolution);
+  }
+
+  copy(): Refining {
+    const copy = new Refining(this.#settings, this.#classes.copy());
+    copy.#theta = this.#theta;
+    return copy;
+  }
+
+  /** Chooses Θ as soon as all values that choose are counted, though the tree still runs. @returns whether it did so now */
+  chooseEarly(core: Core, key: Uint32Array): boolean {
+    if (this.#theta !== undefined || this.#classes.held < this.#read) return false;
+    this.#theta = this.copy().choose(core, key).theta;
+    return true;
+  }
+
+  /** Chooses and wipes the counts. Their noisy mean is not given out: blocks that are published say what to predict. */
+  choose(core: Core, key: Uint32Array): Refined {
+    try {
+      const { theta, above, sparse } = this.#classes.choose(core, key, Stage.refining);
+      return { theta, above, sparse };
+    } finally {
+      this.wipe();
+    }
+  }
+
+  wipe(): void {
+    this.#classes.wipe();
+  }
+
+  save(writer: Encoder): void {
+    this.#classes.save(writer);
+  }
+
+  load(reader: Decoder): void {
+    this.#classes.load(reader);
+  }
 }
 
 export function saveRefined(writer: Encoder, { theta, above, sparse }: Refined): void {
@@ -72,7 +130,7 @@ export function loadRefined(reader: Decoder): Refined {
 /** Public, and the same for every stream with these settings. */
 const choices = new WeakMap<Settings, Choice>();
 
-function choiceOf(settings: Settings): Choice {
+export function refiningChoice(settings: Settings): Choice {
   let choice = choices.get(settings);
   if (choice === undefined) {
     const { maxRange, max, resolution } = settings;

@@ -1,7 +1,6 @@
 /** The tree that runs, and where values lead to (treeSequence.ts). */
-import type { Classes } from "./classes.js";
 import type { Following } from "./follow.js";
-import type { Refined } from "./refine.js";
+import type { Refined, Refining } from "./refine.js";
 import type { Stretch } from "./stretches.js";
 import type { CountedTree } from "./treeCounts.js";
 
@@ -37,5 +36,5 @@ export interface Reached {
   readonly list: readonly Stretch[];
   readonly counts: readonly CountedTree[];
   /** What counts the values of the first tree, if they lead no further than that. */
-  readonly refining: Classes | undefined;
+  readonly refining: Refining | undefined;
 }

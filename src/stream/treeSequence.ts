@@ -19,18 +19,9 @@ import { followRule } from "./followTables.js";
 import { Perturber } from "./noise.js";
 import { firstParts, nodeParts } from "./epsilonShares.js";
 import type { Settings } from "./options.js";
-import { quantise } from "../core/quantise.js";
-import type { AboveCount, Classes } from "./classes.js";
+import type { AboveCount } from "./classes.js";
 import type { CountedPart } from "./hidden.js";
-import {
-  loadRefined,
-  refine,
-  type Refined,
-  refiningClasses,
-  refiningRead,
-  refiningEpsilon,
-  saveRefined,
-} from "./refine.js";
+import { loadRefined, Refining, refiningEpsilon, saveRefined } from "./refine.js";
 import type { Place, Reached, RunningTree } from "./runningTree.js";
 import { ALL_PARTS, makeStretch, type Stretch, Stretches } from "./stretches.js";
 import { type CountedTree, TreeCounts } from "./treeCounts.js";
@@ -47,12 +38,8 @@ export class TreeSequence implements OtherScales {
   readonly #leaves: number;
   readonly #perturber: Perturber;
   #running: RunningTree;
-  /** Counts the values of the first tree until it ends: true counts stay in memory no longer than they are needed. */
-  #refining: Classes | undefined;
-  /** How many values they count. */
-  readonly #refiningRead: number = 0;
-  /** What they will choose, where that is known before the tree ends. */
-  #refinedTheta: number | undefined;
+  /** Counts the values of the first tree until it ends, where they choose θ once more. */
+  #refining: Refining | undefined;
 
   /**
    * @param theta Θ in grid units, as the hold-out chose it
@@ -64,10 +51,7 @@ export class TreeSequence implements OtherScales {
     this.#settings = settings;
     this.#leaves = settings.fanout ** (settings.levels - 1);
     if (settings.follow) this.#rule = followRule(settings);
-    if (settings.refine) {
-      this.#refining = refiningClasses(settings);
-      this.#refiningRead = refiningRead(settings);
-    }
+    if (settings.refine) this.#refining = new Refining(settings);
     this.#running = this.#tree(makeStretch(settings, 0, theta, firstParts(settings)), followFrom(theta));
     this.stretches = new Stretches(this.#running.stretch);
     this.#perturber = new Perturber(core, key, settings, fractionBits, this);
@@ -84,13 +68,7 @@ export class TreeSequence implements OtherScales {
 
   /** Counts a value of the running tree for the second choice of θ, where there is one; cannot fail. */
   count(value: number): void {
-    this.#count(this.#refining, value);
-  }
-
-  #count(classes: Classes | undefined, value: number): void {
-    const { max, resolution } = this.#settings;
-    if (classes !== undefined && classes.held < this.#refiningRead)
-      classes.add(quantise(value, max, resolution));
+    this.#refining?.add(value);
   }
 
   /** The first block of the tree that a block is in. */
@@ -106,15 +84,17 @@ export class TreeSequence implements OtherScales {
     return Math.min(this.firstOf(block) + this.#leaves, forest + blocksPerForest);
   }
 
-  /** What Θ may change to when the running tree ends. */
-  thetas(): number[] {
+  /** Makes the second choice of θ early, where that is due. @returns whether it was made now, which is work enough for a push */
+  chooseEarly(): boolean {
+    return this.#refining?.chooseEarly(this.#core, this.#key) ?? false;
+  }
+
+  /** What Θ may change to when the running tree ends, as far as that is known. */
+  thetas(): readonly number[] {
     const { following } = this.#running;
     if (this.#rule === undefined || following === undefined) return [];
     if (this.#refining === undefined) return otherThetas(this.#rule, following);
-    if (this.#refinedTheta !== undefined) return [this.#refinedTheta];
-    if (this.#refining.held === this.#refiningRead)
-      this.#refinedTheta = this.#refine(this.#refining.copy()).theta;
-    return []; // the choice takes a push of its own
+    return this.#refining.theta === undefined ? [] : [this.#refining.theta];
   }
 
   /** Of the noise with such a Θ. */
@@ -162,9 +142,9 @@ export class TreeSequence implements OtherScales {
     values: Float64Array,
     from: Place,
     estimates: Float64Array,
-    refining: Classes | undefined,
+    refining: Refining | undefined,
   ): Reached & Pick<Place, "sum"> {
-    const { blockLength: n, max, resolution } = this.#settings;
+    const { blockLength: n, resolution } = this.#settings;
     let { block, filled, sum, above, total } = from;
     let tree = this.#running;
     const begun: Stretch[] = [];
@@ -180,7 +160,7 @@ export class TreeSequence implements OtherScales {
       sum = taken.sum;
       above += taken.above;
       this.#perturber.estimateMany(block, finished, scale);
-      refining?.addMany(part, Math.min(part.length, this.#refiningRead - refining.held), max, resolution);
+      refining?.addMany(part);
       at += part.length;
       filled = (filled + part.length) % n;
       block += finished.length;
@@ -206,7 +186,7 @@ export class TreeSequence implements OtherScales {
   next(end: number, above: number, total: number, last: number): Reached {
     const { stretch } = this.#running;
     const refining = this.#refining?.copy();
-    this.#count(refining, last);
+    refining?.add(last);
     const tree = this.#after(this.#running, end, above, total, refining);
     return {
       refining: undefined,
@@ -225,7 +205,6 @@ export class TreeSequence implements OtherScales {
     this.#running = tree;
     this.#refining?.wipe();
     this.#refining = refining;
-    this.#refinedTheta = undefined;
     this.stretches.replace(list, oldest);
     this.#counts.replace(counts, oldest);
     this.#drawSoon(slicesSoon(this.#settings));
@@ -257,7 +236,7 @@ export class TreeSequence implements OtherScales {
     end: number,
     above: number,
     total: number,
-    refining: Classes | undefined,
+    refining: Refining | undefined,
   ): RunningTree {
     const { blocksPerForest, blockLength } = this.#settings;
     const first = this.firstOf(end - 1);
@@ -265,7 +244,7 @@ export class TreeSequence implements OtherScales {
     const tree = (first % blocksPerForest) / this.#leaves;
     const values = (end - first) * blockLength;
     const count = noisyCount(this.#core, this.#key, this.#rule!, forest, tree, above);
-    const refined = refining === undefined ? before : this.#refine(refining);
+    const refined = refining === undefined ? before : refining.choose(this.#core, this.#key);
     const next =
       refined === before
         ? followTree(this.#rule!, following!, { count, values, mean: total / values })
@@ -278,14 +257,6 @@ export class TreeSequence implements OtherScales {
       counted: { first, end, theta, count },
       refined,
     };
-  }
-
-  #refine(classes: Classes): Refined {
-    try {
-      return refine(this.#core, this.#key, classes);
-    } finally {
-      classes.wipe();
-    }
   }
 
   #tree(stretch: Stretch, following: Following): RunningTree {

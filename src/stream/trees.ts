@@ -24,6 +24,8 @@ export interface PlacedTree extends Span, Tree {}
 
 /** What the scale of the next tree may be, other than that of the running one, by Θ. */
 export interface OtherScales {
+  /** Chooses a Θ that is not known yet and can be. @returns whether it did so now, which is work enough for a push */
+  chooseEarly(): boolean;
   thetas(): readonly number[];
   scaleOf(theta: number): Scale;
 }
@@ -123,6 +125,7 @@ export class Trees {
 
   /** The same for the other scales that the next tree may have; a scale takes a part of a millisecond to make: one with a block. */
   #drawOthers(scales: OtherScales, first: number, block: number): void {
+    if (scales.chooseEarly()) return;
     const others = (this.#others ??= new Map<number, DrawnTree>());
     const fresh = scales.thetas().find((theta) => !others.has(theta));
     if (fresh !== undefined) others.set(fresh, this.#begin(this.#spanOf(first), scales.scaleOf(fresh)));
