@@ -1,6 +1,9 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 
 import { defineConfig } from "vitest/config";
+
+import { Order } from "./test/support/order.js";
 
 /** .ci/run asks for a machine-readable copy of the result here. */
 const report = process.env["BRUME_TEST_REPORT"];
@@ -25,6 +28,13 @@ const long = [
   "packages/*/test/**/*.test.ts",
 ];
 
+/** Of the long ones, each of these has a process to itself: they break what others share, or start processes and servers. */
+const alone = [
+  "test/{attacks,examples,fuzz}/**/*.test.ts",
+  "test/durable/**/{kill,servers,workers}.test.ts",
+  "packages/*/test/**/*.test.ts",
+];
+
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
@@ -40,25 +50,33 @@ export default defineConfig({
     // Tests end by themselves; these limits are for what hangs, even on a machine busy with other things.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    maxWorkers: "100%", // the default leaves one core idle, half of a small machine
+    // One more than there are cores: some wait for a browser, a broker or a process that was killed.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: Order },
     slowTestThreshold: 5_000,
     setupFiles: ["test/support/plainOutput.ts"],
     ...(report ? { reporters: ["default", "json"], outputFile: { json: report } } : {}),
     projects: [
       {
         extends: true,
-        // Threads start sooner than processes, which is a fifth of the time of tests this short.
+        // Threads start sooner than processes, and files that share one import the library once: half of the time of tests
+        // this short.
         test: {
           name: "quick",
           pool: "threads",
+          isolate: false,
           include: ["test/**/*.test.ts"],
           exclude: [...built, ...long],
         },
       },
-      { extends: true, test: { name: "long", include: long, exclude: [...onBroker, ...built] } },
       {
         extends: true,
-        test: { name: "built", include: built, globalSetup: ["test/package/setup.ts", "test/site/setup.ts"] },
+        test: { name: "long", isolate: false, include: long, exclude: [...alone, ...onBroker, ...built] },
+      },
+      { extends: true, test: { name: "alone", include: alone, exclude: [...onBroker, ...built] } },
+      {
+        extends: true,
+        test: { name: "built", include: built, globalSetup: ["test/package/setup.ts"] },
       },
       {
         extends: true,

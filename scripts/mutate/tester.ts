@@ -13,7 +13,7 @@ export interface Order {
 
 const vitest = await createVitest("test", {
   watch: false,
-  project: ["quick", "long"],
+  project: ["quick", "long", "alone"],
   bail: 1,
   maxWorkers: 1,
   reporters: [{}],

@@ -1,5 +1,8 @@
-/** Once per run of the package and browser tests: builds Brume if its sources have changed, packs it, installs it as a user would, finds a Chromium. */
-import { execFileSync } from "node:child_process";
+/**
+ * Once per run of the package, browser and site tests: builds Brume if its sources have changed, packs it, installs it as a
+ * user would, builds the site, finds a Chromium.
+ */
+import { execFile } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -12,7 +15,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
+import { buildSite } from "../../site/build.js";
 import { chromiumPath } from "../support/chromium.js";
 
 declare module "vitest" {
@@ -21,19 +26,30 @@ declare module "vitest" {
     tarball: string;
     /** A project with nothing but the tarball installed. */
     app: string;
+    /** The production build of site/, made as `npm run web:build` makes it. */
+    site: string;
     /** The browser's executable. */
     chromium: string;
   }
 }
 
-export default function setup(project: TestProject): () => void {
-  if (isStale()) npm(".", "run", "build");
+/** The site is built while npm packs and installs. */
+export default async function setup(project: TestProject): Promise<() => void> {
+  if (isStale()) await npm(".", "run", "build");
   const folder = mkdtempSync(join(tmpdir(), "brume-"));
-  const tarball = pack(folder);
+  const [site, app] = [join(folder, "site"), join(folder, "app")];
+  const [tarball] = await Promise.all([packAndInstall(folder, app), buildSite(site)]);
   project.provide("tarball", tarball);
-  project.provide("app", install(tarball, join(folder, "app")));
+  project.provide("app", app);
+  project.provide("site", site);
   project.provide("chromium", chromiumPath());
   return () => rmSync(folder, { recursive: true });
+}
+
+async function packAndInstall(folder: string, app: string): Promise<string> {
+  const tarball = await pack(folder);
+  await install(tarball, app);
+  return tarball;
 }
 
 /** Whether the build, whose last file is the browser's, is older than anything it is made from. */
@@ -46,23 +62,23 @@ function isStale(): boolean {
   return sources.some((path) => statSync(path).mtimeMs > statSync(last).mtimeMs);
 }
 
-function pack(folder: string): string {
+async function pack(folder: string): Promise<string> {
   const [packed] = JSON.parse(
-    npm(".", "pack", "--ignore-scripts", "--json", "--pack-destination", folder),
+    await npm(".", "pack", "--ignore-scripts", "--json", "--pack-destination", folder),
   ) as [{ filename: string }];
   return join(folder, packed.filename);
 }
 
 /** Dependencies come from node_modules, so that no network is needed; npm checks that they fit. */
-function install(tarball: string, app: string): string {
+async function install(tarball: string, app: string): Promise<void> {
   const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: object };
   const folders = Object.keys(dependencies).map((name) => resolve("node_modules", name));
   mkdirSync(app);
   writeFileSync(join(app, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  npm(app, "install", "--offline", "--install-links", "--ignore-scripts", "--no-audit", tarball, ...folders);
-  return app;
+  const options = ["--offline", "--install-links", "--ignore-scripts", "--no-audit"];
+  await npm(app, "install", ...options, tarball, ...folders);
 }
 
-function npm(cwd: string, ...args: string[]): string {
-  return execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+async function npm(cwd: string, ...args: string[]): Promise<string> {
+  return (await promisify(execFile)("npm", args, { cwd, maxBuffer: 2 ** 26 })).stdout;
 }

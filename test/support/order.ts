@@ -1,0 +1,37 @@
+/**
+ * The order of test files in a full run. Without it they run one project after the other: browsers, which wait half of
+ * the time, beside browsers, and statistics beside statistics. Those that take longest come first, so that none of them
+ * is still running when all others are done; the rest of the projects is mixed.
+ */
+import { relative } from "node:path";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** 20 seconds and more, as pairs of one that waits and one that computes. */
+const LONGEST = [
+  ...["packages/kafka/test/broker/chaos", "test/stream/privacyLoss", "test/research/audit"],
+  ...["test/site/whole", "test/research/zoo", "test/site/pages", "test/research/accuracy"],
+  ...["packages/server/test/browser/dashboard", "test/research/figures", "test/site/files"],
+  ...["test/fuzz/shard0", "test/site/play", "test/fuzz/shard1", "test/package/platforms", "test/fuzz/shard2"],
+  ...["packages/server/test/kill", "test/fuzz/shard3", "test/package/release", "test/package/package"],
+  ...["test/research/opponents/audit", "test/core/thresholdLaw", "test/durable/kill", "test/adapters/text"],
+].map((path) => `${path}.test.ts`);
+
+export class Order extends BaseSequencer {
+  /**
+   * The longest first. Then projects that give each file a process of its own, at the pace that makes them end together,
+   * and last those whose files share one: it is kept from file to file only while the next one is of the same project.
+   */
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const place = new Map<TestSpecification, number>();
+    for (const project of new Set(sorted.map((file) => file.project))) {
+      const own = sorted.filter((file) => file.project === project);
+      own.forEach((file, i) => place.set(file, project.config.isolate ? (i + 1) / own.length : 2));
+    }
+    for (const file of sorted) {
+      const rank = LONGEST.indexOf(relative(this.ctx.config.root, file.moduleId));
+      if (rank >= 0) place.set(file, rank - LONGEST.length);
+    }
+    return sorted.sort((a, b) => place.get(a)! - place.get(b)!);
+  }
+}
