@@ -14,12 +14,14 @@ const WEIGHT: usize = 24;
 const MOST_WEIGHTS: usize = WEIGHT * layout.TOP_COLUMNS;
 /** A stack of columns, 16 bits each. */
 const STACK: usize = 2 * layout.TOP_COLUMNS;
+/** A product, or what is multiplied, in bytes: 512 bits, and 256. */
 const PRODUCT: usize = 64;
+const CHANCE: usize = 32;
 const TAIL_BYTES: usize = 4 * layout.TAIL_WORDS;
 
 /** Bytes of scratch memory that fillDigit takes. */
 export function digitBytes(): usize {
-  return MOST_WEIGHTS + 2 * STACK + 2 * PRODUCT;
+  return MOST_WEIGHTS + 2 * STACK + PRODUCT + CHANCE;
 }
 
 /**
@@ -43,8 +45,8 @@ export function fillDigit(
 /** P(k) = first·ratio^k, in multiples of 2⁻¹⁷⁶: differences of rounded sums. The last outcome has what is left. */
 function fillWeights(law: usize, outcomes: u32, weights: usize): void {
   const chance = weights + MOST_WEIGHTS + 2 * STACK;
-  const product = chance + PRODUCT;
-  memory.copy(chance, law + FIRST, 32);
+  const product = chance + CHANCE;
+  memory.copy(chance, law + FIRST, CHANCE);
   // P(outcome ≤ k): of 256 bits, and rounded to 176.
   let s0: u64 = 0,
     s1: u64 = 0,
@@ -78,7 +80,7 @@ function fillWeights(law: usize, outcomes: u32, weights: usize): void {
     b2 = next2;
     at += WEIGHT;
     multiply(chance, 8, law + RATIO, product);
-    memory.copy(chance, product + 32, 32); // cut to 256 bits
+    memory.copy(chance, product + 32, CHANCE); // cut to 256 bits
   }
   storeDifference(at, 0, 0, 1 << 48, b0, b1, b2);
 }

@@ -12,7 +12,7 @@ const kernels: Subjects = {
   "assembly/blocks.ts": ["core/poisonedMemory", "core/threshold", "attacks/order"],
   "assembly/chacha.ts": ["core/poisonedMemory", "core/chacha", "core/laplace"],
   "assembly/consistency.ts": ["core/poisonedMemory", "core/consistency", "core/forest"],
-  "assembly/digit.ts": ["core/digit", "core/scale", "core/laplace"],
+  "assembly/digit.ts": ["core/poisonedMemory", "core/digit", "core/scale", "core/laplace"],
   "assembly/ingest.ts": ["core/poisonedMemory", "core/ingest", "attacks/sharedMemory"],
   "assembly/laplace.ts": ["core/poisonedMemory", "core/laplace", "core/forest"],
   "assembly/reader.ts": ["core/poisonedMemory", "core/reader", "core/laplace"],
