@@ -43,7 +43,7 @@ const CALLS: Record<string, Call[]> = {
     [null, 2n ** 255n - 1n, 2n ** 254n + 12345n].map((negative): Call => (core) => {
       const law = { outcomes, ratio: 2n ** 256n - 2n ** 248n, first: 2n ** 246n - 1n, negative };
       const [columns, tails] = negative === null ? [256, 1280] : [512, 2560];
-      const table = [new Uint32Array(columns!), new Uint32Array(tails!)] as const;
+      const table = [new Uint32Array(columns), new Uint32Array(tails)] as const;
       core.fillDigit(law, ...table);
       return [...table];
     }),
