@@ -97,13 +97,21 @@ export class Hub {
   }
 
   async #pushSlowly(name: string, value: number): Promise<number | undefined> {
-    const [number] = await this.pushMany(name, Float64Array.of(checkValue(value)));
+    const [number] = await this.#receive(name, Float64Array.of(checkValue(value)));
     return number;
   }
 
   /** The same for a batch of one stream. */
   async pushMany(name: string, values: Float64Array | readonly number[]): Promise<Float64Array> {
-    const batch = checkValues(values);
+    return this.#receive(name, checkValues(values));
+  }
+
+  /** The same for values that are checked already, and that nobody changes. Not for callers: hence no method. */
+  static receive(hub: Hub, name: string, batch: Float64Array): Promise<Float64Array> {
+    return hub.#receive(name, batch);
+  }
+
+  async #receive(name: string, batch: Float64Array): Promise<Float64Array> {
     this.#checkName(name);
     this.#beginCall();
     try {

@@ -5,7 +5,7 @@ import { STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
 import type { SnapshotKey } from "../stream/sealing.js";
 import { CheckedStore } from "./checkedStore.js";
 import type { Budget } from "./odometer.js";
-import { memoryStore } from "./stores/memory.js";
+import { keepInMemory } from "./stores/memory.js";
 import type { Store } from "./stores/store.js";
 
 export type EachOptions = Omit<StreamOptions, "name" | "threshold">;
@@ -82,7 +82,7 @@ export function resolveHub(asked: HubOptions): HubSettings {
     threshold,
     keys: keyRule(keys),
     live: checkInteger("live", live, 1, 2 ** 24),
-    store: new CheckedStore(store ?? memoryStore()),
+    store: new CheckedStore(store ?? keepInMemory((bytes) => bytes)), // nobody else has what the hub's own streams sealed
     key: key === undefined ? crypto.getRandomValues(new Uint8Array(32)) : key,
     commitEvery: checkInteger("commitEvery", commitEvery, 0, 60_000),
     atLeast,

@@ -299,7 +299,7 @@ export class BlockPublisher implements Publisher {
     writer.double(this.#held);
     writer.double(this.#above);
     this.#trees.save(writer);
-    this.#published.save(writer, this.#fraction, this.#predictor.replay);
+    this.#published.save(writer, this.#fraction, (...forest) => this.#predictor.replay(...forest));
     this.#predictor.save(writer, this.#block, this.#published);
   }
 
@@ -311,7 +311,7 @@ export class BlockPublisher implements Publisher {
     const above = reader.double();
     this.#trees.load(reader);
     this.#setTree(above);
-    this.#published.load(reader, this.#fraction, this.#predictor.replay);
+    this.#published.load(reader, this.#fraction, (...forest) => this.#predictor.replay(...forest));
     this.#predictor.load(reader, this.#block, this.#published);
     this.#setBusy(false);
   }

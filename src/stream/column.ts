@@ -6,8 +6,11 @@
 const PIECE_BITS = 12;
 const PIECE = 2 ** PIECE_BITS;
 const WITHIN = PIECE - 1;
-/** Room of the first piece, which doubles until it is a whole one: most streams are short. */
-const FIRST = 16;
+/**
+ * Room of the first piece, which doubles until it is a whole one: most streams are short. Engines keep 64 bytes within the
+ * object, and have to count and free what is larger.
+ */
+const FIRST = 8;
 
 export class Column {
   #pieces: Float64Array[] = [];

@@ -110,7 +110,7 @@ export class Predictor {
   }
 
   /** Predictions in a forest are a function of its estimates and of what the smoother knew before. */
-  readonly replay: Replay = (block, start, first, estimates) => {
+  replay(...[block, start, first, estimates]: Parameters<Replay>): Predictions {
     if (repeating?.settings !== this.#settings)
       repeating = { settings: this.#settings, smoother: smootherFor(this.#settings, 0, Infinity) };
     const { smoother } = repeating;
@@ -119,7 +119,7 @@ export class Predictor {
     const predictions = this.prepare(block, estimates.length, first);
     this.#predict(smoother, estimates, block, predictions);
     return predictions;
-  };
+  }
 
   /** @param block how many blocks are finished, all of them in `published` */
   save(writer: Encoder, block: number, published: PublishedBlocks): void {

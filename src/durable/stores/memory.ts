@@ -10,6 +10,11 @@ interface Entry {
 
 /** Stores snapshots in this process, encrypted: smaller than live streams, and gone when the process ends. */
 export function memoryStore(): Store {
+  return keepInMemory((bytes) => bytes.slice());
+}
+
+/** @param own what is kept of a caller's bytes: a copy, where others may change them */
+export function keepInMemory(own: (bytes: Uint8Array) => Uint8Array): Store {
   const entries = new Map<string, Entry>();
   return {
     durable: false,
@@ -28,7 +33,7 @@ export function memoryStore(): Store {
     put(name, sequence, bytes) {
       if (sequence !== (entries.get(name)?.sequence ?? 0) + 1)
         return Promise.reject(conflict(name, sequence));
-      entries.set(name, { sequence, bytes: bytes.slice(), open: false });
+      entries.set(name, { sequence, bytes: own(bytes), open: false });
       return Promise.resolve();
     },
     names() {

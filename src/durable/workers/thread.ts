@@ -1,12 +1,11 @@
 /** One thread of a hub: a hub of its own for its share of the names. Run by `openWorkerHub`. */
 import { parentPort, workerData } from "node:worker_threads";
-import type { Hub } from "../hub.js";
+import { Hub } from "../hub.js";
 import { openHub } from "../openHub.js";
 import type { NamedSnapshot, Store, StoredSnapshot } from "../stores/store.js";
 import { answerWith, Calls } from "./calls.js";
 import {
   type FromThread,
-  joined,
   type PushMessage,
   type Question,
   type SentError,
@@ -41,27 +40,55 @@ const hub = openHub({
   ...(durable === undefined ? {} : { store: storeOf(durable) }),
 });
 
+/** What a call gave: numbers, one number, none, or an error. */
+type Given = Float64Array | number | undefined | { readonly error: SentError };
+
 async function push({ id, names, lengths, values }: PushMessage): Promise<void> {
+  const given: Given[] = new Array<Given>(names.length);
   let at = 0;
-  const results = await Promise.allSettled(
+  await Promise.all(
     names.map((name, i) => {
       const start = at;
       at += lengths[i]!;
       // A single value takes the short way through the hub.
-      return lengths[i] === 1
-        ? hub.push(name, values[start]!).then((number) => (number === undefined ? [] : [number]))
-        : hub.pushMany(name, values.subarray(start, at));
+      const call: Promise<Given> =
+        lengths[i] === 1
+          ? hub.push(name, values[start]!)
+          : Hub.receive(hub, name, values.subarray(start, at)); // the main thread has checked them
+      return call.then(
+        (numbers) => void (given[i] = numbers),
+        (error: unknown) => void (given[i] = { error: sendError(error) }),
+      );
     }),
   );
+  reply(id, given);
+}
+
+function reply(id: number, given: readonly Given[]): void {
   const errors: SentError[] = [];
-  const parts = results.map((result) => {
-    if (result.status === "fulfilled") return Float64Array.from(result.value);
-    errors.push(sendError(result.reason));
-    return undefined;
-  });
-  const numbers = joined(parts.map((part) => part ?? new Float64Array(0)));
-  const sizes = Int32Array.from(parts, (part) => part?.length ?? -1);
+  const sizes = new Int32Array(given.length);
+  let length = 0;
+  for (let i = 0; i < given.length; i++) {
+    sizes[i] = sizeOf(given[i]);
+    length += Math.max(0, sizes[i]!);
+  }
+  const numbers = new Float64Array(length);
+  let at = 0;
+  for (const one of given) {
+    if (typeof one === "number") numbers[at++] = one;
+    else if (one instanceof Float64Array) {
+      numbers.set(one, at);
+      at += one.length;
+    } else if (one !== undefined) errors.push(one.error);
+  }
   post({ kind: "pushed", id, lengths: sizes, numbers, errors }, [numbers.buffer, sizes.buffer]);
+}
+
+/** −1 for an error. */
+function sizeOf(given: Given): number {
+  if (given === undefined) return 0;
+  if (typeof given === "number") return 1;
+  return given instanceof Float64Array ? given.length : -1;
 }
 
 /** What may be called by name: nothing else of the hub. */

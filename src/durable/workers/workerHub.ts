@@ -50,6 +50,7 @@ export class WorkerHub {
   readonly #threads: Thread[];
   /** The odometer has the charge. */
   readonly #charged: Promise<void>;
+  #isCharged = false;
   #closed: Promise<void> | undefined;
 
   constructor(settings: HubSettings, ownStore: boolean, workers: number, script: URL) {
@@ -68,7 +69,10 @@ export class WorkerHub {
     );
     const release = privateStream({ ...options, threshold: threshold as number }).statement();
     this.#charged = charge(budget, undefined, release);
-    this.#charged.catch(() => undefined); // the first call rejects with it
+    this.#charged.then(
+      () => (this.#isCharged = true),
+      () => undefined, // the first call rejects with it
+    );
   }
 
   /** Receives a value for one stream and gives the private number for its position, `undefined` during a hold-out. */
@@ -146,7 +150,7 @@ export class WorkerHub {
     checkText("name", name);
     this.#checkOpen();
     if (!this.#settings.keys.has(name)) return new Float64Array(0);
-    await this.#charged;
+    if (!this.#isCharged) await this.#charged;
     return this.#threadOf(name).push(name, batch);
   }
 
