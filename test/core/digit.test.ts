@@ -24,7 +24,12 @@ function same(law: DigitLaw): void {
   expect(Buffer.compare(Buffer.from(one.buffer), Buffer.from(other.buffer))).toBe(0);
 }
 
-/** How many digits of this scale, which nobody has asked for its tables before, have the same table from both. */
+/** Scales are kept with their tables. As many others as there is room for push them out. */
+function forgetScales(): void {
+  for (let i = 1n; i <= 1024n; i++) makeScale(i, 8009n);
+}
+
+/** How many digits of this scale, which is not kept, have the same table from both. */
 function sameDigits(numerator: bigint, denominator: bigint): number {
   let digits = 0;
   makeScale(numerator, denominator).words((law, columns, tails) => {
@@ -56,6 +61,7 @@ describe("kernel and twin write the same table", () => {
   test.each([2n, 3n, 15n, 16n, 17n, 4096n, 4097n, 2n ** 28n, 2n ** 28n + 1n, 2n ** 40n])(
     "for scales at the edges of the digits: %d and its inverse",
     (t) => {
+      forgetScales();
       expect(sameDigits(t, 1n)).toBe(t <= 4096n ? 2 : t <= 2n ** 28n ? 4 : 6);
       if (t <= 2n ** 32n) expect(sameDigits(1n, t)).toBe(2);
     },
