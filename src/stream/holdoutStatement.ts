@@ -15,10 +15,10 @@ export function stagesOf(settings: Settings): StageStatement[] {
     values: StageStatement["values"],
     which?: string,
     parts = ALL_PARTS,
-  ): StageStatement => ({
-    ...{ stage: name, mechanism, epsilon: (epsilon * parts) / ALL_PARTS, delta: 0, values },
-    ...(which === undefined ? {} : { which }),
-  });
+  ): StageStatement => {
+    const all = { stage: name, mechanism, epsilon: (epsilon * parts) / ALL_PARTS, delta: 0, values };
+    return which === undefined ? all : { ...all, which };
+  };
   const stages: StageStatement[] = [];
   const end = choosing + warming;
   if (variant === "default" && threshold === "noisy-max") {

@@ -6,14 +6,14 @@
 import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** 20 seconds and more, as pairs of one that waits and one that computes. */
+/** 15 seconds and more, those that wait among those that compute. */
 const LONGEST = [
   ...["packages/kafka/test/broker/chaos", "test/stream/privacyLoss", "test/research/audit"],
-  ...["test/site/whole", "test/research/zoo", "test/site/pages", "test/research/accuracy"],
-  ...["packages/server/test/browser/dashboard", "test/research/figures", "test/site/files"],
-  ...["test/fuzz/shard0", "test/site/play", "test/fuzz/shard1", "test/package/platforms", "test/fuzz/shard2"],
-  ...["packages/server/test/kill", "test/fuzz/shard3", "test/package/release", "test/package/package"],
-  ...["test/research/opponents/audit", "test/core/thresholdLaw", "test/durable/kill", "test/adapters/text"],
+  ...["test/site/whole", "test/research/accuracy", "test/site/pages", "test/fuzz/shard0"],
+  ...["packages/server/test/browser/dashboard", "test/fuzz/shard1", "test/site/files", "test/fuzz/shard2"],
+  ...["test/site/play", "test/fuzz/shard3", "test/package/platforms", "packages/server/test/kill"],
+  ...["test/package/release", "test/adapters/text", "test/package/package", "test/research/opponents/audit"],
+  ...["test/durable/kill", "test/core/thresholdLaw"],
 ].map((path) => `${path}.test.ts`);
 
 export class Order extends BaseSequencer {
