@@ -107,12 +107,20 @@ class ClassedHoldout implements Holdout {
   }
 
   add(value: number): void {
-    const held = this.#held;
-    if (held < this.#choosing) this.#classes!.add(quantise(value, this.#max, this.#resolution));
-    else if (held < this.#read)
+    const held = this.#held + 1;
+    if (held >= this.#choosing) return this.#addLate(value, held);
+    this.#classes!.add(quantise(value, this.#max, this.#resolution));
+    this.#held = held;
+  }
+
+  /** A value that chooses θ or comes after it. @param held how many there are with it */
+  #addLate(value: number, held: number): void {
+    if (held === this.#choosing) {
+      this.#classes!.add(quantise(value, this.#max, this.#resolution));
+      this.#set(this.#classes!.choose(this.#core, this.#key));
+    } else if (held <= this.#read)
       this.#probe!.add(quantise(value, this.#chosen!.theta * this.#resolution, this.#resolution));
-    this.#held = held + 1;
-    if (held + 1 === this.#choosing) this.#set(this.#classes!.choose(this.#core, this.#key));
+    this.#held = held;
   }
 
   addMany(batch: Float64Array, end: number): void {
