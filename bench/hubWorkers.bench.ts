@@ -108,12 +108,13 @@ export async function* rows(): AsyncGenerator<Row> {
       Math.min(...rounds.map((filled) => filled[what]));
     const [ms, naiveMs] = [least(threads, "ms"), least(alone, "ms")];
     const valuesPerSecond = (KEYS * values.length * 1000) / ms;
-    const more = least(threads, "usedMs") / least(alone, "usedMs");
+    const [usedMs, naiveUsedMs] = [least(threads, "usedMs"), least(alone, "usedMs")];
+    const used = `${Math.round(usedMs)} ms of processor time, ${(usedMs / naiveUsedMs).toFixed(2)}× that of none`;
     const most = [split.all / WORKERS, split.busiest].map((time) => `${(whole.caller / time).toFixed(2)}×`);
     const bounds =
       `at most ${most[0]} on ${WORKERS} processors and ${most[1]} on more: without threads the caller's thread has ` +
       `${percent(whole.caller, whole.all)} of the processor time, with threads ${percent(split.caller, split.all)}`;
-    const figures = `${(valuesPerSecond / 1e6).toPrecision(2)} M values/s, ${more.toFixed(2)}× the processor time; ${bounds}`;
+    const figures = `${(valuesPerSecond / 1e6).toPrecision(2)} M values/s, ${used}; ${bounds}`;
     yield {
       ...row("hub-workers", `${what}: ${figures}`, ms, null, naiveMs, null),
       keys: KEYS,

@@ -55,12 +55,8 @@ export function secretKey(): Uint32Array {
     throw new Error(
       "crypto.getRandomValues: expected a cryptographic generator, got none; nothing private can be made here",
     );
-  const key = source.getRandomValues(fresh).slice(); // engines keep a copy this small within the object
-  fresh.fill(0);
-  return key;
+  return source.getRandomValues(new Uint32Array(8));
 }
-
-const fresh = new Uint32Array(8);
 
 /**
  * The sub-stream of one purpose, from its first word. Different arguments give different nonces, so that no two
