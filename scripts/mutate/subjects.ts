@@ -97,6 +97,7 @@ const release: Subjects = {
   "src/stream/treeCounts.ts": ["stream/treeCounts", "stream/hidden", "stream/follow"],
   "src/stream/treeSequence.ts": ["stream/follow", "stream/refine", "stream/stream", "attacks/failedCalls"],
   "src/stream/answer.ts": ["stream/answer", "stream/ranges", "stream/coverage"],
+  "src/stream/binding.ts": ["stream/binding"],
   "src/stream/blockPublisher.ts": [
     "stream/stream",
     "stream/ranges",
