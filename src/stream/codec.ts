@@ -7,10 +7,22 @@
 const fold = (x: number): number => (x < 0 ? -2 * x - 1 : 2 * x);
 const unfold = (x: number): number => (x % 2 === 1 ? -(x + 1) / 2 : x / 2);
 
+/** Whether a machine keeps words as they are written here, lowest byte first: many are then copied as bytes. */
+const LOWEST_FIRST = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
+/** Fewer words are written one by one: a view of them takes longer. */
+const MANY_WORDS = 32;
+const bytesOf = (words: Uint32Array): Uint8Array =>
+  new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+
 export class Encoder {
   #bytes = new Uint8Array(1024);
   #view = new DataView(this.#bytes.buffer);
   #length = 0;
+
+  /** Reads what was written so far, until more is written or it is wiped. */
+  read(): Decoder {
+    return new Decoder(this.#bytes.subarray(0, this.#length));
+  }
 
   /** Everything written so far. */
   get bytes(): Uint8Array<ArrayBuffer> {
@@ -37,6 +49,11 @@ export class Encoder {
 
   words(values: Uint32Array): void {
     this.#reserve(4 * values.length);
+    if (LOWEST_FIRST && values.length >= MANY_WORDS) {
+      this.#bytes.set(bytesOf(values), this.#length);
+      this.#length += values.byteLength;
+      return;
+    }
     for (let i = 0; i < values.length; i++, this.#length += 4)
       this.#view.setUint32(this.#length, values[i]!, true);
   }
@@ -95,6 +112,7 @@ export class Encoder {
     if (this.#length + more <= this.#bytes.length) return;
     const grown = new Uint8Array(2 * (this.#length + more));
     grown.set(this.#bytes);
+    this.#bytes.fill(0, 0, this.#length); // states are secret
     this.#bytes = grown;
     this.#view = new DataView(grown.buffer);
   }
@@ -130,6 +148,12 @@ export class Decoder {
     if (!(4 * length <= this.#view.byteLength - this.#at))
       throw new RangeError("snapshot: expected more bytes, got its end");
     const words = new Uint32Array(length);
+    if (LOWEST_FIRST && length >= MANY_WORDS) {
+      const { buffer, byteOffset } = this.#view;
+      bytesOf(words).set(new Uint8Array(buffer, byteOffset + this.#at, words.byteLength));
+      this.#at += words.byteLength;
+      return words;
+    }
     for (let i = 0; i < length; i++, this.#at += 4) words[i] = this.#view.getUint32(this.#at, true);
     return words;
   }

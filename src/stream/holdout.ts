@@ -6,7 +6,7 @@ import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { type Choice, makeChoice } from "./choice.js";
 import { type AboveCount, type Chosen, Classes } from "./classes.js";
-import { Decoder, Encoder } from "./codec.js";
+import { type Decoder, Encoder } from "./codec.js";
 import { heldOut, type Settings } from "./options.js";
 import { Probe } from "./probe.js";
 import { NoisyMax, type ThresholdChooser } from "./threshold.js";
@@ -51,11 +51,13 @@ export interface Holdout {
 /** The same state in a fresh hold-out. */
 export function copyHoldout(from: Holdout, fresh: Holdout): Holdout {
   const writer = new Encoder();
-  from.save(writer);
-  const bytes = writer.bytes;
-  fresh.load(new Decoder(bytes));
-  bytes.fill(0);
-  return fresh;
+  try {
+    from.save(writer);
+    fresh.load(writer.read());
+    return fresh;
+  } finally {
+    writer.wipe();
+  }
 }
 
 export function makeHoldout(core: Core, key: Uint32Array, settings: Settings): Holdout {

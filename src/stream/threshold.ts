@@ -49,12 +49,16 @@ export class NoisyMax implements ThresholdChooser {
   /** Four bytes a value, whatever the values are. */
   save(writer: Encoder): void {
     writer.double(this.#count);
-    writer.words(new Uint32Array(this.#bins.subarray(0, this.#count)));
+    const words = new Uint32Array(this.#bins.subarray(0, this.#count));
+    writer.words(words);
+    words.fill(0);
   }
 
   load(reader: Decoder): void {
     this.#count = reader.double();
-    this.#bins.set(reader.words(this.#count));
+    const words = reader.words(this.#count);
+    this.#bins.set(words);
+    words.fill(0);
   }
 
   choose(): number {

@@ -72,6 +72,27 @@ test("words, lowest byte first, and texts", () => {
   expect(back).toEqual([words, "ε é", Uint8Array.of(9, 8), new Uint32Array(0)]);
 });
 
+test.each([31, 32, 33, 1000])("%d words at any place, from a part of an array", (length) => {
+  const all = Uint32Array.from({ length: length + 2 }, (_, i) => Math.imul(i + 1, 0x9e3779b1));
+  const words = all.subarray(1, length + 1);
+  for (let before = 0; before < 4; before++) {
+    const { bytes, back } = there(
+      (to) => {
+        for (let i = 0; i < before; i++) to.count(7);
+        to.words(words);
+        to.count(9);
+      },
+      (from) => {
+        for (let i = 0; i < before; i++) from.count();
+        return [from.words(length), from.count()];
+      },
+    );
+    const last = words[length - 1]!;
+    expect(bytes.slice(-5)).toEqual([last & 255, (last >>> 8) & 255, (last >>> 16) & 255, last >>> 24, 9]);
+    expect(back).toEqual([words, 9]);
+  }
+});
+
 test("words are not read beyond the end", () => {
   const reader = () => new Decoder(new Uint8Array(8));
   expect(reader().words(2)).toEqual(Uint32Array.of(0, 0));
