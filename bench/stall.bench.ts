@@ -11,7 +11,7 @@ import { makeWasmCore } from "../src/core/wasm/index.js";
 import { privateStream, type StreamOptions } from "../src/index.js";
 import { row, type Row } from "./harness.js";
 
-const RUNS = 5;
+const RUNS = 8;
 
 interface Case {
   readonly what: string;

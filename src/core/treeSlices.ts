@@ -22,12 +22,13 @@ export function* growInSlices(
   const count = nodeCount(fanout, levels);
   if (count <= SLICE) return core.growTree(random, scale, fanout, levels);
   const nodes = new Float64Array(count);
-  const excess = new Float64Array(count - leafCount(fanout, levels));
   yield; // so much room may make an engine collect garbage first, which takes as long as several slices
   for (let from = 0; from < count; from += SLICE) {
     core.laplace(random, scale, nodes.subarray(from, from + SLICE));
     yield;
   }
+  const excess = new Float64Array(count - leafCount(fanout, levels));
+  yield;
   const corrections = yield* consistencySlices(nodes, excess, fanout, levels, SLICE);
   return { noise: nodes.subarray(0, leafCount(fanout, levels)), corrections };
 }
@@ -48,7 +49,7 @@ export function* roundInSlices(numbers: Float64Array, fraction: number): Generat
 /** How many slices a tree and the rounding of its corrections take at most: 0 if it comes at once. */
 export function mostSlices(fanout: number, levels: number): number {
   const count = nodeCount(fanout, levels);
-  // One makes room. Drawing and the way up look at every node, the way down and rounding at those above the leaves. A level
+  // Two make room. Drawing and the way up look at every node, the way down and rounding at those above the leaves. A level
   // ends a slice.
   const above = count - leafCount(fanout, levels);
   return count <= SLICE ? 0 : Math.ceil((2 * (count + above)) / SLICE) + 2 * levels + 2;
