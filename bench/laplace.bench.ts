@@ -1,5 +1,5 @@
 /**
- * What does exactness cost? Opponents: the same tables in JavaScript; the usual float formula with Math.random, which is
+ * What does exactness cost, and what do the tables of a new θ? Opponents: the same tables in JavaScript; the usual float formula with Math.random, which is
  * neither exact nor cryptographic; and an exact rejection sampler in JavaScript.
  */
 import { jsCore } from "../src/core/js/index.js";
@@ -62,6 +62,10 @@ class RejectionSampler {
   }
 }
 
+/** A scale that nobody has asked for: t, and a little more each time. */
+let asked = 0n;
+const nextScale = (t: bigint) => makeScale((t << 40n) + ++asked, 1n << 40n);
+
 export async function* rows(): AsyncGenerator<Row> {
   const wasmCore = makeWasmCore();
   const key = unsafeKey("bench");
@@ -78,6 +82,12 @@ export async function* rows(): AsyncGenerator<Row> {
     yield* await measureTogether([
       { ...common, case: `${what} float formula`, naive: () => floatLaplace(t, out) },
       { ...common, case: `${what} exact rejection`, naive: () => rejection.fill(t, out) },
+      {
+        path: "laplace",
+        case: `tables of a new scale, ${t}`,
+        wasm: () => nextScale(BigInt(t)).words(wasmCore.fillDigit),
+        js: () => nextScale(BigInt(t)).words(jsCore.fillDigit),
+      },
     ]);
   }
 }
