@@ -27,19 +27,25 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** Node's own cipher answers at once and takes a fraction of WebCrypto's time for a small snapshot. */
 const node = globalThis.process?.getBuiltinModule?.("node:crypto");
 
-/** Random bytes that no snapshot has used yet: one large request costs less than many small ones. Public, once used. */
+/** Random bytes that no snapshot has used yet: one large request costs less than many small ones. */
 const random = new Uint8Array(4096);
 let used = random.length;
 
-/** As many random bytes for a salt or an IV: copy them. */
-export function freshBytes(count: number): Bytes {
-  if (used + count > random.length) {
+/** An IV: copy it. */
+export function freshIv(): Bytes {
+  if (used + IV_LENGTH > random.length) {
     crypto.getRandomValues(random);
     used = 0;
   }
-  used += count;
-  return random.subarray(used - count, used);
+  used += IV_LENGTH;
+  return random.subarray(used - IV_LENGTH, used);
 }
+
+/**
+ * A salt, straight from the platform. Two copies of a process that was frozen and copied go on with the same bytes made ahead:
+ * their IVs would repeat, but never under the same key.
+ */
+export const freshSalt = (): Bytes => crypto.getRandomValues(new Uint8Array(SALT_LENGTH));
 
 /** Encrypts the snapshots of one stream. */
 export class StreamCipher {
@@ -57,10 +63,7 @@ export class StreamCipher {
    * Comes at once where Node's cipher is there and the key is a CryptoKey that was used before.
    * @param salt of a stream that has one already; a new stream gets a random one
    */
-  static make(
-    key: SnapshotKey,
-    salt: Bytes = freshBytes(SALT_LENGTH).slice(),
-  ): StreamCipher | Promise<StreamCipher> {
+  static make(key: SnapshotKey, salt: Bytes = freshSalt()): StreamCipher | Promise<StreamCipher> {
     const known = extractedKeys.get(key as CryptoKey);
     return known === undefined ? StreamCipher.#make(key, salt) : StreamCipher.#expand(known, salt);
   }

@@ -9,7 +9,7 @@
 import { NOISE_VERSION } from "../core/random.js";
 import { Decoder, Encoder } from "./codec.js";
 import type { Settings } from "./options.js";
-import { freshBytes, IV_LENGTH, SALT_LENGTH, type SnapshotKey, StreamCipher, TAG_LENGTH } from "./sealing.js";
+import { freshIv, IV_LENGTH, SALT_LENGTH, type SnapshotKey, StreamCipher, TAG_LENGTH } from "./sealing.js";
 import { smootherName } from "./smoothers/index.js";
 
 export interface OpenedSnapshot {
@@ -74,7 +74,7 @@ export function sealSnapshot(
   header.set(VERSION_BYTES, MAGIC.length);
   new DataView(header.buffer).setFloat64(SEQUENCE_AT, sequence, true);
   header.set(cipher.salt, SALT_AT);
-  header.set(freshBytes(IV_LENGTH), BODY_AT - IV_LENGTH);
+  header.set(freshIv(), BODY_AT - IV_LENGTH);
   return cipher.encrypt(header, plain);
 }
 

@@ -1,5 +1,5 @@
 /** The snapshots of one stream, one after the other: numbered from 1 on, and encrypted under one salt. */
-import { checkSnapshotKey, freshBytes, SALT_LENGTH, type SnapshotKey, StreamCipher } from "./sealing.js";
+import { checkSnapshotKey, freshSalt, type SnapshotKey, StreamCipher } from "./sealing.js";
 import { sealSnapshot } from "./snapshot.js";
 
 export class SnapshotSequence {
@@ -27,19 +27,24 @@ export class SnapshotSequence {
     } catch (error) {
       if (this.#sequence === sequence) this.#sequence--; // no other snapshot has been taken since
       throw error;
+    } finally {
+      plain.fill(0);
     }
   }
 
   /** What encrypts them: made once by callers who take many. */
   cipher(key: SnapshotKey): StreamCipher | Promise<StreamCipher> {
-    this.#salt ??= freshBytes(SALT_LENGTH).slice();
+    this.#salt ??= freshSalt();
     return StreamCipher.make(key, this.#salt);
   }
 
   /** A snapshot, at once where the platform's cipher allows. */
   seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
-    const sealed = sealSnapshot(cipher, this.#sequence + 1, this.#encode());
+    const plain = this.#encode();
+    const sealed = sealSnapshot(cipher, this.#sequence + 1, plain);
     this.#sequence++;
+    if (sealed instanceof Promise) return sealed.finally(() => plain.fill(0));
+    plain.fill(0);
     return sealed;
   }
 
