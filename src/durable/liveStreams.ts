@@ -9,6 +9,8 @@ interface Live {
   readonly stream: Promise<DurableStream>;
   /** The same, once it is open. */
   open: DurableStream | undefined;
+  /** Whether it could not be opened. */
+  failed: boolean;
   /** Calls that wait for it to open: it is not closed before they have acted. */
   waiting: number;
 }
@@ -107,10 +109,10 @@ export class LiveStreams {
   }
 
   #begin(name: string): Live {
-    const entry: Live = { stream: this.#openAfterClosing(name), open: undefined, waiting: 0 };
+    const entry: Live = { stream: this.#openAfterClosing(name), open: undefined, failed: false, waiting: 0 };
     entry.stream.then(
       (stream) => (entry.open = stream),
-      () => undefined,
+      () => (entry.failed = true),
     );
     return entry;
   }
@@ -129,10 +131,11 @@ export class LiveStreams {
 
   async #shrinkTo(most: number): Promise<void> {
     const closing: Promise<void>[] = [];
-    for (const [name, { stream, open, waiting }] of this.#live) {
+    for (const [name, { stream, open, failed, waiting }] of this.#live) {
       if (this.#live.size <= most) break;
       if (waiting > 0) continue;
       this.#live.delete(name);
+      if (failed) continue; // its calls were told, and there is nothing to close
       const closed = open?.close() ?? stream.then((opened) => opened.close());
       this.#closed++;
       this.#closing.set(name, closed);

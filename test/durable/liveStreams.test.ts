@@ -47,6 +47,19 @@ describe("open streams", () => {
     expect([live.size, live.stats.closed]).toEqual([0, 4]);
   });
 
+  test("one that could not be opened is not closed, at whatever moment: its calls were told", async () => {
+    for (let moment = 0; moment < 10; moment++) {
+      let fail: (reason: Error) => void = () => undefined;
+      const live = new LiveStreams(() => new Promise((_, reject) => (fail = reject)), 2);
+      const call = live.use("x", () => Promise.resolve());
+      const told = expect(call).rejects.toThrow("unavailable");
+      fail(new Error("unavailable"));
+      for (let i = 0; i < moment; i++) await Promise.resolve();
+      await live.close();
+      await told;
+    }
+  });
+
   test("one that others wait for is not closed, nor taken at once", async () => {
     const { live, log, use } = made(1);
     await use("a");
