@@ -25,6 +25,7 @@ const long = [
   "test/**/{batches,bucketIndex,checkedStore,emRules,firstTicks,ledger,liveStreams,logStore,parts,peopleTable,percentileReference,quantileReference,settings}.test.ts",
   "test/**/{acceleratedEm,aggregator,bucketForests,choice,conformance,consistency,extremes,file,firstTree,histogram,hubKeys,ingest,laplace,merge,percentiles,pinned,privacy,reports,scale,snapshot,squareWave,stream,text,workers}.test.ts",
   "test/**/{badInput,column,docs,eventHub,holdout,openAggregator,poisonedMemory,refine,tails,tally,textEdits}.test.ts",
+  "test/core/instance.test.ts", // measures memory that all kernels share
   "packages/*/test/**/*.test.ts",
 ];
 
@@ -32,6 +33,7 @@ const long = [
 const alone = [
   "test/{attacks,examples,fuzz}/**/*.test.ts",
   "test/durable/**/{kill,servers,workers}.test.ts",
+  "test/core/instance.test.ts",
   "packages/*/test/**/*.test.ts",
 ];
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadKernels } from "../../src/core/wasm/instance.js";
+import { loadKernels, useArena } from "../../src/core/wasm/instance.js";
 import { privateStream } from "../../src/index.js";
 
 test("streams at the defaults do not grow the memory of the kernels: that makes all typed arrays of a process slower", () => {
@@ -14,4 +14,19 @@ test("streams at the defaults do not grow the memory of the kernels: that makes 
   });
   leaves.push(1); // draws a tree of 65 536 leaves
   expect(size()).toBe(before);
+});
+
+test("a kernel inside the call of another is refused, before it wipes anything; the next call finds the arena free", () => {
+  const kernels = loadKernels();
+  useArena(kernels, (arena) => {
+    const at = arena.put(Float64Array.of(7));
+    expect(() => useArena(kernels, () => undefined)).toThrow(/^arena: a kernel was called inside/);
+    expect(arena.readDouble(at)).toBe(7);
+  });
+  expect(() =>
+    useArena(kernels, () => {
+      throw new Error("failed");
+    }),
+  ).toThrow("failed");
+  expect(useArena(kernels, () => 1)).toBe(1);
 });

@@ -35,7 +35,10 @@ test("growing copies no more than one piece", () => {
   const set = vi.spyOn(Float64Array.prototype, "set").mockImplementation((source) => {
     copied += source.length;
   });
-  for (let count = 1; count <= 2 ** 17; count++) column.reserve(count);
-  set.mockRestore();
+  try {
+    for (let count = 1; count <= 2 ** 17; count++) column.reserve(count);
+  } finally {
+    set.mockRestore();
+  }
   expect(copied).toBeLessThanOrEqual(4096);
 });

@@ -4,7 +4,8 @@
  *     P(k) = first·ratio^k   for k below the last outcome, which has what is left
  *
  * A digit with all its outcomes from 0 to n − 1 has first = (1 − ratio)/(1 − ratio^n). Where the last outcome means "at least",
- * first = 1 − ratio. Weights are multiples of 2⁻¹⁷⁶: differences of sums that are rounded, so that they sum to 1 exactly.
+ * first = 1 − ratio. The last outcome has more than 2⁻¹⁷⁶ (2⁻²⁸ in any scale): the rounded sum of the others stays below 1.
+ * Weights are multiples of 2⁻¹⁷⁶: differences of sums that are rounded, so that they sum to 1 exactly.
  */
 
 /** Bits of `ratio`, `first` and `negative`: 2²⁵⁶ is 1. */

@@ -122,6 +122,7 @@ function fromBase64(text: string): Uint8Array {
 
 /** The arena of all calls with secrets: one call ends before the next begins. */
 let shared: { readonly kernels: Kernels; readonly arena: Arena } | undefined;
+let inUse = false;
 
 /**
  * Runs a call with an arena and then overwrites all that the call took of the shared memory, also if it throws: values,
@@ -129,11 +130,15 @@ let shared: { readonly kernels: Kernels; readonly arena: Arena } | undefined;
  */
 export function useArena<T>(kernels: Kernels, run: (arena: Arena) => T): T {
   if (shared?.kernels !== kernels) shared = { kernels, arena: new Arena(kernels) };
+  if (inUse)
+    throw new Error("arena: a kernel was called inside the call of another, whose data it would wipe");
   const { arena } = shared;
+  inUse = true;
   try {
     return run(arena);
   } finally {
     arena.wipe();
+    inUse = false;
   }
 }
 
