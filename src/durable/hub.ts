@@ -13,6 +13,7 @@ import type { EachOptions, HubSettings } from "./hubOptions.js";
 import { LiveStreams } from "./liveStreams.js";
 import { charge } from "./budget.js";
 import { DurableStream, openIn, type Place } from "./openStream.js";
+import { RunningCalls } from "./runningCalls.js";
 import { HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
 
 /** How far a stream is. */
@@ -56,10 +57,7 @@ export class Hub {
   /** Settings of its streams, made with the first one: a shared θ is known by then. */
   #common: Settings | undefined;
   #published = 0;
-  /** Calls that are running, and what to do when there are none left. */
-  #calls = 0;
-  #whenIdle: (() => void) | undefined;
-  #closed: Promise<void> | undefined;
+  readonly #calls = new RunningCalls();
 
   constructor(settings: HubSettings) {
     const { live, store, commitEvery, threshold } = settings;
@@ -81,7 +79,7 @@ export class Hub {
   /** Receives a value for one stream and gives the private number for its position, `undefined` during a hold-out. */
   push(name: string, value: number): Promise<number | undefined> {
     // A stream that is open takes the value at once, without the promises of the long way.
-    const stream = this.#closed === undefined && this.#isOpen ? this.#live.ready(name) : undefined;
+    const stream = !this.#calls.closed && this.#isOpen ? this.#live.ready(name) : undefined;
     if (stream === undefined || this.#isHoldout(stream) || !this.#settings.keys.has(name))
       return this.#pushSlowly(name, value);
     return stream.push(value).then(
@@ -123,7 +121,7 @@ export class Hub {
       this.#published += out.length;
       return out;
     } finally {
-      this.#endCall();
+      this.#calls.end();
     }
   }
 
@@ -185,12 +183,7 @@ export class Hub {
    * Later calls are refused. Rejects if a stream could not be stored, after all were tried.
    */
   close(): Promise<void> {
-    return (this.#closed ??= this.#closeAll());
-  }
-
-  async #closeAll(): Promise<void> {
-    if (this.#calls > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
-    await this.#live.close();
+    return this.#calls.close(() => this.#live.close());
   }
 
   /** A question about one stream; names that are no keys are refused, since keys are public. */
@@ -222,19 +215,13 @@ export class Hub {
     try {
       return await act();
     } finally {
-      this.#endCall();
+      this.#calls.end();
     }
   }
 
   #beginCall(): void {
     this.#settings.store.checkOutside();
-    if (this.#closed !== undefined)
-      throw new Error("hub: expected an open hub, got a closed one; make another one on the same store");
-    this.#calls++;
-  }
-
-  #endCall(): void {
-    if (--this.#calls === 0) this.#whenIdle?.();
+    this.#calls.begin();
   }
 
   /** Whether streams receive values: θ is chosen if they share one. */
