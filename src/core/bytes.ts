@@ -1,3 +1,6 @@
+/** Whether this machine keeps a number with its lowest byte first. */
+export const LOWEST_FIRST = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
+
 /** Bytes end to end. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let length = 0;

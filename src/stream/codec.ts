@@ -3,13 +3,13 @@
  * first), doubles keep every bit, and a number that the reader can guess costs nothing.
  */
 
+import { LOWEST_FIRST } from "../core/bytes.js";
+
 /** Whole numbers from 0 on stand for whole numbers of both signs: 0, −1, 1, −2, 2, … */
 const fold = (x: number): number => (x < 0 ? -2 * x - 1 : 2 * x);
 const unfold = (x: number): number => (x % 2 === 1 ? -(x + 1) / 2 : x / 2);
 
-/** Whether a machine keeps words as they are written here, lowest byte first: many are then copied as bytes. */
-const LOWEST_FIRST = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
-/** Fewer words are written one by one: a view of them takes longer. */
+/** Where the machine keeps words as they are written here, many are copied as bytes. Fewer words are written one by one: a view of them takes longer. */
 const MANY_WORDS = 32;
 const bytesOf = (words: Uint32Array): Uint8Array =>
   new Uint8Array(words.buffer, words.byteOffset, words.byteLength);

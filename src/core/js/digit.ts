@@ -1,4 +1,5 @@
 /** A law of few outcomes → its alias table: twin of assembly/digit.ts. */
+import { LOWEST_FIRST } from "../bytes.js";
 import { TAIL_WORDS } from "../layout.js";
 import { aliasTable } from "../tables/alias.js";
 import { type DigitLaw, type FillDigit, LAW_BITS } from "../tables/digit.js";
@@ -15,7 +16,7 @@ const CUT = BITS - WEIGHT_BITS;
 const longPieces = new BigUint64Array(3);
 const pieces = new Uint32Array(longPieces.buffer);
 /** The pieces in the order of their worth, where a machine has the higher word of a long one first. */
-const order = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 0 : 1;
+const order = LOWEST_FIRST ? 0 : 1;
 
 export const fillDigit: FillDigit = (law, columns, tails) => {
   const weights = weightsOf(law);

@@ -99,16 +99,15 @@ function describe(numerator: bigint, denominator: bigint): Scale {
   const atLeast = ceilDivide(ESCAPE_AT * t.numerator, t.denominator << BigInt(lowBits));
   const escape = atLeast < 255n ? Number(atLeast) : 255;
   const shifts = digitShifts(lowBits);
-  const header = { escape, divisor: Number(divisor), shifts };
+  const header = { escape, divisor: Number(divisor) };
   let words: Uint32Array | undefined;
   return {
+    ...header,
     numerator,
     denominator,
-    divisor: Number(divisor),
-    escape,
     weights: shifts.map((shift) => 2 ** shift),
     tails: tailsAt(shifts.length),
-    words: (fill) => (words ??= makeWords(header, digitLaws(t, escape, shifts), fill)),
+    words: (fill) => (words ??= makeWords({ ...header, shifts }, digitLaws(t, escape, shifts), fill)),
   };
 }
 
