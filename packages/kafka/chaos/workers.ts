@@ -77,7 +77,7 @@ export class WorkerProcess {
   /** Asks it to finish; kills it if it does not within 20 seconds. */
   async stop(): Promise<void> {
     this.#ended = true;
-    await this.#thawed.catch(() => undefined); // whoever froze it has the error
+    await this.#thawed.catch(() => undefined); // its caller gets this error
     const child = this.#child;
     if (child === undefined) return;
     const exited = once(child, "exit");
