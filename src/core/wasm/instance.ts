@@ -151,21 +151,17 @@ export class Arena {
   readonly #start: number;
   #next: number;
   // Views of all memory: one for each copy would be more garbage than most copies are bytes.
-  #bytes: Uint8Array;
-  #words: Uint32Array;
-  #doubles: Float64Array;
+  #bytes = new Uint8Array(0);
+  #words = new Uint32Array(0);
+  #doubles = new Float64Array(0);
 
   constructor(kernels: Kernels) {
     this.#memory = kernels.memory;
     this.#start = kernels.heapBase();
     this.#next = this.#start + 15;
-    const { buffer } = this.#memory;
-    this.#bytes = new Uint8Array(buffer);
-    this.#words = new Uint32Array(buffer);
-    this.#doubles = new Float64Array(buffer);
   }
 
-  /** Makes the views again where the memory has grown: the old ones have no bytes left. */
+  /** Makes the views at first, and again where the memory has grown: the old ones have no bytes left. */
   #look(): void {
     if (this.#bytes.length > 0) return;
     const { buffer } = this.#memory;
