@@ -98,6 +98,11 @@ function choiceFor(epsilon: number, holdout: number, maxRange: number, largest: 
   };
 }
 
+/** Makes the tables that a choice draws from. */
+export function choiceTables({ scale, countScale }: Choice, core: Core): void {
+  for (const each of [scale, countScale]) each.words(core.fillDigit);
+}
+
 /**
  * β, from 1.5 to `steepest`: steep where many values are not zero, gentle where few are, so that the penalty of the largest θ does
  * not outweigh all of them together.

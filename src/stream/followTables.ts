@@ -1,6 +1,7 @@
 /** What following θ needs and no value decides: made once for streams with the same settings. */
 import { lastMade } from "../core/lastMade.js";
-import { geometricCandidates } from "./choice.js";
+import type { Core } from "../core/core.js";
+import { choiceTables, geometricCandidates } from "./choice.js";
 import { type FollowRule, makeFollowRule } from "./follow.js";
 import type { Settings } from "./options.js";
 import { refiningChoice } from "./refine.js";
@@ -17,8 +18,8 @@ export const followRule = (settings: Settings): FollowRule => ruleFor(settings.e
 export const largestTheta = (settings: Settings, first: number): number =>
   settings.follow ? largestOf(settings) : first;
 
-/** Makes what does not depend on θ before any value comes: tables of noise take a part of a millisecond each. */
-export function prepareTables(settings: Settings): void {
-  if (settings.follow) followRule(settings);
-  if (settings.refine) refiningChoice(settings);
+/** Makes tables of noise that do not depend on θ before any value comes: they take a part of a millisecond each. */
+export function prepareTables(settings: Settings, core: Core): void {
+  if (settings.follow) followRule(settings).scale.words(core.fillDigit);
+  if (settings.refine) choiceTables(refiningChoice(settings), core);
 }

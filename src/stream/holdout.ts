@@ -4,7 +4,7 @@
  */
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
-import { type Choice, makeChoice } from "./choice.js";
+import { type Choice, choiceTables, makeChoice } from "./choice.js";
 import { type AboveCount, type Chosen, Classes } from "./classes.js";
 import { type Decoder, Encoder } from "./codec.js";
 import { heldOut, type Settings } from "./options.js";
@@ -185,7 +185,7 @@ function choiceOf(settings: Settings, core: Core): Choice {
   if (choice === undefined) {
     const { epsilon, maxRange, max, resolution } = settings;
     choice = makeChoice(epsilon, heldOut(settings), maxRange, Math.floor(max / resolution));
-    for (const scale of [choice.scale, choice.countScale]) scale.words(core.fillDigit); // now, not in a push
+    choiceTables(choice, core); // now, not in a push
     choices.set(settings, choice);
   }
   return choice;

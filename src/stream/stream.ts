@@ -148,7 +148,7 @@ class Tops implements SystemParts<BlockPublisher> {
     this.settings = settings;
     this.answer = settings.variant === "paper" ? ("published" as const) : ("best" as const);
     this.drawing = drawingValues(settings);
-    prepareTables(settings);
+    prepareTables(settings, core);
     this.#core = core;
     this.#key = key;
   }

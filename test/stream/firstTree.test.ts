@@ -5,6 +5,8 @@ import { SLICE } from "../../src/core/treeSlices.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { resolveReading, resolveSettings, type StreamOptions } from "../../src/stream/options.js";
+import { followRule } from "../../src/stream/followTables.js";
+import { refiningChoice } from "../../src/stream/refine.js";
 import { HoldoutStream, restore } from "../../src/stream/stream.js";
 import { SLICES_PER_VALUE } from "../../src/stream/firstTree.js";
 import { bits } from "../support/numbers.js";
@@ -144,6 +146,17 @@ test("a tree that is large, but not huge, begins in the push that decides its sc
   }
   expect(one.statement().thresholds.length).toBe(2); // it has changed
   expect(bits(Float64Array.from(published))).toBe(bits(other.pushMany(values)));
+});
+
+test("tables that no value decides are made with the stream, not in a push", () => {
+  const options = { ...huge, epsilon: 0.87654321, tuning: { ...huge.tuning, refine: true } };
+  const settings = resolveSettings(options);
+  const { scale, countScale } = refiningChoice(settings);
+  const late = (): never => expect.fail("made late");
+  const scales = [followRule(settings).scale, scale, countScale];
+  for (const one of scales) expect(() => one.words(late)).toThrow("made late");
+  new HoldoutStream(settings, wasm, unsafeKey("tables"));
+  for (const one of scales) expect(one.words(late).length).toBeGreaterThan(0);
 });
 
 test("the statement says which values of a huge tree choose θ once more", () => {
