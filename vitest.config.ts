@@ -21,7 +21,7 @@ const onBroker = ["packages/*/test/broker/**/*.test.ts"];
 /** These take seconds each: statistics, attacks, processes that are killed. `npm run test:quick` leaves them out. */
 const long = [
   "test/{attacks,examples,fuzz,research}/**/*.test.ts",
-  "test/**/{privacyLoss,threshold,thresholdLaw,coverage,coverageBest,kill,hour,servers}.test.ts",
+  "test/**/{privacyLoss,threshold,thresholdLaw,coverage,coverageAny,coverageTheta,intervals,kill,hour,servers}.test.ts",
   "test/**/{batches,bucketIndex,checkedStore,emRules,firstTicks,ledger,liveStreams,logStore,parts,peopleTable,percentileReference,quantileReference,settings}.test.ts",
   "test/**/{acceleratedEm,aggregator,bucketForests,choice,conformance,consistency,extremes,file,firstTree,histogram,hubKeys,ingest,laplace,merge,percentiles,pinned,privacy,reports,scale,snapshot,squareWave,stream,text,workers}.test.ts",
   "test/**/{badInput,column,docs,eventHub,holdout,openAggregator,poisonedMemory,refine,tails,tally,textEdits}.test.ts",

@@ -84,7 +84,7 @@ function shareOfExcess(p: f64, b: f64): f64 {
 /** Sum of `bytes` bytes of integers: below 2⁵³ it is exact, so lanes may share the work in any order. */
 // @ts-ignore: decorator
 @inline
-function sumIntegers(at: usize, bytes: usize): f64 {
+export function sumIntegers(at: usize, bytes: usize): f64 {
   const lanes = sumLanes(at, bytes);
   return f64x2.extract_lane(lanes, 0) + f64x2.extract_lane(lanes, 1);
 }
@@ -114,7 +114,7 @@ function sumSixteen(at: usize): v128 {
 /** Sum of `bytes` bytes of fractions from first to last: rounding makes the order part of the answer. */
 // @ts-ignore: decorator
 @inline
-function sumInOrder(at: usize, bytes: usize): f64 {
+export function sumInOrder(at: usize, bytes: usize): f64 {
   let sum: f64 = 0;
   for (const end = at + bytes; at < end; at += 8) sum += load<f64>(at);
   return sum;

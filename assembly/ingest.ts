@@ -9,7 +9,7 @@
  */
 // @ts-ignore: decorator
 @inline
-function quantise(v: v128, theta: v128, g: v128, inverse: bool): v128 {
+export function quantise(v: v128, theta: v128, g: v128, inverse: bool): v128 {
   const clamped = f64x2.pmin(f64x2.pmax(v, f64x2.splat(0)), theta);
   const quotient = inverse ? f64x2.mul(clamped, g) : f64x2.div(clamped, g);
   return f64x2.floor(f64x2.add(quotient, f64x2.splat(0.5)));

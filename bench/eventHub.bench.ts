@@ -17,13 +17,13 @@ const TOTAL = 200_000;
 const COMMIT_EVERY = 50;
 const key = new Uint8Array(32).fill(1);
 const keys = Array.from({ length: KEYS }, (_, i) => String(i));
-const ticks = { epsilon: 1, every: "1s", maxRange: "4096s" } as const;
-const people = { ...ticks, perPerson: { events: 5, every: "1d" } } as const;
+const periods = { epsilon: 1, every: "1m" } as const;
+const people = { ...periods, perPerson: 5 } as const;
 
 const METRICS = {
-  counters: { ...ticks, of: "count", keys },
+  counters: { ...periods, of: "count", keys },
   "counters, at most 5 events a person": { ...people, of: "count", keys },
-  "histograms of 64 buckets": { ...ticks, edges: { min: 1, max: 60_000 }, keys },
+  "histograms of 64 buckets": { ...periods, edges: { min: 1, max: 60_000 }, keys },
 } as const;
 
 const stores: Record<string, (place: string) => Promise<Store>> = {
@@ -54,7 +54,7 @@ async function bytesOf(metric: keyof typeof METRICS): Promise<number> {
 const eventOf = (metric: keyof typeof METRICS, i: number) =>
   metric.includes("person") ? { person: `user-${i % 100_000}` } : undefined;
 
-/** The time for all events, with ticks closed by the clock meanwhile. */
+/** The time for all events, with periods closed by the clock meanwhile. */
 async function measure(store: Store, metric: keyof typeof METRICS): Promise<Taken> {
   const hub = openHub({ metrics: { metric: METRICS[metric] }, store, key, commitEvery: COMMIT_EVERY });
   await Promise.all(keys.map((name, i) => hub.add("metric", name, 1, eventOf(metric, i))));
@@ -75,7 +75,7 @@ async function measure(store: Store, metric: keyof typeof METRICS): Promise<Take
 async function single(store: Store): Promise<number> {
   const few = 200;
   const inner: Store = { durable: true, get: (name) => store.get(name), put: (...one) => store.put(...one) };
-  const stream = await openStream({ ...ticks, of: "count", name: "one", store: inner, key });
+  const stream = await openStream({ ...periods, of: "count", name: "one", store: inner, key });
   const start = performance.now();
   for (let i = 0; i < few; i++) await stream.add();
   return ((performance.now() - start) * TOTAL) / few;

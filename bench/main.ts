@@ -18,6 +18,7 @@ const benches: Record<string, () => Promise<BenchFile>> = {
   reports: () => import("./reports.bench.js"),
   hub: () => import("./hub.bench.js"),
   "hub-durable": () => import("./hubDurable.bench.js"),
+  days: () => import("./day.bench.js"),
   events: () => import("./events.bench.js"),
   "event-hub": () => import("./eventHub.bench.js"),
   "hub-workers": () => import("./hubWorkers.bench.js"),

@@ -1,6 +1,9 @@
 /** What do a hold-out, a whole release and the first range after a tree cost at the defaults? Opponents: the other core; the next range. */
 import { zooStream } from "../research/zoo/zoo.js";
+import { chooseCore } from "../src/core/choose.js";
 import { privateStream, type System } from "../src/index.js";
+import { makeChoice } from "../src/stream/choice.js";
+import { Classes } from "../src/stream/classes.js";
 import { measure, type Row } from "./harness.js";
 
 const [HELD, COUNT, TREE] = [65_536, 2 ** 20, 65_536];
@@ -19,9 +22,21 @@ const holdOutEach = (core: "wasm" | "js") => (): number => {
   return stream.length;
 };
 
+/** The choice of the default rule for max 2000, on its grid of 1/32. */
+const choice = makeChoice(0.1, HELD, COUNT, 2000 * 32, 32);
+
+const count = (core: "wasm" | "js") => (): void =>
+  new Classes(choice).addMany(chooseCore(core), held, HELD, 2000, 1 / 32);
+
 const release = (core: "wasm" | "js") => (): number => begun(core).pushMany(values).length;
 
 export async function* rows(): AsyncGenerator<Row> {
+  yield await measure({
+    path: "release",
+    case: "65 536 held-out values counted by class and candidate",
+    wasm: count("wasm"),
+    js: count("js"),
+  });
   yield await measure({
     path: "release",
     case: "65 536 values held out in one batch, all defaults",

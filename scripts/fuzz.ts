@@ -3,15 +3,22 @@
  *
  *     npm run fuzz -- [--operations 1e7] [--seed S] [--episode I] [--workers W]
  *     npm run fuzz -- --long
+ *     npm run fuzz -- --recorder [--configurations 1e6] [--seed S] [--from K] [--workers W]
+ *     npm run fuzz -- --counted [--histories 1e5] [--seed S] [--from K] [--workers W]
  *
  * Operations come in episodes of 4096 (fuzz/episode.ts), each a function of the seed and its own number. So a run that was
  * stopped resumes with `--episode I`, and machines share a seed by taking different episodes. `--long` is 10⁹ operations.
+ *
+ * `--recorder` looks at what meets noise in configurations on neighbouring inputs (test/support/recorder.ts), `--counted` at
+ * histories of durable streams and hubs whose store fails (test/support/countedOnce.ts). Each configuration and history is a
+ * function of the seed and its number; a run that was stopped resumes with `--from`.
  */
 import { availableParallelism } from "node:os";
 import { isMainThread, parentPort } from "node:worker_threads";
 import { parseArgs } from "node:util";
 import { runInPool } from "../research/pool.js";
 import { EPISODE, runEpisodes } from "./fuzz/episode.js";
+import { type GuardJob, runGuard, runGuardJob } from "./fuzz/guards.js";
 import { Tally } from "./fuzz/tally.js";
 
 /** Episodes that a thread does at a time: under a second. */
@@ -32,9 +39,29 @@ async function main(): Promise<void> {
       seed: { type: "string", default: String(crypto.getRandomValues(new Uint32Array(1))[0]!) },
       episode: { type: "string", default: "0" },
       workers: { type: "string", default: String(availableParallelism()) },
+      recorder: { type: "boolean", default: false },
+      configurations: { type: "string", default: "1e6" },
+      counted: { type: "boolean", default: false },
+      histories: { type: "string", default: "1e5" },
+      from: { type: "string", default: "0" },
     },
   });
   const seed = wholeNumber("seed", values.seed, 0);
+  if (values.recorder || values.counted) {
+    const guard = values.recorder ? "recorder" : "counted";
+    const count = wholeNumber(guard, values.recorder ? values.configurations : values.histories, 1);
+    const from = wholeNumber("from", values.from, 0);
+    const workers = wholeNumber("workers", values.workers, 1);
+    process.exitCode = await runGuard({
+      guard,
+      seed,
+      from,
+      count,
+      workers,
+      script: new URL(import.meta.url),
+    });
+    return;
+  }
   const first = wholeNumber("episode", values.episode, 0);
   const wanted = values.long ? LONG : wholeNumber("operations", values.operations, 1);
   const end = first + Math.ceil(wanted / EPISODE);
@@ -78,6 +105,7 @@ function wholeNumber(name: string, text: string, least: number): number {
 
 if (isMainThread) await main();
 else
-  parentPort!.on("message", ({ seed, first, count }: Job) => {
-    void runEpisodes(seed, first, count).then((counts) => parentPort!.postMessage(counts));
+  parentPort!.on("message", (job: Job | GuardJob) => {
+    const done = "guard" in job ? runGuardJob(job) : runEpisodes(job.seed, job.first, job.count);
+    void done.then((counts) => parentPort!.postMessage(counts));
   });

@@ -11,8 +11,16 @@ export {
 } from "./durable/openAggregator.js";
 export type { Hub, HubProgress, HubStats } from "./durable/hub.js";
 export { openHub } from "./durable/openHub.js";
-export type { ClosedSpan, EventHub, EventHubStats, KeyedEvent } from "./durable/eventHub/eventHub.js";
-export type { EventHubOptions, HistogramMetric, Metric, StreamMetric } from "./durable/eventHub/options.js";
+export type { EventHub, EventHubStats, KeyedEvent, MetricEvent } from "./durable/eventHub.js";
+export type {
+  EventHubOptions,
+  HistogramMetric,
+  HubSection,
+  Metric,
+  StreamMetric,
+} from "./durable/eventHubOptions.js";
+export type { ClosedSpan } from "./durable/hubMetric.js";
+export type { RequestId } from "./durable/requestIds.js";
 export type { HubOptions } from "./durable/hubOptions.js";
 export {
   type Budget,
@@ -33,18 +41,22 @@ export type {
 } from "./durable/stores/store.js";
 export type {
   BetweenOptions,
-  ClosedTicks,
+  Clipped,
   Counter,
+  Estimate,
   EventAnswer,
   EventStream,
-  TickStream,
+  Limited,
+  Period,
+  PeriodStream,
+  Series,
   Window,
 } from "./events/answers.js";
 export type { EdgeRule, Edges } from "./events/buckets.js";
+export type { Day } from "./events/calendar.js";
 export type { Duration, Time } from "./events/duration.js";
-export type { ClosedBlock, Histogram, HistogramAnswer, HistogramQuery } from "./events/histogramAnswers.js";
-export type { HistogramOptions } from "./events/histogramOptions.js";
-export type { DroppedEvents, EventInfo } from "./events/intake.js";
+export type { Histogram, HistogramAnswer, HistogramQuery } from "./events/histogramAnswers.js";
+export type { DroppedEvents, EventInfo } from "./events/eventInfo.js";
 export {
   type CounterOptions,
   privateCounter,
@@ -52,11 +64,11 @@ export {
   privateStream,
   restore,
 } from "./events/open.js";
-export type { EventOptions, EventStreamOptions, EventTuning } from "./events/options.js";
+export type { EventOptions, EventStreamOptions, HistogramOptions, HistoryOptions } from "./events/options.js";
 export type { PerPerson } from "./events/people.js";
 export type { QuantileAnswer, ShareAnswer } from "./events/quantiles.js";
 export type { EventStatement } from "./events/statement.js";
-export type { TickOptions } from "./events/ticks.js";
+export type { Shares } from "./events/shares.js";
 export {
   aggregator,
   type Aggregator,
@@ -77,7 +89,7 @@ export type { RangeAnswer } from "./stream/answer.js";
 export type { Hidden } from "./stream/hidden.js";
 export type { StreamOptions, Tuning } from "./stream/options.js";
 export type { Plan } from "./stream/plan.js";
-export { type EventPlan, plan } from "./events/plan.js";
+export { type EventPlan, plan, type PlannedError } from "./events/plan.js";
 export type { CustomSmoother } from "./stream/smoothers/custom.js";
 export type { SmootherChoice } from "./stream/smoothers/index.js";
 export type { SnapshotKey } from "./stream/sealing.js";

@@ -4,6 +4,7 @@ export { fileStore } from "./durable/stores/file.js";
 export { type PostgresClient, postgresStore } from "./durable/stores/postgres.js";
 export { type RedisClient, redisStore, type RedisStoreOptions } from "./durable/stores/redis.js";
 export { type SqliteDatabase, type SqliteStatement, sqliteStore } from "./durable/stores/sqlite.js";
-export { Contributions } from "./events/contributions.js";
+export { dayAt } from "./events/calendar.js";
+export { parseDuration } from "./events/duration.js";
 export { nodeTransform } from "./adapters/node.js";
 export { openWorkerHub, type WorkerHub, type WorkerHubOptions } from "./durable/workers/workerHub.js";

@@ -4,8 +4,9 @@
  *     python3 -m venv build/opendp && build/opendp/bin/pip install opendp
  *     npx tsx bench/peers/eventsVsOpendp.ts build/opendp/bin/python
  *
- * OpenDP releases one number for each hour, and nothing else. Brume's release answers any range of time, minutes or
- * days, at no further cost; for whole hours alone that costs noise, which the table shows. Not part of the tests.
+ * OpenDP releases one number for each hour, and nothing else: so does Brume with one level. With hours and days it answers
+ * both, and any range of time, at the same ε; for whole hours alone that costs noise, which the table shows. Not part of
+ * the tests.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -14,7 +15,6 @@ import { privateCounter, privateHistogram, privateStream } from "../../src/index
 
 const [HOURS, PER_HOUR, EPSILON, THETA, RUNS] = [24, 20_000, 1, 500, 5];
 const HOUR = 3_600_000;
-const every = "1m";
 const start = Date.UTC(2026, 2, 1);
 const random = seedrandom("events");
 const normal = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
@@ -27,15 +27,8 @@ const hours = Array.from({ length: HOURS }, (_, hour) =>
 );
 const edges = { min: 1, max: 60_000, buckets: 64 };
 const candidates = Array.from({ length: 65 }, (_, i) => Math.round(60_000 ** (i / 64)));
-const perTick = PER_HOUR / 60;
-const common = {
-  epsilon: EPSILON,
-  every,
-  origin: start,
-  perTick,
-  maxRange: "4096m",
-  clock: () => start + HOURS * HOUR,
-};
+/** Hours alone, as OpenDP has them; and hours with days. */
+const LEVELS = [["1h"], ["1h", "1d"]] as const;
 
 interface Result {
   /** Root mean squared error over hours and runs. */
@@ -73,27 +66,32 @@ function measure(
 }
 
 const end = start + HOURS * HOUR;
-const ours: Results = {
+const common = (levels: readonly string[]) => {
+  let made = false; // a stream begins before its first event
+  const clock = () => (made ? end : ((made = true), start));
+  return { epsilon: EPSILON, every: "1h", levels, clock };
+};
+const ours = (levels: readonly string[]): Results => ({
   count: measure(() => {
-    const counter = privateCounter(common);
+    const counter = privateCounter(common(levels));
     return {
       add: (_, at) => counter.add({ at }),
       end: () => void counter.advance(end),
-      error: (values, from) => counter.between(from, from + HOUR).value - values.length,
+      error: (values, from) => counter.between(from, from + HOUR).value! - values.length,
     };
   }),
   mean: measure(() => {
-    const mean = privateStream({ ...common, of: "mean", max: THETA, threshold: THETA });
+    const mean = privateStream({ ...common(levels), of: "mean", max: THETA, threshold: THETA });
     return {
       add: (value, at) => mean.add(value, { at }),
       end: () => void mean.advance(end),
       error: (values, from) =>
-        mean.between(from, from + HOUR).value -
+        mean.between(from, from + HOUR).value! -
         values.reduce((sum, value) => sum + Math.min(value, THETA), 0) / values.length,
     };
   }),
   p95: measure(() => {
-    const histogram = privateHistogram({ ...common, edges });
+    const histogram = privateHistogram({ ...common(levels), edges });
     return {
       add: (value, at) => histogram.add(value, { at }),
       end: () => void histogram.advance(end),
@@ -103,7 +101,7 @@ const ours: Results = {
       },
     };
   }),
-};
+});
 
 const python = process.argv[2] ?? "python3";
 const script = join(import.meta.dirname, "opendp_events.py");
@@ -124,11 +122,15 @@ const theirs = JSON.parse(stdout) as Results;
 
 const events = hours.reduce((sum, values) => sum + values.length, 0);
 console.log(`${events} events in ${HOURS} hours, ε = ${EPSILON}, ${RUNS} runs\n`);
-console.log("| what | error, Brume | error, OpenDP | seconds, Brume | seconds, OpenDP |");
-console.log("| --- | ---: | ---: | ---: | ---: |");
+const [hourly, daily] = LEVELS.map(ours);
+console.log(
+  "| what | error, hours | error, hours and days | error, OpenDP | seconds, Brume | seconds, OpenDP |",
+);
+console.log("| --- | ---: | ---: | ---: | ---: | ---: |");
 const figure = (x: number): string => String(Number(x.toPrecision(2)));
 const names = { count: "hourly count", mean: "hourly mean, ms", p95: "rank of the hourly p95" } as const;
-for (const name of ["count", "mean", "p95"] as const)
-  console.log(
-    `| ${names[name]} | ${[ours[name].error, theirs[name].error, ours[name].seconds, theirs[name].seconds].map(figure).join(" | ")} |`,
-  );
+for (const name of ["count", "mean", "p95"] as const) {
+  const errors = [hourly, daily, theirs].map((results) => results![name].error);
+  const cells = [...errors, hourly![name].seconds, theirs[name].seconds].map(figure);
+  console.log(`| ${names[name]} | ${cells.join(" | ")} |`);
+}

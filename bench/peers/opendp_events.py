@@ -1,4 +1,4 @@
-"""Hourly counts, means and 95th percentiles of events by OpenDP, for events_vs_opendp.ts.
+"""Hourly counts, means and 95th percentiles of events by OpenDP, for eventsVsOpendp.ts.
 
 Reads one JSON object from standard input: values per hour (whole numbers), theta, epsilon, candidates, runs.
 Writes one: the root mean squared error of counts, means and ranks of p95 against the truth, and seconds for one run.

@@ -30,9 +30,7 @@ export function openLatency({ folder, keyFile, epsilon, every }: LatencyOptions)
       latency: {
         epsilon,
         every,
-        perPerson: { events: 20, every: "1d" },
-        finest: every, // every tick has an estimate of its own
-        maxRange: "1d",
+        perPerson: 20,
         edges: { min: 1, max: 60_000 }, // milliseconds
         keys: ROUTES,
       },

@@ -1,6 +1,6 @@
 /**
  * A service that measures itself: private p50 and p95 of each route, over any range of time, for people and for
- * Prometheus. Kill it at any moment and start it again: what it has published stays as it was, bit for bit.
+ * Prometheus. A number is measured or it is null: there is none before its period has ended. Kill it at any moment and start it again: what it has published stays as it was, bit for bit.
  *
  *     PORT=3000 STATE=state KEY=latency.key npm start
  *     curl "localhost:3000/latency?route=/search&from=2026-03-01T10:00Z&to=2026-03-01T11:00Z"
@@ -37,8 +37,8 @@ app.get<{ Querystring: Question }>("/latency", async ({ query }, reply) => {
   const { route, from, to, confidence = "0.95" } = query;
   try {
     const asked = { quantiles: [0.5, 0.95], confidence: Number(confidence) };
-    const { complete, total, quantiles } = await hub.between("latency", route, from, to, asked);
-    return { complete, total, quantiles };
+    const { complete, next, total, quantiles } = await hub.between("latency", route, from, to, asked);
+    return { complete, next, total, quantiles };
   } catch (error) {
     return reply.code(400).send({ error: (error as Error).message });
   }
@@ -49,13 +49,12 @@ app.get("/statement", async () => ({
   ...(await hub.statement("latency", "/")),
 }));
 
-// Gauges of the last hour. They are published numbers, so scraping them costs no privacy.
+// Gauges of the newest hour that is published. They are published numbers, so scraping them costs no privacy.
 const registry = new Registry();
-const labels = ["route", "quantile"] as const;
 const quantile = new Gauge({
   name: "latency_private_ms",
   help: "private percentile of the last hour",
-  labelNames: labels,
+  labelNames: ["route", "quantile"],
   registers: [registry],
 });
 const requests = new Gauge({
@@ -64,23 +63,22 @@ const requests = new Gauge({
   labelNames: ["route"],
   registers: [registry],
 });
-const ticks = new Gauge({
-  name: "brume_ticks_closed",
-  help: "ticks published so far",
+const closed = new Gauge({
+  name: "brume_closed_to_seconds",
+  help: "the time up to which numbers are published, in seconds since 1970",
   registers: [registry],
 });
 
 app.get("/metrics", async (_, reply) => {
-  const now = Date.now();
+  quantile.reset(); // what is not measured has no sample
+  requests.reset();
   for (const route of ROUTES) {
-    const { total, quantiles } = await hub.between("latency", route, now - 3_600_000, now, {
-      quantiles: [0.5, 0.95],
-    });
-    requests.set({ route }, total.value);
+    const { total, quantiles } = await hub.last("latency", route, "1h", { quantiles: [0.5, 0.95] });
+    if (total !== null) requests.set({ route }, total.value);
     for (const { p, value } of quantiles)
       if (value !== null) quantile.set({ route, quantile: String(p) }, value);
   }
-  ticks.set((await hub.stats()).metrics["latency"]!.closed);
+  closed.set((await hub.stats()).metrics["latency"]!.closedTo / 1000);
   return reply.type(registry.contentType).send(await registry.metrics());
 });
 

@@ -8,7 +8,7 @@ import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { attack, type Finding, type Observations } from "./attack.js";
 import { type Break, brokenCore } from "./breaks.js";
 import type { MakeTargets, Target, World } from "./target.js";
-import { counter, events, histogram, perPerson } from "./targets/events.js";
+import { counter, events, histogram, mean, perPerson } from "./targets/events.js";
 import { forest } from "./targets/forest.js";
 import { laplace } from "./targets/laplace.js";
 import { hm, pm, sr, sw } from "./targets/local.js";
@@ -67,6 +67,7 @@ const SUBJECTS = {
   refining: { makeTargets: refining, samples: 80_000, breaks: ["scale", "tree-scale", "choice-scale"] },
   counter: { makeTargets: counter, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   events: { makeTargets: events, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
+  mean: { makeTargets: mean, samples: 80_000, breaks: ["scale"] },
   "per-person": { makeTargets: perPerson, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   histogram: { makeTargets: histogram, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   sr: local(sr),

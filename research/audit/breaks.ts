@@ -3,10 +3,12 @@
  * wrong; the library never makes one.
  */
 import { makeConsistent } from "../../src/core/js/consistency.js";
+import { makeDayConsistent } from "../../src/core/js/day.js";
 import type { Core } from "../../src/core/core.js";
+import { DAY_RUN } from "../../src/core/layout.js";
 import { exactRational } from "../../src/core/tables/fixedPoint.js";
 import { leafCount, nodeCount } from "../../src/core/tree.js";
-import type { Random } from "../../src/core/random.js";
+import { type Random, Stage } from "../../src/core/random.js";
 import { makeScale, type Scale } from "../../src/core/tables/scale.js";
 
 export type Break =
@@ -14,7 +16,7 @@ export type Break =
   | { readonly kind: "scale" | "tree-scale" | "choice-scale"; readonly factor: number }
   /** Textbook Laplace noise: the logarithm of a uniform double. */
   | { readonly kind: "float" }
-  /** The first leaf of every tree has no noise. */
+  /** The first leaf of every tree, and of every day, has no noise. */
   | { readonly kind: "skip-node" };
 
 const SCALES = ["scale", "tree-scale", "choice-scale"] as const;
@@ -34,7 +36,7 @@ export function parseBreak(text: string): Break {
 
 export function brokenCore(core: Core, fault: Break): Core {
   if ("factor" in fault) return wrongScale(core, fault);
-  const laplace = fault.kind === "float" ? naiveLaplace(core) : core.laplace.bind(core);
+  const laplace = fault.kind === "float" ? naiveLaplace(core) : firstLeafSkipped(core);
   return {
     ...core,
     laplace,
@@ -45,6 +47,26 @@ export function brokenCore(core: Core, fault: Break): Core {
       const corrections = makeConsistent(nodes, fanout, levels);
       return { noise: nodes.slice(0, leafCount(fanout, levels)), corrections };
     },
+    growDay(leafRandom, nodeRandom, scale, shape) {
+      const leaves = shape.sizes[0]!;
+      const nodes = new Float64Array(leaves + shape.fanouts.length);
+      for (let leaf = 0, run = 0; leaf < leaves; leaf += DAY_RUN, run++) {
+        const nonce = leafRandom.nonce.with(0, leafRandom.nonce[0]! + run);
+        const random = { key: leafRandom.key, nonce, position: 0 };
+        laplace(random, scale, nodes.subarray(leaf, Math.min(leaves, leaf + DAY_RUN)));
+      }
+      laplace({ ...nodeRandom, position: 0 }, scale, nodes.subarray(leaves));
+      return makeDayConsistent(nodes, shape);
+    },
+  };
+}
+
+/** No noise on the first leaf of a day, whose noise is drawn when its period ends, too. */
+function firstLeafSkipped(core: Core): Core["laplace"] {
+  return (random, scale, out) => {
+    core.laplace(random, scale, out);
+    const [run, , last] = random.nonce;
+    if ((last! & 0xff) === Number(Stage.dayLeaves) && run! % 2 ** 16 === 0) out[0] = 0;
   };
 }
 
@@ -55,12 +77,15 @@ function wrongScale(core: Core, { kind, factor }: Extract<Break, { readonly fact
   };
   const growTree: Core["growTree"] = (random, scale, fanout, levels) =>
     core.growTree(random, wrong(scale), fanout, levels);
+  const growDay: Core["growDay"] = (leafRandom, nodeRandom, scale, shape) =>
+    core.growDay(leafRandom, nodeRandom, wrong(scale), shape);
   const geometric: Core["geometric"] = (random, scale, out) => core.geometric(random, wrong(scale), out);
   if (kind === "tree-scale") return { ...core, growTree };
   if (kind === "choice-scale") return { ...core, geometric };
   return {
     ...core,
     growTree,
+    growDay,
     geometric,
     laplace: (random, scale, out) => core.laplace(random, wrong(scale), out),
     // A value that counts for more is the same as less noise on every score.

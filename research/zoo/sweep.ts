@@ -1,5 +1,6 @@
 /** Is θ sensible for every hold-out m and range r? The θ that hold-outs choose, against the best one for the stream. */
 import { geometricCandidates } from "../../src/stream/choice.js";
+import { candidateGrid } from "../../src/stream/grid.js";
 import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
 import { privateStream } from "../../src/stream/stream.js";
 import { meanVariance } from "../../src/stream/variance.js";
@@ -73,7 +74,8 @@ export function sweepZoo({ streams, epsilons, holdouts, maxRanges, runs, seed }:
 
 /** E = (r²/6)·μ(θ)² + C_s·θ²/ε² for a random range: what θ hides of a value, and the noise. */
 function lossAgainstBest(options: StreamOptions, sorted: Float64Array): (theta: number) => number {
-  const { epsilon, max, resolution, maxRange, fanout, levels, skipped } = resolveSettings(options);
+  const settings = resolveSettings(options);
+  const { epsilon, resolution, maxRange, fanout, levels, skipped } = settings;
   const noise = meanVariance(maxRange, fanout, levels, skipped) / epsilon ** 2;
   const above = new Float64Array(sorted.length + 1); // sums from the largest value down
   for (let i = sorted.length - 1; i >= 0; i--) above[i] = above[i + 1]! + sorted[i]!;
@@ -87,7 +89,8 @@ function lossAgainstBest(options: StreamOptions, sorted: Float64Array): (theta: 
     const hidden = (above[low]! - (sorted.length - low) * theta) / sorted.length;
     return (maxRange ** 2 / 6) * hidden ** 2 + noise * theta ** 2;
   };
-  const candidates = geometricCandidates(Math.floor(max / resolution));
+  const { largest, step } = candidateGrid(settings);
+  const candidates = geometricCandidates(largest, step);
   const best = Math.min(...Array.from(candidates, (theta) => errorOf(theta * resolution)));
   return (theta) => errorOf(theta) / best;
 }

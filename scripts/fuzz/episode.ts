@@ -16,7 +16,7 @@ const STREAMS = 4000;
 const KERNEL = 48;
 const LOCAL = 48;
 export const EPISODE = STREAMS + KERNEL + LOCAL;
-/** Streams of events take a part of that in one episode of so many: enough calls at a time to see hold-outs and forests end. */
+/** Streams of events take a part of that in one episode of so many: enough calls at a time to see hold-outs and days end. */
 const EVENTS = 320;
 const EVENTS_ONE_IN = 4;
 

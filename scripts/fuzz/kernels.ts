@@ -1,12 +1,14 @@
 /** The kernels, one at a time: random arguments, both cores, every output and the place in the keystream compared. */
 import { chooseCore } from "../../src/core/choose.js";
 import type { Core } from "../../src/core/core.js";
+import { makeDayShape } from "../../src/core/dayShape.js";
 import { COLUMNS, TAIL_WORDS, TOP_COLUMNS } from "../../src/core/layout.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
 import { type Random, Stage, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeTransition } from "../../src/core/tables/transition.js";
 import { hybrid, squareWave } from "../../src/local/mechanisms.js";
+import { makeChoice } from "../../src/stream/choice.js";
 import { outcome, same } from "./compare.js";
 import type { Dice } from "./dice.js";
 import type { Tally } from "./tally.js";
@@ -75,6 +77,20 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
     const scale = randomScale(dice);
     return () => (core, random) => core.growTree(random, scale, fanout, levels);
   },
+  days: (dice) => {
+    const scale = randomScale(dice);
+    const shape = randomDay(dice);
+    return () => {
+      const [column, day] = [dice.below(64), 2 ** 47 + dice.scaled(1, 2 ** 41)];
+      return (core, { key }) =>
+        core.growDay(
+          subStream(key, Stage.dayLeaves, column * 2 ** 16, Math.floor(day)),
+          subStream(key, Stage.dayNodes, column, Math.floor(day)),
+          scale,
+          shape,
+        );
+    };
+  },
   noisyMax: (dice) => {
     const candidates = dice.pick([1, 2, 100, 1000, 1 + dice.below(5000)]);
     const holdout = 1 + dice.below(300);
@@ -91,6 +107,28 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
     return () => {
       const bins = new (dice.pick([Uint16Array, Uint32Array]))(holdout).map(() => dice.below(candidates + 1));
       return (core, random) => core.noisyMax(random, bins, selection);
+    };
+  },
+  heldOut: (dice) => {
+    const step = dice.pick([1, 32]);
+    const [max, resolution] = dice.pick([
+      [100, 1],
+      [100, 1 / 32],
+      [37.5, 0.1],
+      [1e6, 1],
+    ] as const);
+    const table = makeChoice(dice.scaled(0.01, 4), 1000, 2 ** 16, Math.floor(max / resolution), step);
+    return () => {
+      const values = Float64Array.from(
+        { length: dice.below(900) },
+        () => dice.unit() * 1.2 * max - 0.1 * max,
+      );
+      const purposes = new Uint8Array(32).map(() => dice.below(5));
+      const first = dice.below(32);
+      return (core) =>
+        filled(new Float64Array(6 * (table.candidates.length + 1)).fill(3), (counters) =>
+          core.countHeldOut(values, max, resolution, table, purposes, first, counters),
+        );
     };
   },
   reports: (dice) => {
@@ -159,6 +197,24 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
 };
 
 const NAMES = Object.keys(KERNELS);
+
+/** The periods of a day: regular fan-outs with a short first and last node, or any fan-outs; 1 to 4 levels. */
+function randomDay(dice: Dice) {
+  const fanouts: number[][] = [];
+  let size = 1 + dice.below(3);
+  const any = dice.chance(0.3);
+  for (let level = 1 + dice.below(4); level > 1; level--) {
+    const usual = dice.pick([1, 2, 4, 6, 24, 60]);
+    const children = Array.from({ length: size }, () => (any ? 1 + dice.below(usual) : usual));
+    children[0] = 1 + dice.below(usual);
+    children[size - 1] = 1 + dice.below(usual);
+    fanouts.unshift(children);
+    const nodes = children.reduce((sum, count) => sum + count, 0);
+    if (nodes > 2000) break; // calls are many
+    size = nodes;
+  }
+  return makeDayShape(fanouts[0]?.reduce((sum, count) => sum + count, 0) ?? size, fanouts);
+}
 
 function filled<T>(out: T, fill: (out: T) => void): T {
   fill(out);

@@ -15,7 +15,7 @@ import { bundleExamples } from "./examples.js";
 const READING_ORDER = [
   ...["events", "local", "service", "cluster", "snapshots"],
   ...["accuracy", "opponents", "performance", "quality"],
-  ...["privacy", "limits", "noise", "noisy-max", "audit", "departures"],
+  ...["privacy", "limits", "noise", "noisy-max", "audit", "paper", "departures"],
 ];
 
 /** A guide's title in lists and search; its address keeps the name of its file. */

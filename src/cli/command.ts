@@ -10,6 +10,11 @@ export class DataError extends Error {
   readonly exitCode = 1;
 }
 
+/** Exit code 3: everything was read, and there is nothing to publish. */
+export class NothingPublished extends Error {
+  readonly exitCode = 3;
+}
+
 export interface Option {
   /** What stands behind the option in the help; absent for a switch. */
   readonly value?: string;
@@ -25,6 +30,8 @@ export interface Command {
   /** The first line stands in the list of commands. */
   readonly summary: string;
   readonly options: Readonly<Record<string, Option>>;
+  /** Options of earlier versions, and what to use instead. */
+  readonly former?: Readonly<Record<string, string>>;
   readonly example: string;
   run(args: Arguments): Promise<void> | void;
 }
@@ -50,7 +57,7 @@ export class Arguments {
       allowPositionals: true,
       tokens: true,
     });
-    for (const token of parsed.tokens) if (token.kind === "option") checkOption(token, known);
+    for (const token of parsed.tokens) if (token.kind === "option") checkOption(token, known, command.former);
     this.operands = parsed.positionals;
     this.#values = parsed.values;
     const most = command.operands === "" ? 0 : command.operands.split(" ").length;
@@ -108,7 +115,13 @@ export class Arguments {
   }
 }
 
-function checkOption({ name, rawName, value }: OptionToken, known: Readonly<Record<string, Option>>): void {
+function checkOption(
+  { name, rawName, value }: OptionToken,
+  known: Readonly<Record<string, Option>>,
+  former: Readonly<Record<string, string>> = {},
+): void {
+  if (Object.hasOwn(former, name))
+    throw new UsageError(`${rawName}: no longer an option; use ${former[name]}`);
   if (!Object.hasOwn(known, name)) throw new UsageError(`unknown option ${rawName}`);
   const wanted = known[name]!.value;
   if (wanted !== undefined && (value === undefined || value.startsWith("--")))

@@ -1,93 +1,40 @@
-/** brume demo: publishes the built-in example stream and prints it beside the truth. */
-import { plan } from "../stream/plan.js";
-import { privateStream } from "../stream/stream.js";
+/** brume demo: both systems of the paper on one built-in stream, and what the kernels are worth on this machine. */
+import { bold } from "./colour.js";
 import type { Command } from "./command.js";
-import { EXAMPLE, exampleStream } from "./example.js";
-import { chart } from "./chart.js";
-import { table } from "./table.js";
+import { type Central, releaseCentral, showCentral } from "./demoCentral.js";
+import { type Local, releaseLocal, showLocal } from "./demoLocal.js";
+import { type HotPath, measureHotPaths, showHotPaths } from "./demoSpeed.js";
+import { exampleStream } from "./example.js";
 import { SUMMARIES } from "./summaries.js";
 
-const HOLDOUT = 65_536;
-const LENGTH = EXAMPLE.length - HOLDOUT;
-const DAY = 86_400;
+/** What `brume demo --json` prints. */
+export interface Demo {
+  readonly tops: Central;
+  readonly topl: Local;
+  readonly hotPaths: readonly HotPath[];
+}
 
 export const demo: Command = {
   name: "demo",
   operands: "",
-  summary: SUMMARIES.demo,
-  options: { epsilon: { value: "E", help: "privacy budget ε (0.1)" } },
+  summary: `${SUMMARIES.demo}\nThree screens: ToPS (a server that is trusted), ToPL (devices that trust nobody), and the time of each WASM kernel\nbeside its TypeScript twin, measured in this run.`,
+  options: {
+    epsilon: { value: "E", help: "privacy budget ε of ToPS (0.1)" },
+    "local-epsilon": { value: "E", help: "privacy budget ε of every report in ToPL (1)" },
+    json: { help: "one JSON object instead of pictures and tables" },
+  },
   example: "brume demo --epsilon 0.05",
-  run(args) {
-    const options = { epsilon: args.number("epsilon") ?? 0.1, max: EXAMPLE.max, holdout: HOLDOUT };
+  async run(args) {
+    const [epsilon, localEpsilon] = [args.number("epsilon") ?? 0.1, args.number("local-epsilon") ?? 1];
     const values = exampleStream("brume");
-    const { blockLength } = plan(options);
-    const started = performance.now();
-    const stream = privateStream(options);
-    stream.pushMany(values);
-    const seconds = (performance.now() - started) / 1000;
-    const truth = values.subarray(HOLDOUT);
-
-    const columns = Math.floor(LENGTH / blockLength / 3);
-    const per = Math.floor(LENGTH / columns);
-    const means = Array.from({ length: columns }, (_, i) => [
-      sumOf(truth.subarray(i * per, (i + 1) * per)) / per,
-      stream.range(i * per, (i + 1) * per).mean,
-    ]);
-    console.log(
-      `Queries per second, mean of every ${per} seconds: · truth, ● published with ε = ${options.epsilon}\n`,
-    );
-    console.log(
-      chart(
-        means.map(([t]) => t!),
-        means.map(([, p]) => p!),
-      ),
-    );
-    console.log(`\n${LENGTH} values published in ${seconds.toFixed(2)} s. Sums over ranges:\n`);
-    console.log(
-      table(
-        ["range", "true sum", "private sum", "± 95 %", "error"],
-        (
-          [
-            [0, 3600],
-            [0, DAY],
-            [3 * DAY, 4 * DAY],
-            [0, 7 * DAY],
-            [0, LENGTH],
-          ] as const
-        ).map(([from, to]) => {
-          const answer = stream.range(from, to);
-          const sum = sumOf(truth.subarray(from, to));
-          return [
-            span(from, to),
-            sum.toFixed(0),
-            answer.sum.toFixed(0),
-            ((answer.high - answer.low) / 2).toFixed(0),
-            `${((100 * (answer.sum - sum)) / sum).toFixed(2)} %`,
-          ];
-        }),
-      ),
-    );
-    const theta = stream.statement().threshold!;
-    const total = sumOf(truth);
-    const percent = (part: number): string => `${((100 * part) / total).toFixed(2)} %`;
-    const cut = truth.reduce((sum, value) => sum + Math.max(0, value - theta), 0);
-    const { low, high } = stream.range(0, LENGTH).hidden!;
-    console.log(
-      `\n± is the error that the noise may cause. Values above θ = ${theta} count as θ: by noisy counts this hides between ${percent(low)} and ${percent(high)} of the total, in truth ${percent(cut)}.\n`,
-    );
-    console.log(stream.explain());
+    const tops = releaseCentral(values, epsilon);
+    const topl = await releaseLocal(values, localEpsilon);
+    if (!args.has("json")) console.log(`${showCentral(tops)}\n\n${showLocal(topl)}\n`);
+    const hotPaths = measureHotPaths(values);
+    if (args.has("json")) console.log(JSON.stringify({ tops, topl, hotPaths } satisfies Demo));
+    else
+      console.log(
+        `${showHotPaths(hotPaths)}\n\n${bold("brume explain --demo")} says what both releases promise, and what they do not protect.`,
+      );
   },
 };
-
-const span = (from: number, to: number): string =>
-  to - from < DAY
-    ? "first hour"
-    : to - from === DAY
-      ? `day ${1 + from / DAY}`
-      : to === LENGTH
-        ? "everything"
-        : "first week";
-
-function sumOf(values: Float64Array): number {
-  return values.reduce((a, b) => a + b, 0);
-}

@@ -1,59 +1,224 @@
-/** Answers of a release of events as rows of a table. */
-import type { EventHub } from "../durable/eventHub/eventHub.js";
+/** Answers of a release of events as rows: a table for people, CSV and JSON for programs. */
 import type { EventAnswer } from "../events/answers.js";
-import { timeText } from "../events/duration.js";
+import { DAY } from "../events/calendar.js";
+import { parseDuration, timeText } from "../events/duration.js";
 import type { HistogramAnswer } from "../events/histogramAnswers.js";
-import { DataError } from "./command.js";
-import type { StoredRelease } from "./eventState.js";
+import { autoPeriod, periodsOf, type Range } from "../events/queries.js";
+import { type Arguments, DataError } from "./command.js";
+import type { EventFile } from "./eventFile.js";
+import { table } from "./table.js";
 
 export interface Asked {
-  /** Milliseconds since 1970. */
+  /** Of a group alone; all of them if undefined. */
+  readonly group?: string | undefined;
+  /** Ranges are not calendar periods: the measured part of one is shown, with its own ends. */
+  readonly parts?: boolean;
+  readonly quantiles: readonly number[];
+  readonly confidence: number;
+}
+
+/** A number with its interval; null if nothing was measured. */
+interface Cell {
+  readonly value: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+export interface AnswerRow {
+  readonly group: string;
   readonly from: number;
   readonly to: number;
-  /** A row for every so many milliseconds. */
-  readonly step: number;
-  readonly quantiles: readonly number[];
-  readonly confidence?: number | undefined;
+  /** Whether all of the period is measured: not of the running one, nor of one that began before the release. */
+  readonly complete: boolean;
+  readonly cells: readonly Cell[];
 }
 
 const MOST_ROWS = 2 ** 22;
-const number = (value: number | null): string =>
-  value === null ? "" : String(Number(value.toPrecision(10)));
+const NOTHING: Cell = { value: null, low: null, high: null };
 
-/** A header, and a row for every group and step. */
-export async function answerRows(hub: EventHub, release: StoredRelease, asked: Asked): Promise<string[][]> {
-  const { from, to, step, quantiles, confidence = 0.95 } = asked;
-  const groups = release.keys ?? [undefined];
-  const histogram = release.options.edges !== undefined;
-  const counted = histogram ? "count" : String(release.options.of);
-  const names = [counted, ...(histogram ? quantiles.map((p) => `p${Number((100 * p).toPrecision(6))}`) : [])];
-  const head = [
-    ...(release.keys === undefined ? [] : ["group"]),
-    "from",
-    "to",
-    ...names.flatMap((name) => [name, `${name}_low`, `${name}_high`]),
-  ];
-  if ((groups.length * (to - from)) / step > MOST_ROWS)
-    throw new DataError(`--report: expected at most ${MOST_ROWS} rows; take a longer one`);
-  const rows = [head];
-  for (const group of groups)
-    for (let start = from; start < to; start += step) {
-      const end = Math.min(to, start + step);
-      const query = histogram ? { quantiles, confidence } : { confidence };
-      const answer = await hub.between("events", group ?? "all", start, end, query);
-      const cells = histogram ? ofHistogram(answer as HistogramAnswer) : [answer as EventAnswer];
-      const numbers = cells.flatMap(({ value, low, high }) => [value, low, high].map(number));
-      rows.push([
-        ...(group === undefined ? [] : [quoted(group)]),
-        timeText(answer.from),
-        timeText(answer.to),
-        ...numbers,
-      ]);
-    }
-  return rows;
+/** The names of the numbers of a row: "count", "p95". */
+export function namesOf({ metric }: EventFile, quantiles: readonly number[]): string[] {
+  const { of } = metric.settings;
+  if (of !== "histogram") return [of];
+  return ["count", ...quantiles.map((p) => `p${Number((100 * p).toPrecision(6))}`)];
 }
 
-const ofHistogram = ({ total, quantiles }: HistogramAnswer) => [total, ...quantiles];
+/** A row for every group and range. */
+export function rowsOf(file: EventFile, ranges: readonly Range[], asked: Asked): AnswerRow[] {
+  const groups = asked.group === undefined ? file.groups : [asked.group];
+  if (groups.length * ranges.length > MOST_ROWS)
+    throw new DataError(`--report: expected at most ${MOST_ROWS} rows, got more; ask for longer periods`);
+  return groups.flatMap((group) =>
+    ranges.map((range): AnswerRow => {
+      const { found, isShown } = file.answer(group, range, asked.quantiles, asked.confidence);
+      const cells = cellsOf(found);
+      const { from, to, complete } = found;
+      if (asked.parts === true) return { group, from, to, complete, cells };
+      return {
+        group,
+        from: range[0],
+        to: found.complete || !isShown ? range[1] : found.to,
+        complete: found.complete,
+        cells: isShown ? cells : cells.map(() => NOTHING),
+      };
+    }),
+  );
+}
+
+const cellsOf = (answer: EventAnswer | HistogramAnswer): readonly Cell[] =>
+  "total" in answer ? [answer.total ?? NOTHING, ...answer.quantiles] : [answer];
+
+/** The periods that rows are about. @param report "1h", "1d", "1w", "1mo" */
+export function periodsIn(file: EventFile, report: string, range: Range): Range[] {
+  const length = report === "1w" || report === "1mo" ? DAY : parseDuration("report", report);
+  const { levels, calendar } = file.metric.settings.schedule;
+  // `periodsOf` checks a period and gives few of them; short ones are many.
+  if (length >= DAY || length % levels[0]! !== 0 || DAY % length !== 0)
+    return periodsOf(file.metric, report, range);
+  const ranges: Range[] = [];
+  for (let day = calendar.dayAt(range[0]); day.start < range[1]; day = calendar.dayAt(day.end)) {
+    const skipped = Math.max(0, Math.floor((range[0] - day.start) / length));
+    for (let at = day.start + skipped * length; at < Math.min(day.end, range[1]); at += length)
+      ranges.push([at, Math.min(day.end, at + length)]);
+    if (ranges.length > MOST_ROWS)
+      throw new DataError(`--report: expected at most ${MOST_ROWS} rows, got more; ask for longer periods`);
+  }
+  return ranges;
+}
+
+/** The finest level of a range that is not mostly noise, and why, by what all groups hold together. */
+export function chosenPeriod(
+  file: EventFile,
+  range: Range,
+): { readonly period: string; readonly why: string } {
+  const { of } = file.metric.settings;
+  const events = file.groups.map((group) => {
+    const { found } = file.answer(group, range, [], 0.95);
+    if ("total" in found) return found.total?.value ?? 0;
+    return of === "mean"
+      ? (found.count?.value ?? 0)
+      : (found.value ?? 0) / (of === "sum" ? file.metric.theta : 1);
+  });
+  const mean = events.reduce((sum, count) => sum + count, 0) / events.length;
+  return autoPeriod(file.metric, range, mean);
+}
+
+export type TableFormat = "table" | "csv" | "json";
+
+/** A table for a person who looks at a terminal, CSV for a pipe or a file, unless asked otherwise. */
+export const formatOf = (args: Arguments, isTerminal: boolean): TableFormat =>
+  args.choice("format", ["table", "csv", "json"]) ?? (isTerminal ? "table" : "csv");
+
+/** Pieces of text that together are the output. */
+export function* shown(
+  file: EventFile,
+  rows: readonly AnswerRow[],
+  names: readonly string[],
+  format: TableFormat,
+  confidence: number,
+): Generator<string> {
+  const { zone } = file.metric.settings.schedule.calendar;
+  const { isGrouped } = file;
+  if (format === "table") yield asTable(rows, names, isGrouped, zone, confidence);
+  else if (format === "json") yield asJson(rows, names, isGrouped);
+  else yield* asCsv(rows, names, isGrouped);
+}
+
+const exact = (value: number): number => Number(value.toPrecision(10));
+
+function* asCsv(rows: readonly AnswerRow[], names: readonly string[], isGrouped: boolean): Generator<string> {
+  const columns = names.flatMap((name) => [name, `${name}_low`, `${name}_high`]);
+  yield `${[...(isGrouped ? ["group"] : []), "from", "to", ...columns, "complete"].join(",")}\n`;
+  for (const { group, from, to, complete, cells } of rows) {
+    const numbers = cells.flatMap(({ value, low, high }) =>
+      [value, low, high].map((x) => (x === null ? "" : String(exact(x)))),
+    );
+    const front = [...(isGrouped ? [quoted(group)] : []), timeText(from), timeText(to)];
+    yield `${[...front, ...numbers, String(complete)].join(",")}\n`;
+  }
+}
 
 /** As RFC 4180 wants it. */
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+function asJson(rows: readonly AnswerRow[], names: readonly string[], isGrouped: boolean): string {
+  const objects = rows.map(({ group, from, to, complete, cells }) => ({
+    ...(isGrouped ? { group } : {}),
+    from: timeText(from),
+    to: timeText(to),
+    complete,
+    ...Object.fromEntries(cells.map((cell, i) => [names[i]!, pick(cell)])),
+  }));
+  return `${JSON.stringify(objects, null, 2)}\n`;
+}
+
+const pick = ({ value, low, high }: Cell): Cell => {
+  const number = (x: number | null) => (x === null ? null : exact(x));
+  return { value: number(value), low: number(low), high: number(high) };
+};
+
+function asTable(
+  rows: readonly AnswerRow[],
+  names: readonly string[],
+  isGrouped: boolean,
+  zone: string,
+  confidence: number,
+): string {
+  const time = timeIn(zone);
+  const interval = `${Number((100 * confidence).toPrecision(6))} % interval`;
+  const head = [
+    ...(isGrouped ? ["group"] : []),
+    `from (${zone})`,
+    "to",
+    ...names.flatMap((name) => [name, interval]),
+  ];
+  const body = rows.map(({ group, from, to, complete, cells }) => [
+    ...(isGrouped ? [group] : []),
+    time(from),
+    `${time(to)}${complete || cells.every(({ value }) => value === null) ? "" : " …"}`,
+    ...cells.flatMap(({ value, low, high }) => [
+      value === null ? "–" : short(value),
+      low === null && high === null ? "–" : `${short(low)} … ${short(high)}`,
+    ]),
+  ]);
+  return `${table(head, body)}\n`;
+}
+
+/** For people: whole numbers from 100 on, three digits below; an end that is not known is a dash. */
+const short = (value: number | null): string =>
+  value === null ? "–" : String(Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3)));
+
+/** "2026-03-01 10:00", local. */
+function timeIn(zone: string): (time: number) => string {
+  const format = new Intl.DateTimeFormat("sv-SE", {
+    timeZone: zone,
+    dateStyle: "short",
+    timeStyle: "medium",
+  });
+  return (time) => format.format(time).replace(/:00$/, "");
+}
+
+/** What was not counted, in words: people above their limit, events above θ. */
+export function lost(file: EventFile, range: Range): string[] {
+  const { limit } = file.metric.settings;
+  const answers = file.groups.map((group) => file.answer(group, range, [], 0.95).found);
+  const limited = answers[0]?.limited;
+  const percent = (share: number): string => `${Math.round(100 * share)} %`;
+  const most = limit?.sum === undefined ? `more than ${limit?.events} events` : `a sum above ${limit.sum}`;
+  const lines =
+    limited === undefined
+      ? []
+      : [
+          `About ${percent(limited.share)} of people (${percent(limited.low)} to ${percent(limited.high)}) had ${limit?.perHour === undefined ? "" : `more than ${limit.perHour} events in an hour, or `}${most} a day; true numbers are higher, and late hours are counted less than early ones.`,
+        ];
+  const clipped = answers.flatMap((answer) =>
+    "clipped" in answer && answer.clipped ? [answer.clipped] : [],
+  );
+  if (clipped.length === 0) return lines;
+  const sum = (read: (one: (typeof clipped)[number]) => number): number =>
+    Math.max(0, Math.round(clipped.reduce((total, one) => total + read(one), 0)));
+  return [
+    ...lines,
+    `About ${sum(({ events }) => events)} events were above θ = ${short(file.metric.theta)} and counted as θ${clipped.length > 1 ? "" : ` (${sum(({ low }) => low)} to ${sum(({ high }) => high)})`}.`,
+  ];
+}

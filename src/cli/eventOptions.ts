@@ -1,17 +1,20 @@
-/** The options of a release of events on the command line, shared by the commands that make, plan or ask one. */
+/** The options of a release of events on the command line, shared by the commands that make or plan one. */
 import { given } from "../core/given.js";
-import type { HistogramMetric, StreamMetric } from "../durable/eventHub/options.js";
+import type { EventStreamOptions, HistogramOptions } from "../events/options.js";
+import type { PerPerson } from "../events/people.js";
 import { type Arguments, type Option, UsageError } from "./command.js";
 
 /** Beside those of a stream of values. */
 export const EVENT_FLAGS: Readonly<Record<string, Option>> = {
-  every: { value: "D", help: "events at times: length of a tick, such as 1s, 1m or 1h; public" },
+  every: { value: "D", help: "events at times: how often there is a number, such as 1m, 1h or 1d; public" },
+  levels: { value: "D,E", help: "with --every: the periods you ask about (--every, then 1s, 1m, 1h, 1d)" },
+  zone: { value: "Z", help: "with --every: whose hours and days, such as Europe/Berlin (UTC)" },
   of: { value: "W", help: "with --every: count, sum or mean (count, or sum with --max)" },
   edges: { value: "A:B[:N]", help: "with --every: percentiles; N buckets from A to B (64)" },
-  "per-person": { value: "K", help: "with --every: at most K events of a person count in a period" },
-  period: { value: "D", help: "the period of --per-person (1d)" },
-  "per-tick": { value: "N", help: "with --every: a public guess of the events in a tick (1)" },
-  finest: { value: "D", help: "with --every: an estimate at least this often" },
+  "per-person": {
+    value: "K",
+    help: "with --every: K events of a person count in a day; events:K,perHour:N or sum:S limit more",
+  },
 };
 
 /** And those of where events come from and go to. */
@@ -22,9 +25,9 @@ export const EVENT_RELEASE_FLAGS: Readonly<Record<string, Option>> = {
   person: { value: "NAME", help: "with --per-person: the column that says whose an event is" },
   "group-by": { value: "NAME", help: "with --every: a release for each of --keys in this column" },
   keys: { value: "A,B", help: "all groups, public; rows of other groups are dropped" },
-  from: { value: "T", help: "with --every: when the first tick starts, public (needed once)" },
-  to: { value: "T", help: "with --every: publish ticks up to here, public (now)" },
-  report: { value: "D", help: "with --every: a line for every so long (--every)" },
+  from: { value: "T", help: "with --every: when the first period starts, public (required)" },
+  to: { value: "T", help: "with --every: publish the periods that end by then, public (required)" },
+  report: { value: "D", help: "with --every: a row for each 1h, 1d, 1w, 1mo or auto (--every)" },
   quantiles: { value: "P,Q", help: "with --edges: percentiles, as shares (0.5,0.95)" },
   state: { value: "DIR", help: "with --every: keep the state here; later runs go on, brume query asks it" },
   key: {
@@ -33,36 +36,72 @@ export const EVENT_RELEASE_FLAGS: Readonly<Record<string, Option>> = {
   },
 };
 
-/** Everything but the keys. */
-export type MetricFlags = Omit<StreamMetric, "keys"> | Omit<HistogramMetric, "keys">;
+/** Options of earlier versions, and what takes their place. */
+export const FORMER_FLAGS: Readonly<Record<string, string>> = {
+  "per-tick": "nothing: every number is measured. brume plan takes --rate",
+  finest: "--every, the finest period that has a number",
+  period: "--zone: a person's period is a day of the zone",
+};
 
-/** @param epsilon and `limit`, events of a person: as the options say, or others that are tried */
+/** Options of streams of values that streams of events do not have. */
+const VALUES_ONLY: Readonly<Record<string, string>> = {
+  "max-range": "nothing: noise ends with the day, and answers may span any number of days",
+  smoother: "nothing: no number is predicted",
+  "skip-levels": "--levels, the periods you ask about",
+  holdout: "--threshold for a public θ: of a finished file nothing is held out, and θ takes 1/8 of ε",
+  refine: "nothing: θ is chosen once",
+  paper: "nothing: the paper has no events",
+};
+
+export type MetricFlags = EventStreamOptions | HistogramOptions;
+
+/** @param epsilon and `limit`, of a person: as the options say, or others that are tried */
 export function metricOptions(
   args: Arguments,
   epsilon = args.required("epsilon"),
-  limit: number | null = args.number("per-person") ?? null,
+  limit: number | PerPerson | undefined = perPersonOf(args.text("per-person")),
+  every = args.text("every")!,
 ): MetricFlags {
+  for (const [name, successor] of Object.entries(VALUES_ONLY))
+    if (args.text(name) !== undefined)
+      throw new UsageError(`--${name}: expected none with --every; use ${successor}`);
   const edges = args.text("edges");
   const of =
     args.choice("of", ["count", "sum", "mean"]) ?? (args.text("max") === undefined ? "count" : "sum");
-  const ticks = {
+  const common = {
     epsilon,
-    every: args.text("every")!,
+    every,
     ...given({
-      perPerson: limit === null ? undefined : { events: limit, every: args.text("period") ?? "1d" },
-      perTick: args.number("per-tick"),
-      finest: args.text("finest"),
-      maxRange: args.text("max-range"),
+      levels: args.text("levels")?.split(","),
+      zone: args.text("zone"),
+      perPerson: limit,
       unsafeSeed: args.text("unsafe-seed"),
     }),
   };
-  if (edges !== undefined) return { ...ticks, edges: edgesOf(edges) };
-  if (of === "count") return { ...ticks, of };
+  if (edges !== undefined) return { ...common, edges: edgesOf(edges) };
+  if (of === "count") return { ...common, of };
   const values = {
     max: args.required("max"),
-    ...given({ threshold: args.number("threshold"), holdout: args.text("holdout") }),
+    ...given({ threshold: args.number("threshold"), resolution: args.number("resolution") }),
   };
-  return { ...ticks, of, ...values };
+  return { ...common, of, ...values };
+}
+
+/** "5", "events:5,perHour:1" or "sum:20". */
+export function perPersonOf(text: string | undefined): PerPerson | undefined {
+  if (text === undefined) return undefined;
+  const wrong = (): never => {
+    throw new UsageError(
+      `--per-person: expected K, events:K,perHour:N or sum:S, such as 5 or events:5,perHour:1, got "${text}"`,
+    );
+  };
+  const parts = text.split(",").map((part) => {
+    const [name, number] = part.includes(":") ? part.split(":") : ["events", part];
+    const value = Number(number);
+    if (number === undefined || number.trim() === "" || Number.isNaN(value)) wrong();
+    return [["events", "perHour", "sum"].includes(name!) ? name! : wrong(), value] as const;
+  });
+  return Object.fromEntries(parts);
 }
 
 function edgesOf(text: string) {

@@ -3,7 +3,7 @@ import { solveEpsilon } from "../events/plan.js";
 import { resolveSettings } from "../stream/options.js";
 import { errorOfLength, plan as planOf } from "../stream/plan.js";
 import { type Arguments, type Command, UsageError } from "./command.js";
-import { EVENT_FLAGS } from "./eventOptions.js";
+import { EVENT_FLAGS, FORMER_FLAGS } from "./eventOptions.js";
 import { planOfEvents, targetOf } from "./planEvents.js";
 import { table } from "./table.js";
 import { STREAM_FLAGS, streamOptions } from "./streamOptions.js";
@@ -16,20 +16,23 @@ export const plan: Command = {
   options: {
     ...STREAM_FLAGS,
     ...EVENT_FLAGS,
-    "per-person": { value: "K,L,…", help: "with --every: compares limits of a person's events" },
+    "per-person": { value: "K,L,…", help: "with --every: compares limits of a person's events in a day" },
+    ask: { value: "D,E", help: "events: the periods you ask about, such as 1h,1d; recommends --levels" },
+    rate: { value: "N/D", help: "events: a guess such as 200/1h; tells widths in % of it" },
     target: {
       value: "P%",
-      help: "finds the smallest ε with this error: of the mean as a part of θ, or of the count",
+      help: "finds the smallest ε with this error: of the mean as a part of θ, or of events at --rate",
     },
     range: {
       value: "R",
-      help: "the range of --target: values, or a duration with --every (--max-range; 1h)",
+      help: "the range of --target: values, or a duration of events (--max-range; 1h)",
     },
     json: { help: "one JSON object instead of tables" },
   },
-  example: "brume plan --every 1m --per-tick 200 --per-person 1,2,4 --target 1% --range 1h",
+  former: FORMER_FLAGS,
+  example: "brume plan --ask 1h,1d --rate 200/1h --per-person 3 --epsilon 1",
   run(args) {
-    if (args.text("every") !== undefined) return planOfEvents(args);
+    if (args.text("every") !== undefined || args.text("ask") !== undefined) return planOfEvents(args);
     const p = planOf(streamOptions(args, epsilonFor(args)));
     if (args.has("json")) {
       process.stdout.write(`${JSON.stringify(p, null, 2)}\n`);

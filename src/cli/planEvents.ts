@@ -1,26 +1,40 @@
-/** brume plan --every: what a release of events would cost, for several limits of a person's events. */
-import { parseDuration, durationText } from "../events/duration.js";
-import type { HistogramOptions } from "../events/histogramOptions.js";
-import type { EventStreamOptions } from "../events/options.js";
-import { type EventPlan, planEvents, solveEpsilon } from "../events/plan.js";
+/** brume plan for events: what a release will show, before any data, beside plain noise on each question alone. */
+import { DAY, HOUR, MINUTE } from "../events/calendar.js";
+import { durationText, parseDuration, periodText } from "../events/duration.js";
+import type { PerPerson } from "../events/people.js";
+import { type EventPlan, planEvents, type PlannedError, solveEpsilon } from "../events/plan.js";
+import { SHARES, sharesOf } from "../events/shares.js";
 import { type Arguments, UsageError } from "./command.js";
-import { metricOptions } from "./eventOptions.js";
+import { metricOptions, perPersonOf } from "./eventOptions.js";
 import { table } from "./table.js";
 
 interface Row {
-  /** k, or null where people are not counted. */
-  readonly perPerson: number | null;
-  /** The smallest ε that meets the target, or the one that was given. */
+  /** The limit of a person; null if people are not limited. */
+  readonly perPerson: PerPerson | null;
+  /** The smallest ε that meets the target, or the one that was given; null if none up to 64 meets it. */
   readonly epsilon: number | null;
   readonly plan: EventPlan | null;
 }
 
+/** Events per millisecond. */
+interface Rate {
+  readonly text: string;
+  readonly events: number;
+}
+
 export function planOfEvents(args: Arguments): void {
-  const limits = args.numbers("per-person") ?? [null];
   const target = targetOf(args.text("target"));
-  const range = args.text("range") ?? "1h";
-  const rows = limits.map((limit) => rowOf(args, limit, target, range));
-  process.stdout.write(args.has("json") ? `${JSON.stringify(rows, null, 2)}\n` : text(rows, range, target));
+  const rate = rateOf(args.text("rate"));
+  if (target !== undefined && rate === undefined)
+    throw new UsageError(
+      "--rate: missing; expected with --target, such as 200/1h: events, as you guess them",
+    );
+  const rows = limitsOf(args.text("per-person")).map((limit) => rowOf(args, limit, target, rate));
+  process.stdout.write(
+    args.has("json")
+      ? `${JSON.stringify(rows, null, 2)}\n`
+      : `${text(args, rows, target, rate).join("\n")}\n`,
+  );
 }
 
 /** "1%" or "0.01". */
@@ -32,56 +46,177 @@ export function targetOf(asked: string | undefined): number | undefined {
   return value;
 }
 
-function rowOf(args: Arguments, limit: number | null, target: number | undefined, range: string): Row {
-  const given = target === undefined ? args.required("epsilon") : 1;
-  const asked = metricOptions(args, given, limit) as EventStreamOptions | HistogramOptions;
-  // Inside a block there is no estimate, so a block is not longer than the range whose error is asked for.
-  const options = target === undefined ? asked : { finest: range, ...asked };
-  const at = (epsilon: number) => planEvents({ ...options, epsilon }, [range]).errors[0];
-  if (target !== undefined && at(1) === undefined)
-    throw new UsageError(`--range: expected at least one tick and at most the longest range, got "${range}"`);
-  const events =
-    ((options.perTick ?? 1) * parseDuration("range", range)) / parseDuration("every", options.every);
-  const errorAt = (epsilon: number): number => {
-    const { rankError, standardError } = at(epsilon)!;
-    return (rankError ?? standardError) / events;
-  };
-  const epsilon = target === undefined ? options.epsilon : solveEpsilon(target, errorAt);
-  const ranges = [...new Set([range, "1h", "1d", "7d", "30d"])];
-  const plan = epsilon === undefined ? null : planEvents({ ...options, epsilon }, ranges);
-  return { perPerson: limit, epsilon: epsilon ?? null, plan };
+/** "200/1h", "200/h" or "5/s". */
+function rateOf(asked: string | undefined): Rate | undefined {
+  if (asked === undefined) return undefined;
+  const parts = /^(\d+(?:\.\d+)?)\/(\d*(?:ms|s|m|h|d))$/.exec(asked);
+  if (parts === null)
+    throw new UsageError(`--rate: expected events per period, such as 200/1h, got "${asked}"`);
+  const length = parseDuration("rate", /^\d/.test(parts[2]!) ? parts[2]! : `1${parts[2]}`);
+  return { text: `${parts[1]} events per ${periodText(length)}`, events: Number(parts[1]) / length };
 }
+
+/** "1,2,4" compares limits; anything with a colon is one limit. */
+function limitsOf(asked: string | undefined): (PerPerson | undefined)[] {
+  if (asked === undefined || asked.includes(":")) return [perPersonOf(asked)];
+  return asked.split(",").map(perPersonOf);
+}
+
+function rowOf(
+  args: Arguments,
+  limit: PerPerson | undefined,
+  target: number | undefined,
+  rate: Rate | undefined,
+): Row {
+  const asks = args.text("ask")?.split(",");
+  const every = args.text("every") ?? finestOf(asks!);
+  const range = args.text("range") ?? "1h";
+  const given = target === undefined ? args.required("epsilon") : 1;
+  const asked = metricOptions(args, given, limit, every);
+  const options =
+    asks === undefined || args.text("levels") !== undefined
+      ? asked
+      : { ...asked, levels: recommended(asked, asks) };
+  const ranges = [...new Set([...(asks ?? []), ...(target === undefined ? [] : [range]), "7d", "30d"])];
+  const errorAt = (epsilon: number): number => {
+    const found = planEvents({ ...options, epsilon }, [range]).errors.find(
+      ({ period }) => period === durationText(parseDuration("range", range)),
+    );
+    if (found === undefined) throw new UsageError(`--range: expected a multiple of --every, got "${range}"`);
+    return (found.rankError ?? found.standardError) / (rate!.events * parseDuration("range", range));
+  };
+  const epsilon = target === undefined ? given : solveEpsilon(target, errorAt);
+  const plan = epsilon === undefined ? null : planEvents({ ...options, epsilon }, ranges);
+  return { perPerson: limit ?? null, epsilon: epsilon ?? null, plan };
+}
+
+/** The shortest of the periods that are asked about. */
+function finestOf(asks: readonly string[]): string {
+  const finest = Math.min(...asks.map((ask) => parseDuration("ask", ask)));
+  return durationText(Math.min(finest, DAY));
+}
+
+/**
+ * The levels with the least error, compared with plain noise, of the period that they serve worst: of all sets from the
+ * periods that are asked about, minutes, hours and days.
+ */
+function recommended(options: ReturnType<typeof metricOptions>, asks: readonly string[]): string[] {
+  const every = parseDuration("every", options.every);
+  const lengths = asks.map((ask) => parseDuration("ask", ask));
+  const bad = lengths.find((length) => length % every !== 0);
+  if (bad !== undefined)
+    throw new UsageError(`--ask: expected multiples of ${durationText(every)}, got ${durationText(bad)}`);
+  const above = [...new Set([...lengths, MINUTE, HOUR, DAY])]
+    .filter((length) => length > every && DAY % length === 0)
+    .sort((a, b) => a - b);
+  let [best, least] = [[every], Infinity];
+  for (let set = 0; set < 2 ** above.length; set++) {
+    const levels = [every, ...above.filter((_, i) => (set >> i) & 1)];
+    if (levels.some((length, i) => i > 0 && length % levels[i - 1]! !== 0)) continue;
+    const { errors } = planEvents({ ...options, levels }, asks);
+    const worst = Math.max(
+      ...lengths.map((length) => ratioOf(errors.find(({ period }) => period === durationText(length))!)),
+    );
+    if (worst < least - 1e-9 || (worst < least + 1e-9 && levels.length < best.length))
+      [best, least] = [levels, worst];
+  }
+  return best.map(durationText);
+}
+
+const ratioOf = ({ standardError, plain }: PlannedError): number => standardError / plain;
 
 const short = (x: number): string => String(Number(x.toPrecision(3)));
 
-function text(rows: readonly Row[], range: string, target: number | undefined): string {
-  const first = rows.find(({ plan }) => plan !== null)?.plan;
-  const names = first?.errors.map((error) => error.range) ?? [];
-  const head = ["events/person", "ε", "ε/event", "estimate every", ...names];
-  const body = rows.map(({ perPerson, epsilon, plan }) => [
-    perPerson === null ? "not limited" : String(perPerson),
-    epsilon === null ? "none up to 64" : short(epsilon),
-    ...(plan === null
-      ? ["", "", ...names.map(() => "")]
-      : [
-          short(plan.epsilonPerEvent),
-          plan.block,
-          ...plan.errors.map(({ standardError, rankError }) => short(rankError ?? standardError)),
-        ]),
-  ]);
-  const what =
-    first?.errors[0]?.rankError === undefined ? first?.errorsOf : "number of events below the median";
-  return [
-    ...(target === undefined
+function text(
+  args: Arguments,
+  rows: readonly Row[],
+  target: number | undefined,
+  rate: Rate | undefined,
+): string[] {
+  const found = rows.find(({ plan }) => plan !== null)?.plan;
+  const range = args.text("range") ?? "1h";
+  const goal =
+    target === undefined
       ? []
-      : [
-          `The smallest ε with an error of ${short(100 * target)} % in a range of ${durationText(parseDuration("range", range))}, if --per-tick is right:`,
-          "",
-        ]),
-    `Noise (standard error of the ${what ?? "count"}), by the length of the range:`,
+      : [`The smallest ε whose standard error is ${short(100 * target)} % of ${range} at ${rate!.text}.`];
+  if (found === null || found === undefined)
+    return [...goal, "There is none up to 64: take a longer --range, or fewer levels."];
+  const isRecommended = args.text("ask") !== undefined && args.text("levels") === undefined;
+  return [
+    ...goal,
+    `${isRecommended ? "Recommended: --levels" : "Levels"} ${found.levels.join(isRecommended ? "," : ", ")} (time zone ${found.zone}). The first number comes at most ${found.firstNumberAfter} after the start of a live stream.`,
+    "",
+    ...(rows.length === 1 ? single(rows[0]!, rate) : compared(rows)),
+    ...fileNote(args),
+  ];
+}
+
+/** One limit: every period, and plain noise on that question alone beside it. */
+function single({ epsilon, plan }: Row, rate: Rate | undefined): string[] {
+  const { errors, errorsOf } = plan!;
+  const isRank = errors[0]!.rankError !== undefined;
+  const what = isRank
+    ? `noise, in ${errorsOf}, and in events below the median (rank)`
+    : `noise, in units of ${errorsOf}`;
+  const isCount = errorsOf === "events";
+  const head = [
+    ...["period", "standard error", "95 % ±", "plain noise"],
+    ...(isRank ? ["rank"] : []),
+    ...(rate === undefined ? [] : ["expected events", isRank ? "95 % ± of a rank" : "95 % ±"]),
+  ];
+  const widthAt = (error: PlannedError, events: number): string => {
+    const reach = isRank ? (error.reach * error.rankError!) / error.standardError : error.reach;
+    return `${short((100 * reach) / events)} %`;
+  };
+  const body = errors.map((error) => {
+    const events = (rate?.events ?? 0) * parseDuration("period", error.period);
+    return [
+      ...[error.period, short(error.standardError), short(error.reach), short(error.plain)],
+      ...(isRank ? [short(error.rankError!)] : []),
+      ...(rate === undefined ? [] : [short(events), widthAt(error, events)]),
+    ];
+  });
+  const known = errors.find(({ period }) => period === "1h") ?? errors[0]!;
+  const length = parseDuration("period", known.period);
+  return [
+    `ε = ${short(epsilon!)}, ${short(plan!.epsilonPerEvent)} for one event: ${what}.`,
     table(head, body),
+    ...(rate === undefined || !isCount
+      ? []
+      : ["", `With ${rate.text}, ${known.period} is known to ± ${widthAt(known, rate.events * length)}.`]),
+  ];
+}
+
+/** Several limits: standard errors side by side. */
+function compared(rows: readonly Row[]): string[] {
+  const names = rows.find(({ plan }) => plan !== null)!.plan!.errors.map(({ period }) => period);
+  const body = rows.map(({ perPerson, epsilon, plan }) => [
+    perPerson?.events === undefined ? "not limited" : String(perPerson.events),
+    epsilon === null ? "none up to 64" : short(epsilon),
+    plan === null ? "" : short(plan.epsilonPerEvent),
+    ...(plan?.errors.map(({ standardError, rankError }) => short(rankError ?? standardError)) ??
+      names.map(() => "")),
+  ]);
+  return [
+    `Standard errors, by the length of the period:`,
+    table(["events/person", "ε", "ε/event", ...names], body),
     "",
     "A larger limit loses fewer events of busy people and adds more noise. The limit is public: choose it without looking at the data.",
+  ];
+}
+
+/** θ of a finished file takes a share of its own, where a live stream holds events out. */
+function fileNote(args: Arguments): string[] {
+  const chosen =
+    args.text("edges") === undefined &&
+    args.text("max") !== undefined &&
+    args.text("threshold") === undefined;
+  const limit = args.text("per-person");
+  if (!chosen || limit?.startsWith("sum:") === true) return [];
+  const parts = { people: limit !== undefined, chosen };
+  const [live, finished] = [sharesOf(parts), sharesOf({ ...parts, finished: true })];
+  return [
     "",
-  ].join("\n");
+    `In a finished file θ takes ${finished.threshold}/${SHARES} of ε and nothing is held out: errors are ${short(live.release / finished.release)} times these.`,
+  ];
 }

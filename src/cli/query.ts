@@ -1,10 +1,11 @@
 /** brume query: what a stored release of events says about a range of time. */
-import { parseDuration, parseTime } from "../events/duration.js";
-import { type Command, UsageError } from "./command.js";
-import { answerRows } from "./eventAnswers.js";
+import { type Calendar, MINUTE } from "../events/calendar.js";
+import { parseTime } from "../events/duration.js";
+import { lastRange, type Range } from "../events/queries.js";
+import { type Arguments, type Command, UsageError } from "./command.js";
+import { chosenPeriod, formatOf, lost, namesOf, periodsIn, rowsOf, shown } from "./eventAnswers.js";
+import { EventFile } from "./eventFile.js";
 import { EventState } from "./eventState.js";
-import { METRIC, openRelease } from "./releaseEvents.js";
-import { table } from "./table.js";
 import { SUMMARIES } from "./summaries.js";
 
 export const query: Command = {
@@ -14,13 +15,14 @@ export const query: Command = {
   options: {
     state: { value: "DIR", help: "the folder of the release (required)" },
     key: { value: "FILE", help: "its key (DIR.key)" },
-    from: { value: "T", help: "ISO text, or 10:00 on the last published UTC day (the beginning)" },
-    to: { value: "T", help: "the same (the last published tick)" },
-    report: { value: "D", help: "a row for every so long (one row)" },
+    last: { value: "D", help: "the newest range of this length that is published" },
+    from: { value: "T", help: "ISO text, or 10:00 on the last published day of the zone (the beginning)" },
+    to: { value: "T", help: "the same (the end of the last published period)" },
+    report: { value: "D", help: "a row for each 1h, 1d, 1w, 1mo or auto (one row)" },
     group: { value: "NAME", help: "one of the groups (all of them)" },
     quantiles: { value: "P,Q", help: "of a histogram: percentiles, as shares (0.5,0.95)" },
     confidence: { value: "C", help: "of the intervals (0.95)" },
-    format: { value: "F", help: "table, csv or json (table)" },
+    format: { value: "F", help: "table, csv or json (table on a terminal, csv in a pipe)" },
   },
   example: "brume query --state shop --from 10:00 --to 11:00 --quantiles 0.5,0.95",
   async run(args) {
@@ -33,53 +35,57 @@ export const query: Command = {
       throw new UsageError(
         `--group: expected one of ${stored.keys?.join(", ") ?? "no groups"}, got "${group}"`,
       );
-    const release = group === undefined ? stored : { ...stored, keys: [group] };
-    const hub = await openRelease(stored, Date.now, state.current, state.key);
-    const { closed } = (await hub.stats()).metrics[METRIC]!;
-    const last = stored.from + closed * parseDuration("every", stored.options.every);
-    const [from, to] = [args.text("from"), args.text("to")];
-    const asked = {
-      from: from === undefined ? stored.from : timeOn(last, "from", from),
-      to: to === undefined ? last : timeOn(last, "to", to),
-    };
-    if (!(asked.to > asked.from)) throw new UsageError("--to: expected a time after --from");
-    const report = args.text("report");
-    const step = report === undefined ? asked.to - asked.from : parseDuration("report", report);
+    const file = await EventFile.resume((await state.snapshot())!, state.key, stored, stored.from);
+    const range = rangeOf(args, file);
     const quantiles = args.numbers("quantiles") ?? [0.5, 0.95];
-    const rows = await answerRows(hub, release, {
-      ...asked,
-      step,
-      quantiles,
-      confidence: args.number("confidence"),
-    });
-    process.stdout.write(shown(rows, args.choice("format", ["table", "csv", "json"]) ?? "table"));
+    const confidence = args.number("confidence") ?? 0.95;
+    const report = args.text("report");
+    const { period, why } =
+      report === "auto" ? chosenPeriod(file, range) : { period: report, why: undefined };
+    const ranges = period === undefined ? [range] : periodsIn(file, period, range);
+    const rows = rowsOf(file, ranges, { group, quantiles, confidence, parts: period === undefined });
+    const format = formatOf(args, process.stdout.isTTY);
+    for (const piece of shown(file, rows, namesOf(file, quantiles), format, confidence))
+      process.stdout.write(piece);
+    if (format !== "table") return;
+    for (const line of [...lost(file, range), ...(why === undefined ? [] : [`Rows are ${why}.`])])
+      process.stdout.write(`\n${line}\n`);
   },
 };
 
-/** "10:00" is a time of the UTC day that the last published tick belongs to. */
-function timeOn(last: number, option: string, text: string): number {
-  const day = new Date(last - 1).toISOString().slice(0, 10);
-  return parseTime(option, /^\d{1,2}:\d{2}(:\d{2})?$/.test(text) ? `${day}T${text.padStart(5, "0")}Z` : text);
+/** What is asked about: whole periods of --every. */
+function rangeOf(args: Arguments, { metric }: EventFile): Range {
+  const [from, to, last] = [args.text("from"), args.text("to"), args.text("last")];
+  if (last !== undefined) {
+    if (from !== undefined || to !== undefined)
+      throw new UsageError("--last: expected without --from and --to");
+    return lastRange(metric, last);
+  }
+  const { calendar } = metric.settings.schedule;
+  const timeOn = (option: string, text: string) => localTime(calendar, metric.next, option, text);
+  const asked: Range = [
+    from === undefined ? metric.first : timeOn("from", from),
+    to === undefined ? metric.next : timeOn("to", to),
+  ];
+  if (!(asked[1] > asked[0])) throw new UsageError("--to: expected a time after --from");
+  return asked;
 }
 
-function shown([head, ...rows]: readonly (readonly string[])[], format: "table" | "csv" | "json"): string {
-  if (format === "table")
-    return `${table(
-      [...head!],
-      rows.map((row) => row.map(rounded)),
-    )}\n`;
-  if (format === "csv") return [head!, ...rows].map((row) => `${row.join(",")}\n`).join("");
-  const objects = rows.map((row) =>
-    Object.fromEntries(
-      row.map((cell, i) => [
-        head![i]!,
-        cell === "" ? null : /^-?[\d.e+-]+$/.test(cell) ? Number(cell) : cell,
-      ]),
-    ),
-  );
-  return `${JSON.stringify(objects, null, 2)}\n`;
+/** "10:00" is a time of the zone's day that the last published period belongs to; "24:00" is its end. */
+function localTime(calendar: Calendar, next: number, option: string, text: string): number {
+  const clock = /^(\d{1,2}):(\d{2})$/.exec(text);
+  if (clock === null) return parseTime(option, text);
+  const { start, end } = calendar.dayAt(next - 1);
+  const minutes = 60 * Number(clock[1]) + Number(clock[2]);
+  if (minutes === 24 * 60) return end;
+  const format = new Intl.DateTimeFormat("en-GB", {
+    timeZone: calendar.zone,
+    hour: "2-digit",
+    minute: "2-digit",
+  });
+  const [hour, minute] = format
+    .format(start + minutes * MINUTE)
+    .split(":")
+    .map(Number);
+  return start + (2 * minutes - 60 * hour! - minute!) * MINUTE; // clocks may have changed since midnight
 }
-
-/** For people: four digits are enough. */
-const rounded = (cell: string): string =>
-  /^-?\d+\.\d+/.test(cell) ? String(Number(Number(cell).toPrecision(5))) : cell;

@@ -4,7 +4,7 @@ import { privateStream } from "../stream/stream.js";
 import type { PrivateStream } from "../stream/system.js";
 import { type Carried, carriedOf } from "./carry.js";
 import { type Arguments, type Command, DataError } from "./command.js";
-import { EVENT_FLAGS, EVENT_RELEASE_FLAGS } from "./eventOptions.js";
+import { EVENT_FLAGS, EVENT_RELEASE_FLAGS, FORMER_FLAGS } from "./eventOptions.js";
 import { OUTPUT_FORMATS, type OutputFormat } from "./formats.js";
 import { openBytes, type Source } from "./input.js";
 import { INPUT_FLAGS, inputOf } from "./inputOptions.js";
@@ -23,12 +23,16 @@ export const release: Command = {
     ...INPUT_FLAGS,
     ...EVENT_FLAGS,
     ...EVENT_RELEASE_FLAGS,
-    format: { value: "F", help: "of the output: plain, csv, or f64 for doubles of 8 bytes (plain)" },
+    format: {
+      value: "F",
+      help: "plain, csv, or f64 for doubles of 8 bytes (plain); with --every table, csv or json (csv in a pipe)",
+    },
     carry: { value: "A,B", help: "copy these PUBLIC columns of a CSV file to the output, as they are" },
     out: { value: "FILE", help: "write here, not to standard output; created atomically when complete" },
     gzip: { help: "compress the output; a FILE that ends with .gz is always compressed" },
     statement: { value: "FILE", help: "write the machine-readable privacy statement here" },
   },
+  former: FORMER_FLAGS,
   example: "tail -f queries.log | brume release - --epsilon 0.5 --max 1000 --holdout 4096",
   async run(args) {
     if (args.text("every") !== undefined) return (await import("./releaseEvents.js")).releaseEvents(args);

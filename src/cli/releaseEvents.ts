@@ -1,84 +1,117 @@
 /**
- * brume release --every: events in, private numbers out. The whole file is put into ticks before anything is published,
- * and the clock is public: --from and --to, never the time of an event.
+ * brume release --every: a finished file of events in, private numbers out. All rows are counted before anything is
+ * published, and the clock is public: --from and --to, never the time of an event.
  */
-import { EventHub } from "../durable/eventHub/eventHub.js";
-import { type Metric, resolveEventHub } from "../durable/eventHub/options.js";
-import { fileStore } from "../durable/stores/file.js";
-import { type Duration, parseDuration, parseTime } from "../events/duration.js";
-import { type Arguments, DataError, UsageError } from "./command.js";
-import { answerRows } from "./eventAnswers.js";
+import { statSync } from "node:fs";
+import { durationText, parseTime, timeText } from "../events/duration.js";
+import type { Range } from "../events/queries.js";
+import { eventStatement, explainEvents } from "../events/statement.js";
+import { type Arguments, NothingPublished, UsageError } from "./command.js";
+import {
+  type AnswerRow,
+  chosenPeriod,
+  formatOf,
+  lost,
+  namesOf,
+  periodsIn,
+  rowsOf,
+  shown,
+} from "./eventAnswers.js";
+import { EventFile } from "./eventFile.js";
 import { metricOptions } from "./eventOptions.js";
-import { type Columns, type EventRow, eventRows } from "./eventRows.js";
+import { type Columns, eventRows } from "./eventRows.js";
 import { EventState, type StoredRelease } from "./eventState.js";
 import { openBytes } from "./input.js";
 import { inputOf } from "./inputOptions.js";
 import { nowhere, openSink, standardOutput } from "./output.js";
 import { Progress } from "./progress.js";
+import { RunLock } from "./runLock.js";
 
-/** The only metric of a release; the only key of one without groups. */
-export const METRIC = "events";
-export const ALL = "all";
-
-/** Rows that wait for a commit. */
-const BATCH = 8192;
+/** Options that a release keeps: a later run that gives one of them gives it as before. */
+const KEPT = [
+  ...["epsilon", "every", "levels", "zone", "of", "edges", "per-person", "max", "threshold", "resolution"],
+  ...["keys", "from", "time-unit", "unsafe-seed"],
+];
+const CONFIDENCE = 0.95;
+/** Rows between two looks at the progress. */
+const SHOWN_EVERY = 8192;
 
 export async function releaseEvents(args: Arguments): Promise<void> {
-  const path = args.operands[0] ?? "-";
   const folder = args.text("state");
-  const state =
-    folder === undefined ? undefined : await EventState.open(folder, args.text("key") ?? `${folder}.key`);
+  if (folder === undefined) return publish(args, undefined);
+  const lock = await RunLock.take(folder);
+  try {
+    await publish(args, await EventState.open(folder, args.text("key") ?? `${folder}.key`));
+  } finally {
+    await lock.give();
+  }
+}
+
+async function publish(args: Arguments, state: EventState | undefined): Promise<void> {
+  const path = args.operands[0] ?? "-";
   const release = state?.release ?? newRelease(args);
-  const to = timeOf(args, "to") ?? Date.now();
-  const copy = await state?.begin();
+  if (state?.release !== undefined) refuseOthers(args, release);
+  const to = timeOf(args, "to");
+  const before = await state?.snapshot();
+  const file =
+    before === undefined
+      ? EventFile.begin(release, to)
+      : await EventFile.resume(before, state!.key, release, to);
+  const end = file.endBy(to);
+  if (end <= file.metric.next) throw nothingDue(file, to);
+  const part = await state?.begin();
   const out = await openSink(args, "out", standardOutput);
   const written = await openSink(args, "statement", nowhere);
   try {
-    const hub = await openRelease(release, () => to, copy, state?.key);
-    const before = (await hub.stats()).metrics[METRIC]!;
-    const every = parseDuration("every", release.options.every);
-    const start = release.from + (before.closed > 0 ? before.closed : before.holdout) * every;
-    await readInto(hub, args, path, release, to);
-    await hub.advance(to);
-    const after = (await hub.stats()).metrics[METRIC]!;
-    const rows = await answerRows(hub, release, {
-      from: start,
-      to: release.from + after.closed * every,
-      step: parseDuration("report", args.text("report") ?? release.options.every),
-      quantiles: args.numbers("quantiles") ?? [0.5, 0.95],
-    });
-    const statement = await hub.statement(METRIC, release.keys?.[0] ?? ALL);
-    const explained = await hub.explain(METRIC, release.keys?.[0] ?? ALL);
-    await hub.close();
-    if (copy !== undefined) await state!.finish(copy, release); // from here on it is published
-    for (const row of rows) await out.write(`${row.join(",")}\n`);
+    const range: Range = [file.metric.next, end];
+    if (file.choosesThreshold) await chooseThreshold(file, args, path, release, end);
+    await readInto(file, args, path, release, end);
+    const { rows, why } = closeAndReport(file, args, range);
+    const snapshot = state === undefined ? undefined : await file.snapshots.take(state.key);
+    const statement = eventStatement(file.metric);
+    if (part !== undefined) await state!.finish(part, snapshot!, release); // from here on it is published
+    const isTerminal = process.stdout.isTTY && args.text("out") === undefined;
+    const names = namesOf(file, quantilesOf(args));
+    for (const piece of shown(file, rows, names, formatOf(args, isTerminal), CONFIDENCE))
+      await out.write(piece);
     await written.write(`${JSON.stringify(statement, null, 2)}\n`);
     await written.done();
     await out.done();
-    process.stderr.write(`${explained}\n`);
-    if (after.closed <= after.holdout)
-      process.stderr.write(
-        `Nothing is published yet; holding out: ${after.closed} of ${after.holdout} ticks.\n`,
-      );
+    const told = [
+      explainEvents(statement),
+      ...lost(file, range),
+      ...(why === undefined ? [] : [`Rows are ${why}.`]),
+    ];
+    process.stderr.write(`${told.join("\n")}\n`);
   } catch (reason) {
     await out.discard();
     await written.discard();
-    if (copy !== undefined) await state!.discard(copy);
+    if (part !== undefined) await state!.discard(part);
     throw reason;
   }
 }
 
-function timeOf(args: Arguments, option: string): number | undefined {
+const quantilesOf = (args: Arguments): readonly number[] => args.numbers("quantiles") ?? [0.5, 0.95];
+
+function timeOf(args: Arguments, option: "from" | "to"): number {
   const text = args.text(option);
-  return text === undefined ? undefined : parseTime(option, /^\d+$/.test(text) ? Number(text) : text);
+  if (text === undefined)
+    throw new UsageError(
+      `--${option}: missing; expected when the ${option === "from" ? "first period starts" : "last period ends"}, such as 2026-03-01T00:00Z, since the times of events are private`,
+    );
+  return parseTime(option, /^\d+$/.test(text) ? Number(text) : text);
+}
+
+function nothingDue(file: EventFile, to: number): NothingPublished {
+  const { next } = file.metric;
+  const first = file.metric.nextNumber(next, Infinity);
+  return new NothingPublished(
+    `nothing is published: no period of --every ends between ${timeText(next)} and --to ${timeText(to)}${first === null ? "" : `; the next one ends at ${timeText(first)}`}`,
+  );
 }
 
 function newRelease(args: Arguments): StoredRelease {
   const from = timeOf(args, "from");
-  if (from === undefined)
-    throw new UsageError(
-      "--from: missing; expected when the first tick starts, since the time of the first event is private",
-    );
   const [time, group] = [args.text("time"), args.text("group-by")];
   if (time === undefined) throw new UsageError("--time: missing; expected the column with times");
   const keys = args
@@ -89,9 +122,9 @@ function newRelease(args: Arguments): StoredRelease {
     throw new UsageError(
       "--keys: expected with --group-by, and all groups in it: a group that appears with its first event tells that there was one",
     );
+  if (keys !== undefined && new Set(keys).size !== keys.length)
+    throw new UsageError("--keys: expected every group once");
   const options = metricOptions(args);
-  const report = args.text("report");
-  const finest = report === undefined ? {} : { finest: report }; // a line has an estimate of its own
   const counts = "of" in options && options.of === "count";
   const [value, person] = [args.text("value"), args.text("person")];
   if (counts === (value !== undefined))
@@ -103,77 +136,98 @@ function newRelease(args: Arguments): StoredRelease {
   if ((options.perPerson === undefined) !== (person === undefined))
     throw new UsageError("--person: expected together with --per-person");
   return {
-    options: { maxRange: longestRange(options.every), ...finest, ...options, skew: 0 },
+    options: { ...options },
+    flags: Object.fromEntries(
+      KEPT.flatMap((name) => (args.text(name) === undefined ? [] : [[name, args.text(name)!]])),
+    ),
     keys,
     from,
     columns: { time, value, person, group, unit: args.choice("time-unit", ["ms", "s"]) },
   };
 }
 
-/** A month, or 2²⁰ ticks where these are less: longer ranges take more memory and more noise. */
-const longestRange = (every: Duration): number => {
-  const tick = parseDuration("every", every);
-  return Math.min(Math.ceil((30 * 86_400_000) / tick), 2 ** 20) * tick;
-};
-
-/** The hub of a release. @param folder where its snapshots are; undefined keeps it in memory */
-export async function openRelease(
-  release: StoredRelease,
-  clock: () => number,
-  folder: string | undefined,
-  key: Uint8Array | undefined,
-): Promise<EventHub> {
-  const metric = {
-    ...release.options,
-    origin: release.from,
-    keys: release.keys ?? [ALL],
-  } as unknown as Metric;
-  const kept = folder === undefined || key === undefined ? {} : { store: fileStore(folder), key };
-  const hub = new EventHub(
-    resolveEventHub({ metrics: { [METRIC]: metric }, clock, commitEvery: 0, ...kept }),
+/** A stored release goes on as it began. */
+function refuseOthers(args: Arguments, { flags }: StoredRelease): void {
+  const other = KEPT.find((name) => args.text(name) !== undefined && args.text(name) !== flags[name]);
+  if (other === undefined) return;
+  const was = flags[other] === undefined ? "was begun without it" : `has ${flags[other]}`;
+  throw new UsageError(
+    `--${other}: the release in --state ${was}, got "${args.text(other)}"; leave it as it was, or begin another release`,
   );
-  await hub.stats().catch((reason: unknown) => {
-    // Damaged snapshots and other keys; their messages are about public things.
-    if (reason instanceof Error && reason.message.startsWith("snapshot:"))
-      throw new DataError(`--state: ${reason.message}`);
-    throw reason;
-  });
-  return hub;
 }
 
-async function readInto(
-  hub: EventHub,
+/**
+ * Chooses θ from the rows of all periods that this run publishes, before they are read once more to be counted. Whether
+ * there are enough of them is told by a noisy count, so no single row decides.
+ */
+async function chooseThreshold(
+  file: EventFile,
   args: Arguments,
   path: string,
   release: StoredRelease,
-  to: number,
+  end: number,
+): Promise<void> {
+  if (path === "-" || statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new UsageError(
+      "--threshold: missing; θ is chosen from all rows before they are counted, which reads them twice: give a FILE, or a public θ",
+    );
+  await readInto(file, args, path, release, end);
+  if (file.metric.chooseFinished()) return;
+  const { epsilon, limit } = file.metric.settings;
+  throw new NothingPublished(
+    `nothing is published: --threshold is missing, and a noisy count says that there are fewer than ${Math.ceil((320 * (limit?.events ?? 1)) / epsilon)} values, too few to choose θ from. Give a public --threshold, or a longer time. The count has used 1/64 of ε`,
+  );
+}
+
+/** Closes all periods. Rows shorter than a day are made day by day: fine periods are not kept for ever. */
+function closeAndReport(
+  file: EventFile,
+  args: Arguments,
+  range: Range,
+): { readonly rows: readonly AnswerRow[]; readonly why: string | undefined } {
+  const asked = { quantiles: quantilesOf(args), confidence: CONFIDENCE };
+  const report = args.text("report") ?? durationText(file.metric.settings.schedule.levels[0]!);
+  const rows: AnswerRow[] = [];
+  const add = (period: string, own: Range) => {
+    for (const row of rowsOf(file, periodsIn(file, period, own), asked)) rows.push(row);
+  };
+  const isLong = report === "auto" || ["1d", "1w", "1mo"].includes(report);
+  file.close(range[1], (own) => isLong || add(report, own));
+  if (!isLong) return { rows: sorted(file, rows), why: undefined };
+  const chosen = report === "auto" ? chosenPeriod(file, range) : { period: report, why: undefined };
+  add(chosen.period, range);
+  return { rows, why: chosen.why };
+}
+
+/** By group, then by time. */
+function sorted(file: EventFile, rows: readonly AnswerRow[]): AnswerRow[] {
+  const byGroup = new Map(file.groups.map((group) => [group, [] as AnswerRow[]]));
+  for (const row of rows) byGroup.get(row.group)!.push(row);
+  return [...byGroup.values()].flat();
+}
+
+/**
+ * Reads the rows of the periods that end by `end`, and so are closed by this run. Rows of the period that --to cuts are
+ * left to the run that closes it: the file is read again then, and a row that were stored now would count twice.
+ */
+async function readInto(
+  file: EventFile,
+  args: Arguments,
+  path: string,
+  release: StoredRelease,
+  end: number,
 ): Promise<void> {
   const [, format, , delimiter] = inputOf(args, path);
   const columns = { ...release.columns, ...given(args) } as unknown as Columns & { unit?: "ms" | "s" };
   const source = openBytes(path);
   const progress = new Progress("events");
   let count = 0;
-  let batch: EventRow[] = [];
-  const flush = async (): Promise<void> => {
-    await hub.addMany(
-      METRIC,
-      batch.map(({ at, value, person, group }) => ({
-        key: group ?? ALL,
-        at,
-        ...(value === undefined ? {} : { value }),
-        ...(person === undefined ? {} : { person }),
-      })),
-    );
-    batch = [];
-  };
   try {
     for await (const row of eventRows(source, format, columns, delimiter, columns.unit ?? "ms")) {
-      if (row.at < to) batch.push(row); // a later run takes the others
-      if (++count % BATCH !== 0) continue;
-      await flush();
-      progress.show(count, source.size === undefined ? undefined : source.bytesRead() / source.size);
+      if (row.at < end) file.take(row);
+      if (++count % SHOWN_EVERY === 0)
+        progress.show(count, source.size === undefined ? undefined : source.bytesRead() / source.size);
     }
-    await flush();
   } finally {
     progress.clear();
   }

@@ -1,4 +1,4 @@
-/** The command line. Exit codes: 0 done, 1 the data could not be used, 2 called wrongly. */
+/** The command line. Exit codes: 0 done, 1 the data could not be used, 2 called wrongly, 3 nothing to publish. */
 import { Arguments, type Command, helpOf } from "./command.js";
 import { SUMMARIES } from "./summaries.js";
 import { inWords, isSystemError } from "./systemErrors.js";
@@ -53,7 +53,7 @@ function report(reason: unknown, { name, options }: Command): number {
   const code = exitCodeOf(reason);
   if (code !== undefined) {
     const { message } = reason as Error;
-    if (code === 1) console.error(`brume ${name}: ${message}`);
+    if (code === 1 || code === 3) console.error(`brume ${name}: ${message}`);
     if (code === 2) console.error(`brume ${name}: ${asOption(message, options)}`);
     if (code === 2) console.error(`brume ${name} --help shows how to call it.`);
     return code;

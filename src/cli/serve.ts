@@ -4,7 +4,13 @@ import { SUMMARIES } from "./summaries.js";
 
 /** What the package gives the command line. Errors that a person can act on come as texts without private data. */
 interface ServerCommands {
-  runCommand(options: { config: string; check: boolean; init: boolean; port?: number }): Promise<void>;
+  runCommand(options: {
+    config: string;
+    check: boolean;
+    init: boolean;
+    port?: number;
+    confirmClock: boolean;
+  }): Promise<void>;
   /** The message, if the error is one that may be shown. */
   shown(reason: unknown): string | undefined;
 }
@@ -19,8 +25,9 @@ docs/service.md has a guide. SIGTERM stops it after everything is stored.`,
   options: {
     config: { value: "FILE", help: "JSON or TypeScript; default brume.json" },
     check: { help: "says what is wrong with the config, and starts nothing" },
-    init: { help: "writes a config and a key to begin with" },
+    init: { help: "writes a config, a key and a token to begin with" },
     port: { value: "PORT", help: "in place of the config's" },
+    "confirm-clock": { help: "the clock is right, though it is over an hour after what is stored" },
   },
   example: "brume serve --config brume.json",
   async run(args) {
@@ -31,6 +38,7 @@ docs/service.md has a guide. SIGTERM stops it after everything is stored.`,
         config: args.text("config") ?? "brume.json",
         check: args.has("check"),
         init: args.has("init"),
+        confirmClock: args.has("confirm-clock"),
         ...(port === undefined ? {} : { port }),
       });
     } catch (reason) {

@@ -10,10 +10,7 @@ export const STREAM_FLAGS: Readonly<Record<string, Option>> = {
   max: { value: "B", help: "public upper bound of a value (required)" },
   holdout: { value: "M", help: "values that choose θ and are never published (65536)" },
   refine: { help: "choose θ once more from the first published values, for a short --holdout" },
-  "max-range": {
-    value: "R",
-    help: "longest range you will ask for, in values (1048576), or a duration with --every (30d)",
-  },
+  "max-range": { value: "R", help: "longest range you will ask for, in values (1048576)" },
   resolution: { value: "G", help: "round values to multiples of G (1, finer for small B)" },
   "skip-levels": { value: "S", help: "levels left to prediction: auto, paper or a number (auto)" },
   smoother: {

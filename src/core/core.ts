@@ -3,6 +3,7 @@
  * same key they give the same answers, bit for bit. A core keeps nothing between calls: every array that goes
  * in or comes out belongs to the caller.
  */
+import type { DayShape } from "./dayShape.js";
 import type { Mechanism, Quantiser } from "./tables/sectors.js";
 import type { FillDigit } from "./tables/digit.js";
 import type { Selection } from "./tables/selection.js";
@@ -66,6 +67,19 @@ export interface Forests {
   growTree(random: Random, scale: Scale, fanout: number, levels: number): Tree;
 }
 
+/** Noise of the days of event streams. */
+export interface Days {
+  /**
+   * Draws discrete Laplace noise for every node of one day and makes it consistent. Returns one correction per family of
+   * leaves: a leaf of true count T is released as (T + its noise) + its family's correction. The noise of a run of leaves is
+   * what `laplace` draws from the sub-stream of that run.
+   * @param leafRandom the sub-stream of the first run of `DAY_RUN` leaves; run r has r more in the first word of its nonce
+   * @param nodeRandom the sub-stream of the nodes above the leaves
+   * Both are read from their first word and are not moved.
+   */
+  growDay(leafRandom: Random, nodeRandom: Random, scale: Scale, shape: DayShape): Float64Array;
+}
+
 export interface BlockSums {
   /** Of the block that is running afterwards. */
   readonly sum: number;
@@ -118,6 +132,36 @@ export interface Thresholds {
   noisyMax(random: Random, bins: Uint16Array | Uint32Array, selection: Selection): number;
 }
 
+/** Candidates for θ, in grid units, and a table for the bins of small numbers (stream/choice.ts). */
+export interface Candidates {
+  /** Ascending. */
+  readonly candidates: Float64Array;
+  /** A power of two, in grid units. */
+  readonly step: number;
+  /** By ⌈x/step⌉, where that is in the table: how many candidates lie below x. */
+  readonly smallBins: Uint8Array;
+}
+
+/** The hold-out of the default rule. */
+export interface HeldOut {
+  /**
+   * Counts values by what they are for and by how many candidates lie below them. A call that throws has counted nothing.
+   * @param values finite
+   * @param purposes 32, by position mod 32
+   * @param first position of the first value
+   * @param counters per purpose one per bin, then the sums of the values that are for the mean, per bin
+   */
+  countHeldOut(
+    values: Float64Array,
+    max: number,
+    resolution: number,
+    table: Candidates,
+    purposes: Uint8Array,
+    first: number,
+    counters: Float64Array,
+  ): void;
+}
+
 /** Local reports: Square Wave, Stochastic Rounding, Piecewise, Hybrid. */
 export interface Reports {
   /** One cell of the mechanism's grid per value. Values are finite: checked by the caller. */
@@ -163,6 +207,17 @@ export interface Texts {
 }
 
 export interface Core
-  extends Keystream, Digits, Sampling, Forests, Ingest, SquareWave, Thresholds, Reports, Texts {
+  extends
+    Keystream,
+    Digits,
+    Sampling,
+    Forests,
+    Days,
+    Ingest,
+    SquareWave,
+    Thresholds,
+    HeldOut,
+    Reports,
+    Texts {
   readonly name: "wasm" | "js";
 }

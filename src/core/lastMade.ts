@@ -5,8 +5,10 @@
 export function lastMade<A extends readonly number[], T>(make: (...numbers: A) => T): (...numbers: A) => T {
   let last: { readonly numbers: A; readonly made: T } | undefined;
   return (...numbers) => {
-    if (last === undefined || last.numbers.some((number, i) => !Object.is(number, numbers[i])))
-      last = { numbers, made: make(...numbers) };
-    return last.made;
+    const same =
+      last?.numbers.length === numbers.length &&
+      last.numbers.every((number, i) => Object.is(number, numbers[i]));
+    if (!same) last = { numbers, made: make(...numbers) };
+    return last!.made;
   };
 }

@@ -39,6 +39,10 @@ export const HOPELESS_STRIDES = 32;
 /** Beyond this level, with odds of 2^−1024, nothing is gained by telling blocks of candidates apart. */
 export const MAX_LEVEL = 1024;
 
+// Held-out values (assembly/heldOut.ts): how many purposes they serve, and the one whose values are summed as well.
+export const HELD_OUT_PURPOSES = 5;
+export const HELD_OUT_MEAN = 3;
+
 // A local mechanism, in words of 32 bits (tables/sectors.ts).
 export const MECHANISM_TOP = 0;
 export const MECHANISM_WIDTH = 1;
@@ -53,6 +57,10 @@ export const MECHANISM_WORDS = 64;
 // Limits.
 /** Leaves of the largest tree: 2²⁴, 128 MiB of noise. */
 export const MAX_LEAVES = 16777216;
+/** Leaves of a day of noise: 2²⁰, ten a second for 25 hours. */
+export const MAX_DAY_LEAVES = 1048576;
+/** Leaves of a day that are drawn from one sub-stream. */
+export const DAY_RUN = 64;
 /** Candidates for θ: 2²⁰. */
 export const MAX_CANDIDATES = 1048576;
 /** Held-out values: 2²⁷, twelve bytes each, staged in less than 2 GiB. */

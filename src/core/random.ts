@@ -9,7 +9,7 @@ import { checkInteger, checkNumber } from "./checks.js";
  * Which noise follows from a key. Raise it with every change of the numbers that a key leads to (sub-streams, samplers,
  * trees, the choice of θ): a snapshot is continued only with the noise that it began with. `test/golden.test.ts` pins it.
  */
-export const NOISE_VERSION = 1;
+export const NOISE_VERSION = 2;
 
 /** What a sub-stream is for. Numbers are part of the snapshot format: never reuse one. */
 export enum Stage {
@@ -28,6 +28,13 @@ export enum Stage {
   /** Events: the key that hashes ids of people, and the key of the counts of a mean. */
   people = 16,
   column = 17,
+  /** Noise of a day of events: its leaves, run by run, and the nodes above them. */
+  dayLeaves = 18,
+  dayNodes = 19,
+  /** Counts of a whole day beside its sums: people above their limit, events above θ. */
+  dayCounts = 20,
+  /** The keys of the groups of a file of events. */
+  groups = 24,
 }
 
 /** A place in a ChaCha20 keystream. Kernels read words from `position` on and move it. */

@@ -3,8 +3,8 @@
  * spends at most reports·ε per period. A clock that is wrong can only delay a report: a period ends when the clock has
  * passed the end that was stored with it.
  */
-import { checkInteger, ownOptions } from "../core/checks.js";
-import { type Duration, parseDuration } from "../events/duration.js";
+import { checkInteger, checkText, ownOptions } from "../core/checks.js";
+import { type Duration, parseDuration, periodText } from "../events/duration.js";
 
 export interface BudgetOptions {
   /** Reports per period. */
@@ -59,4 +59,47 @@ export function charged(limits: Limits, spent: Spent, now: number): Spent | unde
   const total = spent.total + 1;
   if (now < spent.until) return { ...spent, reports: spent.reports + 1, total };
   return { until: (Math.floor(now / limits.every) + 1) * limits.every, reports: 1, total };
+}
+
+const MOST_ORIGINS = 256;
+
+/**
+ * How many origins a page is served from; undefined if it does not say. A page at an origin that is not listed is refused:
+ * it would have a budget that the statement leaves out.
+ * @param here where the page is
+ */
+export function originsOf(origins: readonly string[] | undefined, here: string): number | undefined {
+  if (origins === undefined) return undefined;
+  if (!Array.isArray(origins) || origins.length === 0 || origins.length > MOST_ORIGINS)
+    throw new RangeError(`origins: expected a list of 1 to ${MOST_ORIGINS} origins, got something else`);
+  const listed = new Set(
+    Array.from(origins as readonly string[], (one) => new URL(checkText("origins", one)).origin),
+  );
+  if (listed.has("null"))
+    throw new RangeError("origins: expected addresses that have an origin, such as https://shop.example");
+  if (!listed.has(here))
+    throw new RangeError(
+      `origins: expected ${[...listed].join(", ")}, got a page at ${here}; list every origin, or report from one`,
+    );
+  return listed.size;
+}
+
+/** What all reports of a device add up to. */
+export function promiseOf(
+  { reports, every, lifetime }: Limits,
+  epsilon: number,
+  origins: number | undefined,
+): {
+  readonly unit: string;
+  readonly epsilonPerReport: number;
+  readonly epsilon: number;
+  readonly lifetimeEpsilon: number | null;
+} {
+  const times = origins ?? 1;
+  return {
+    unit: `one device${origins === undefined ? " and origin" : ""}, per ${periodText(every)}`,
+    epsilonPerReport: epsilon,
+    epsilon: times * reports * epsilon,
+    lifetimeEpsilon: lifetime === Infinity ? null : times * lifetime * epsilon,
+  };
 }

@@ -8,10 +8,10 @@
  */
 import { checkText, checkValue, ownOptions } from "../core/checks.js";
 import { reports } from "../core/js/reports.js";
-import { type Duration, parseDuration, periodText } from "../events/duration.js";
+import { type Duration, parseDuration } from "../events/duration.js";
 import { packReport, type Phase, type Report, unpackReport } from "../local/report.js";
 import { Reporter } from "../local/reporter.js";
-import { type BudgetOptions, type Limits, limitsOf, reportsLeft } from "./budget.js";
+import { type BudgetOptions, type Limits, limitsOf, originsOf, promiseOf, reportsLeft } from "./budget.js";
 import { Database } from "./database.js";
 import { Outbox } from "./outbox.js";
 import { checkTerms, fetchTerms, type Terms } from "./terms.js";
@@ -23,7 +23,13 @@ export interface DeviceOptions {
   readonly epsilon: number;
   /** Public upper bound of a value. Write it into the page, too. */
   readonly max: number;
-  /** How many reports this device may make. */
+  /**
+   * Every origin that this page is served from, such as "https://shop.example". A browser keeps a budget for each origin, so
+   * the statement multiplies ε by their number, and the page refuses to report from any other. Default: the statement is
+   * about one origin.
+   */
+  readonly origins?: readonly string[];
+  /** How many reports this device may make, at one origin. */
   readonly budget: BudgetOptions;
   /** Where reports are posted to. */
   readonly url: string;
@@ -36,7 +42,7 @@ export interface DeviceOptions {
   readonly wait?: Duration;
 }
 
-const OPTIONS = ["name", "epsilon", "max", "budget", "url", "terms", "phase", "threshold", "wait"];
+const OPTIONS = ["name", "epsilon", "max", "budget", "url", "terms", "phase", "threshold", "wait", "origins"];
 
 export interface ReportOptions {
   /**
@@ -61,6 +67,8 @@ export interface DeviceStatement {
 
 const NOT_PROTECTED = [
   "when reports are sent, how many there are, and from which address",
+  "the same page at several origins that `origins` does not list: browsers keep a budget for each",
+  "the same page in frames on pages of several sites: browsers keep a budget for each of these sites",
   "a person who clears the page's storage, or uses several devices or browsers: each has a budget of its own",
   "the same person under several names: the ε of budgets with different names add up",
 ];
@@ -71,6 +79,8 @@ export class Device {
   readonly #epsilon: number;
   readonly #max: number;
   readonly #limits: Limits;
+  /** How many origins the page is served from; undefined if it does not say. */
+  readonly #origins: number | undefined;
   readonly #terms: string | Terms;
   readonly #database: Promise<Database>;
   readonly #outbox: Outbox;
@@ -85,6 +95,7 @@ export class Device {
       throw new RangeError(`name: expected 1 to ${MOST_NAME} characters, got ${name.length}`);
     const url = new URL(checkText("url", own.url), location.href).href;
     this.#limits = limitsOf(own.budget);
+    this.#origins = originsOf(own.origins, location.origin);
     const wait = parseDuration("wait", own.wait ?? "1s", 0);
     if (terms !== undefined && (phase !== undefined || threshold !== undefined))
       throw new TypeError("terms: expected either terms or phase and threshold, got both");
@@ -140,14 +151,10 @@ export class Device {
 
   /** What this device promises, for machines and for the page that tells its user. */
   statement(): DeviceStatement {
-    const { reports, every, lifetime } = this.#limits;
     return {
       definition: "local differential privacy",
-      unit: `one device, per ${periodText(every)}`,
-      epsilonPerReport: this.#epsilon,
-      epsilon: reports * this.#epsilon,
+      ...promiseOf(this.#limits, this.#epsilon, this.#origins),
       delta: 0,
-      lifetimeEpsilon: lifetime === Infinity ? null : lifetime * this.#epsilon,
       notProtected: NOT_PROTECTED,
     };
   }

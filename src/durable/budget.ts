@@ -1,6 +1,10 @@
 /** What a release of a store owes to an odometer. */
 import { checkText, ownOptions, shown } from "../core/checks.js";
 import { given } from "../core/given.js";
+import { StreamCipher } from "../stream/sealing.js";
+import { encodeState, openSnapshot, sealSnapshot } from "../stream/snapshot.js";
+import type { CheckedStore } from "./checkedStore.js";
+import { Committer } from "./committer.js";
 import { type Budget, Odometer, type Release, TERMS, type Terms } from "./odometer.js";
 
 /**
@@ -12,9 +16,57 @@ export async function charge(
   budget: Budget | undefined,
   name: string | undefined,
   release: Release,
-  begins = false,
+  begins: boolean,
 ): Promise<void> {
   if (budget === undefined) return;
+  const { odometer, terms, releaseName } = debtOf(budget, name);
+  await odometer.register(releaseName, release, terms, begins);
+}
+
+/**
+ * Charges a hub, once for each time that it begins. The store of the hub gets a mark with the first charge, so a hub whose
+ * state was lost, or that never had one, is charged again. The mark is stored after the charge: a crash in between costs ε
+ * twice, and never nothing.
+ * @param name of the release; undefined where the budget has it
+ * @param store of the hub; undefined if the hub lives as long as the process
+ */
+export async function chargeHub(
+  budget: Budget | undefined,
+  name: string | undefined,
+  release: Release,
+  store: CheckedStore | undefined,
+  key: CryptoKey,
+): Promise<void> {
+  if (budget === undefined) return;
+  if (store === undefined) return charge(budget, name, release, true);
+  const mark = MARK + debtOf(budget, name).releaseName;
+  const found = await store.get(mark);
+  await store.giveBack(mark);
+  const parameters = { kind: "charged", name: mark };
+  if (found !== undefined) await openSnapshot(found.bytes, key, parameters); // no other key, and no other bytes
+  await charge(budget, name, release, found === undefined);
+  if (found !== undefined) return;
+  const bytes = await sealSnapshot(
+    await StreamCipher.make(key),
+    1,
+    encodeState(parameters, () => undefined),
+  );
+  await new Committer(store).commit(() => ({ name: mark, sequence: 1, bytes }));
+}
+
+/** Names of marks begin with it; no stream is listed under such a name. */
+export const MARK = "brume/charged/";
+
+/** A stream under the name of a mark would make the hub of that mark unopenable. */
+export function checkHubName(name: string): void {
+  if (checkText("name", name).startsWith(MARK))
+    throw new RangeError(`name: expected a name that does not begin with ${MARK}, got one that does`);
+}
+
+function debtOf(
+  budget: Budget,
+  name: string | undefined,
+): { readonly odometer: Odometer; readonly terms: Terms; readonly releaseName: string } {
   const { odometer, ...own } = ownOptions<Budget & { readonly name?: string }>("budget", budget, [
     ...TERMS,
     ...["odometer", "name"],
@@ -22,5 +74,5 @@ export async function charge(
   if (!(odometer instanceof Odometer))
     throw new TypeError(`budget.odometer: expected an odometer (openOdometer), got ${shown(odometer)}`);
   const releaseName = name ?? checkText("budget.name", own.name);
-  await odometer.register(releaseName, release, given<Terms>(own, TERMS), begins);
+  return { odometer, terms: given<Terms>(own, TERMS), releaseName };
 }

@@ -2,7 +2,14 @@
  * A store is the caller's code. It may throw, return anything, or call the stream that it stores. Here every answer is
  * checked before it is used, every failure becomes a StoreError, and a call from inside the store is an error.
  */
-import { conflict, type NamedSnapshot, type Store, StoreError, type StoredSnapshot } from "./stores/store.js";
+import {
+  conflict,
+  hasFinalConflicts,
+  type NamedSnapshot,
+  type Store,
+  StoreError,
+  type StoredSnapshot,
+} from "./stores/store.js";
 
 /** More bytes than any snapshot has: a hold-out of 2²⁷ values takes 4 bytes a value. */
 const MOST_BYTES = 2 ** 30;
@@ -13,6 +20,8 @@ type Method = "get" | "put" | "putMany" | "names" | "remove" | "giveBack";
 
 export class CheckedStore {
   readonly durable: boolean;
+  /** Whether a conflict needs no second look. */
+  readonly hasFinalConflicts: boolean;
   readonly #store: Store;
   /** A method of the store has been called and has not returned yet. */
   #inside = false;
@@ -31,6 +40,7 @@ export class CheckedStore {
         throw new TypeError(`store: expected a method ${method}, got a value of type ${found}`);
     }
     this.durable = durable;
+    this.hasFinalConflicts = hasFinalConflicts(store);
     this.#store = store;
   }
 

@@ -3,7 +3,7 @@
  * changed in the meantime is in the next one.
  */
 import type { CheckedStore } from "./checkedStore.js";
-import type { NamedSnapshot, StoreError } from "./stores/store.js";
+import { conflict, type NamedSnapshot, sameBytes, StoreError } from "./stores/store.js";
 
 /** How often a snapshot is offered to a store that fails. */
 const ATTEMPTS = 3;
@@ -89,43 +89,47 @@ export class Committer {
   }
 
   /**
-   * After a failure nobody knows what the store has, so it is read back. The snapshot is there in every byte: it was
-   * stored. The one before is there: it was not, and is offered again. If that is a conflict, the first offer may have
-   * arrived late: it is read back once more. Gives the error if it cannot be stored.
+   * After a failure nobody knows what the store has, and a store that repeats a call by itself calls its own snapshot a
+   * conflict: so the snapshot is read back before any error is believed. Gives the error if it is not stored.
    */
   async #retry(snapshot: NamedSnapshot, first: StoreError): Promise<StoreError | undefined> {
+    if (!this.#store.durable || (first.code === "conflict" && this.#store.hasFinalConflicts)) return first;
     let error = first;
-    for (
-      let attempt = 2;
-      attempt <= ATTEMPTS && this.#store.durable && error.code === "unavailable";
-      attempt++
-    )
+    let lost = false; // an answer was lost: the snapshot may arrive late
+    for (let attempt = 1; attempt <= ATTEMPTS && isFailure(error); attempt++)
       try {
+        lost ||= error.code === "unavailable";
         this.#retries++;
-        if (await this.#has(snapshot)) return undefined;
+        const found = await this.#find(snapshot);
+        if (found === "stored") return undefined;
+        if (found === "another") return conflict(snapshot.name, snapshot.sequence);
+        if (found === "later") return inDoubt(snapshot.name, error);
+        if (!lost) return error;
+        if (attempt === ATTEMPTS) break;
         await this.#store.put(snapshot.name, snapshot.sequence, snapshot.bytes);
         return undefined;
       } catch (reason) {
         error = reason as StoreError;
-        if (error.code === "conflict") return this.#unlessStored(snapshot, error);
       }
-    return error;
+    return lost || error.code === "unavailable" ? inDoubt(snapshot.name, error) : error;
   }
 
-  async #unlessStored(snapshot: NamedSnapshot, error: StoreError): Promise<StoreError | undefined> {
-    try {
-      return (await this.#has(snapshot)) ? undefined : error;
-    } catch (reason) {
-      return reason as StoreError;
-    }
-  }
-
-  async #has({ name, sequence, bytes }: NamedSnapshot): Promise<boolean> {
+  /** What the store has: this snapshot, the one before, another one in its place, or a later one. */
+  async #find({ name, sequence, bytes }: NamedSnapshot): Promise<"stored" | "before" | "another" | "later"> {
     const found = await this.#store.get(name);
-    return found?.sequence === sequence && sameBytes(found.bytes, bytes);
+    const newest = found?.sequence ?? 0;
+    if (newest !== sequence) return newest > sequence ? "later" : "before";
+    return sameBytes(found!.bytes, bytes) ? "stored" : "another";
   }
 }
 
-function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, i) => byte === other[i]);
+const isFailure = ({ code }: StoreError): boolean => code === "unavailable" || code === "conflict";
+
+/** The snapshot may have been stored, and perhaps others continued it. */
+function inDoubt(name: string, cause: StoreError): StoreError {
+  return new StoreError(
+    "in-doubt",
+    `store: whether a snapshot of stream ${JSON.stringify(name)} is stored is not known; making the call again may count its values twice`,
+    { cause },
+  );
 }

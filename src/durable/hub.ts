@@ -1,6 +1,6 @@
 /** Many streams in one process, each named by a key and with noise of its own. */
 import { checkValues } from "../core/batches.js";
-import { checkInteger, checkText, checkValue } from "../core/checks.js";
+import { checkInteger, checkValue } from "../core/checks.js";
 import { given } from "../core/given.js";
 import type { RangeAnswer } from "../stream/answer.js";
 import { heldOut, resolveSettings, type Settings, type StreamOptions } from "../stream/options.js";
@@ -11,10 +11,10 @@ import type { RangeOptions } from "../stream/system.js";
 import { Committer } from "./committer.js";
 import type { EachOptions, HubSettings } from "./hubOptions.js";
 import { LiveStreams } from "./liveStreams.js";
-import { charge } from "./budget.js";
+import { chargeHub, checkHubName, MARK } from "./budget.js";
 import { DurableStream, openIn, type Place } from "./openStream.js";
 import { RunningCalls } from "./runningCalls.js";
-import { HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
+import { heldOutPartly, HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
 
 /** How far a stream is. */
 export interface HubProgress {
@@ -114,10 +114,14 @@ export class Hub {
     this.#beginCall();
     try {
       if (!this.#settings.keys.has(name)) return new Float64Array(0);
-      const held = this.#shared === undefined ? 0 : await this.#shared.hold(batch);
+      const held = (await this.#shared?.hold(batch, () => this.#reach(name))) ?? 0;
       if (held > 0 && held === batch.length) return new Float64Array(0);
       const rest = held === 0 ? batch : batch.subarray(held);
-      const out = await this.#live.use(name, (stream) => DurableStream.receive(stream, rest));
+      const out = await this.#live
+        .use(name, (stream) => DurableStream.receive(stream, rest))
+        .catch((error: unknown) => {
+          throw held === 0 ? error : heldOutPartly(error);
+        });
       this.#published += out.length;
       return out;
     } finally {
@@ -161,7 +165,9 @@ export class Hub {
     return this.#call(async () => {
       const { keys, store } = this.#settings;
       const names = keys.list ?? [...(await store.names()), ...this.#live.names()];
-      return [...new Set(names)].filter((name) => name !== HOLDOUT || this.#shared === undefined).sort();
+      return [...new Set(names)]
+        .filter((name) => (name !== HOLDOUT || this.#shared === undefined) && !name.startsWith(MARK))
+        .sort();
     });
   }
 
@@ -192,7 +198,7 @@ export class Hub {
     return this.#call(async () => {
       if (!this.#settings.keys.has(name))
         throw new RangeError(`name: expected one of the keys, got ${JSON.stringify(name)}`);
-      await this.#shared?.hold(new Float64Array(0)); // learns θ if it is stored
+      await this.#shared?.hold(NO_VALUES, NOTHING); // learns θ if it is stored
       return this.#live.use(this.#isOpen ? name : HOLDOUT, (stream) => {
         const { length, holdout } = this.#progressOf(stream);
         if (asked !== undefined && asked.to > asked.from && length === 0 && holdout.received < holdout.of)
@@ -205,7 +211,7 @@ export class Hub {
   }
 
   #checkName(name: string): void {
-    checkText("name", name);
+    checkHubName(name);
     if (name === HOLDOUT && this.#shared !== undefined)
       throw new RangeError("name: expected a name that is not empty when θ is shared, got an empty one");
   }
@@ -269,6 +275,12 @@ export class Hub {
     };
   }
 
+  /** Fails if the store cannot give the stream now, so that a batch for it changes nothing. */
+  async #reach(name: string): Promise<void> {
+    const { store } = this.#settings;
+    if (store.durable) await store.get(name); // others give a stream to one caller only, and are in memory
+  }
+
   async #open(name: string): Promise<DurableStream> {
     const atLeast = checkInteger("atLeast", this.#settings.atLeast(name), 0, Number.MAX_SAFE_INTEGER);
     return openIn(await this.#place, this.#settingsOf(name), name, atLeast, undefined);
@@ -286,7 +298,7 @@ export class Hub {
     const { store, key, budget } = this.#settings;
     const place = { store, committer: this.#committer, key: await snapshotKey(key) };
     const release = HoldoutStream.begin(resolveSettings(this.#optionsOf(HOLDOUT))).statement();
-    await charge(budget, undefined, release);
+    await chargeHub(budget, undefined, release, store, place.key);
     return place;
   }
 }
@@ -300,6 +312,9 @@ const sharing = (options: EachOptions, theta: number): StreamOptions => ({
 
 const SHARED_COMPOSITION =
   "The values that choose θ are the first ones of the hub. They are not published, each other value goes to one stream, and every forest of noise covers values of its own: parallel composition, ε in all.";
+
+const NO_VALUES = new Float64Array(0);
+const NOTHING = (): Promise<void> => Promise.resolve();
 
 const sayHoldout = ({ received, of }: HubProgress["holdout"]): string =>
   `holding out: ${received.toLocaleString("en")} of ${of.toLocaleString("en")}`;

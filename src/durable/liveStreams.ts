@@ -71,7 +71,9 @@ export class LiveStreams {
    */
   async use<T>(name: string, act: (stream: DurableStream) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      const entry = this.#live.get(name) ?? this.#begin(name);
+      const known = this.#live.get(name);
+      // One that ended told the calls that it failed; this call is another one.
+      const entry = known === undefined || known.open?.ended === true ? this.#begin(name) : known;
       this.#live.delete(name);
       this.#live.set(name, entry); // now the most recently used
       try {

@@ -62,6 +62,8 @@ export interface OdometerStatement {
   readonly composition: string;
 }
 
+type Charges = ReadonlyMap<string, Charge>;
+
 const MOST_RELEASES = 2 ** 16;
 const COMPOSITION =
   "Releases of the same data add up. Parts of one data set are disjoint: the part that spent most counts. Data sets are disjoint: each has the whole limit.";
@@ -87,7 +89,7 @@ export class Odometer {
   readonly #unit: string;
   readonly #limit: number;
   readonly #parameters: Parameters;
-  #charges: ReadonlyMap<string, Charge> = new Map();
+  #charges: Charges = new Map();
   #sequence = 0;
   /** The salt of its key, once there is one. */
   #salt: Uint8Array<ArrayBuffer> | undefined;
@@ -136,6 +138,18 @@ export class Odometer {
           `odometer: expected a registered release, got ${JSON.stringify(name)}; register it first`,
         );
       return { ...before, times: checkInteger("times", before.times + times, 1, 2 ** 40) };
+    });
+  }
+
+  /**
+   * Removes what a data set has spent. Only for data that nothing will ever read again, such as a day that is over: a later
+   * release of it would be charged as the first one. Does nothing if the odometer does not know the data set.
+   */
+  forget(data: string): Promise<void> {
+    checkText("data", data);
+    return this.#replace((charges) => {
+      const kept = new Map([...charges].filter(([, charge]) => charge.data !== data));
+      return kept.size === charges.size ? undefined : kept;
     });
   }
 
@@ -214,21 +228,32 @@ export class Odometer {
     return { name, data, part: part ?? null, epsilon, unit: unitOfRelease, perUnit: most, times: 1 };
   }
 
-  /** One change at a time: computed on a copy, checked, stored, and only then made. */
-  #change(next: (charges: ReadonlyMap<string, Charge>) => Charge): Promise<void> {
+  #change(next: (charges: Charges) => Charge): Promise<void> {
+    return this.#replace((before) => {
+      const charge = next(before);
+      if (before.get(charge.name) === charge) return undefined;
+      const charges = new Map(before).set(charge.name, charge);
+      this.#checkLimit(charge, charges);
+      return charges;
+    });
+  }
+
+  /**
+   * One change at a time: computed on a copy, checked, stored, and only then made.
+   * @param next gives undefined if nothing changes
+   */
+  #replace(next: (charges: Charges) => Charges | undefined): Promise<void> {
     this.#store.checkOutside();
-    const turn = this.#changing.then(() => this.#tryChange(next));
+    const turn = this.#changing.then(() => this.#tryReplace(next));
     this.#changing = turn.catch(() => undefined);
     return turn;
   }
 
-  async #tryChange(next: (charges: ReadonlyMap<string, Charge>) => Charge): Promise<void> {
+  async #tryReplace(next: (charges: Charges) => Charges | undefined): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       if (this.#stale) await this.load(this.#sequence);
-      const charge = next(this.#charges);
-      if (this.#charges.get(charge.name) === charge) return;
-      const charges = new Map(this.#charges).set(charge.name, charge);
-      this.#checkLimit(charge, charges);
+      const charges = next(this.#charges);
+      if (charges === undefined) return;
       try {
         return await this.#put(charges);
       } catch (error) {
@@ -239,9 +264,11 @@ export class Odometer {
     }
   }
 
-  #checkLimit(charge: Charge, charges: ReadonlyMap<string, Charge>): void {
+  #checkLimit(charge: Charge, charges: Charges): void {
     if (charges.size > MOST_RELEASES)
-      throw new RangeError(`odometer: expected at most ${MOST_RELEASES} releases`);
+      throw new RangeError(
+        `odometer: expected at most ${MOST_RELEASES} releases, and all of them are taken; ${JSON.stringify(charge.name)} is not charged and must not publish. Forget data that nothing reads any more`,
+      );
     const total = spentOn(charge.data, charges.values());
     if (total <= exact(this.#limit)) return;
     throw new RangeError(
@@ -249,7 +276,7 @@ export class Odometer {
     );
   }
 
-  async #put(charges: ReadonlyMap<string, Charge>): Promise<void> {
+  async #put(charges: Charges): Promise<void> {
     const plain = encodeState(this.#parameters, (writer) =>
       writer.text(JSON.stringify([...charges.values()])),
     );

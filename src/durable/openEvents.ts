@@ -1,16 +1,20 @@
 /**
  * Opens streams of a store, those of events too. An event is acknowledged after it is stored, and a number is published
- * after the ticks behind it are: `add` and `advance` resolve then. Await many of them together; they share a commit.
+ * after the periods behind it are: `add` and `advance` resolve then. Await many of them together; they share a commit.
  */
 import { checkInteger, checkText, ownOptions } from "../core/checks.js";
 import { given } from "../core/given.js";
 import type { Counter, EventStream } from "../events/answers.js";
 import type { Time } from "../events/duration.js";
 import type { Histogram } from "../events/histogramAnswers.js";
-import { HISTOGRAM_OPTIONS, type HistogramOptions } from "../events/histogramOptions.js";
-import type { DroppedEvents } from "../events/intake.js";
+import type { DroppedEvents } from "../events/eventInfo.js";
 import { type AnyEvents, beginEvents, type CounterOptions, isEvents, restoreEvents } from "../events/open.js";
-import { EVENT_STREAM_OPTIONS, type EventStreamOptions } from "../events/options.js";
+import {
+  EVENT_STREAM_OPTIONS,
+  type EventStreamOptions,
+  HISTOGRAM_OPTIONS,
+  type HistogramOptions,
+} from "../events/options.js";
 import type { EventStatement } from "../events/statement.js";
 import { snapshotKey, type StreamCipher } from "../stream/sealing.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
@@ -84,7 +88,7 @@ export class DurableEvents<T extends Kind> extends Durable<SealedEvents<AnyEvent
     return this.#ask((events) => (events as { add(...event: unknown[]): void }).add(...event), true);
   }
 
-  /** Closes the ticks that are due, stores that they are closed, and gives what they publish. */
+  /** Closes the periods that are due, stores that they are closed, and gives their answers. */
   advance(now?: Time): Promise<ReturnType<T["advance"]>> {
     return this.#ask((events) => events.advance(now) as ReturnType<T["advance"]>, true);
   }
@@ -96,9 +100,18 @@ export class DurableEvents<T extends Kind> extends Durable<SealedEvents<AnyEvent
     );
   }
 
-  /** Ticks closed so far. */
-  get closed(): number {
-    return this.stream.events.closed;
+  last(...asked: Parameters<T["last"]>): Promise<ReturnType<T["last"]>> {
+    const [duration, options] = asked as Parameters<Histogram["last"]>;
+    return this.#ask(
+      (events) => (events as Kind as Histogram).last(duration, options) as ReturnType<T["last"]>,
+    );
+  }
+
+  series(...asked: Parameters<T["series"]>): Promise<ReturnType<T["series"]>> {
+    const [period, from, to, options] = asked as Parameters<Histogram["series"]>;
+    return this.#ask(
+      (events) => (events as Kind as Histogram).series(period, from, to, options) as ReturnType<T["series"]>,
+    );
   }
 
   /** Private: how many events were dropped, and why. For the operator's eyes. */

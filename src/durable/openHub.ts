@@ -1,6 +1,6 @@
 /** Makes hubs: many streams in one process. With `metrics` a hub takes events at times, without them values. */
-import { EventHub } from "./eventHub/eventHub.js";
-import { type EventHubOptions, type Metric, resolveEventHub } from "./eventHub/options.js";
+import { EventHub } from "./eventHub.js";
+import { type EventHubOptions, type Metric, resolveEventHub } from "./eventHubOptions.js";
 import { Hub } from "./hub.js";
 import { type HubOptions, resolveHub } from "./hubOptions.js";
 

@@ -4,6 +4,7 @@
  */
 import type { Statement } from "../stream/statement.js";
 import type { LiveStreams } from "./liveStreams.js";
+import { StoreError } from "./stores/store.js";
 
 /** The name of the stream that holds them out, in the store of the hub. */
 export const HOLDOUT = "";
@@ -13,6 +14,8 @@ export class SharedThreshold {
   /** How many values choose θ. */
   readonly of: number;
   #received = 0;
+  /** The last question to the store that a call had to wait for. */
+  #reached: Promise<void> = Promise.resolve();
   #statement: Statement | undefined;
 
   constructor(live: LiveStreams, of: number) {
@@ -34,16 +37,42 @@ export class SharedThreshold {
     return this.#received;
   }
 
-  /** Holds out the first values of a batch if θ needs them. Gives how many it took, when θ or these values are stored. */
-  async hold(batch: Float64Array): Promise<number> {
+  /**
+   * Holds out the first values of a batch if θ needs them. Gives how many it took, when θ or these values are stored.
+   * @param reach runs before the hold-out changes, if values may be left for the stream of the batch
+   */
+  async hold(batch: Float64Array, reach: () => Promise<void>): Promise<number> {
     if (this.#statement !== undefined) return 0;
-    return this.#live.use(HOLDOUT, async (stream) => {
+    const reached = batch.length > 1 ? this.#reached.then(reach) : this.#reached;
+    this.#reached = reached.catch(() => undefined); // calls keep their order, and one that fails harms no other
+    await reached;
+    const taken = await this.#live.use(HOLDOUT, async (stream) => {
       const taken = Math.min(batch.length, Math.max(0, this.of - stream.received));
       if (taken > 0) await stream.pushMany(batch.subarray(0, taken));
-      const statement = await stream.statement(); // it waits for the store
-      this.#received = stream.received;
-      if (stream.received >= this.of) this.#statement = statement;
       return taken;
     });
+    await this.#learn().catch((error: unknown) => {
+      if (taken === 0 || taken < batch.length) throw taken === 0 ? error : heldOutPartly(error);
+    });
+    return taken;
   }
+
+  /** Learns θ if it is stored. Apart from the push: a conflict of another call must not make the push again. */
+  #learn(): Promise<void> {
+    return this.#live.use(HOLDOUT, async (stream) => {
+      const { received } = stream; // of the moment of the statement: others may push while it waits for the store
+      const statement = await stream.statement();
+      this.#received = Math.max(this.#received, received);
+      if (received >= this.of) this.#statement = statement;
+    });
+  }
+}
+
+/** The first values of a batch are held out, and the others are not stored: making the call again counts values twice. */
+export function heldOutPartly(cause: unknown): StoreError {
+  return new StoreError(
+    "in-doubt",
+    "hub: the first values of a batch are held out, and the others could not be stored; do not make the call again, progress tells how many count",
+    { cause },
+  );
 }

@@ -1,59 +1,90 @@
-/** What streams of events give back, and the interfaces that they have in common. */
+/** What event streams answer, and the interfaces that they have in common. */
+import { checkConfidence, ownOptions } from "../core/checks.js";
+import { noiseQuantile } from "../stream/answer.js";
 import type { SnapshotKey } from "../stream/sealing.js";
-import { parseTime, type Time } from "./duration.js";
-import type { DroppedEvents, EventInfo } from "./intake.js";
+import type { Spread } from "../stream/variance.js";
+import type { Duration, Time } from "./duration.js";
+import type { DroppedEvents, EventInfo } from "./eventInfo.js";
+import type { Measured } from "./history.js";
+import { discreteNoise, type EventMetric, type LimitedDay } from "./metric.js";
+import { type Noisy, shareOf } from "./share.js";
+import { SHARES } from "./shares.js";
 import type { EventStatement } from "./statement.js";
-import { startOf, type Schedule } from "./ticks.js";
+import type { Published } from "./release.js";
 
 /** The part of a range of time that an answer is about. */
 export interface Window {
-  /** Milliseconds since 1970: what was asked for, cut to what is published and still kept. */
+  /** Milliseconds since 1970: the whole published periods inside the range that was asked for. */
   readonly from: number;
   readonly to: number;
   /** Whether that is all that was asked for. */
   readonly complete: boolean;
+  /** When this same call will next give more, in milliseconds since 1970; null if nothing more will come. */
+  readonly next: number | null;
 }
+
+/** A number with an interval that holds for any data, over the noise. */
+export interface Estimate {
+  /** The unbiased estimate; null if nothing was measured. May be negative. */
+  readonly value: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Standard deviation of the noise in `value`. Of a mean: half the width of its interval at one standard deviation. */
+  readonly standardError: number | null;
+}
+
+/** People with events that were not counted: a share, of the whole metric. */
+export interface Limited {
+  readonly share: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Events above θ in the days of a range: how many, not how much they lost. */
+export interface Clipped {
+  readonly events: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** An answer over a range of time. Plain data. */
+export interface EventAnswer extends Window, Estimate {
+  /** The probability that `low` and `high` hold the true answer, whatever the data. */
+  readonly confidence: number;
+  readonly limited?: Limited;
+  readonly clipped?: Clipped;
+  /** Of a mean alone: the sum of its values, and how many events there were. */
+  readonly sum?: Estimate;
+  readonly count?: Estimate;
+}
+
+/** One answer per calendar period. Plain data. */
+export interface Series<A = EventAnswer> {
+  /** The period that was asked for, or chosen. */
+  readonly period: string;
+  /** Why this period was chosen, in words, if it was not asked for. */
+  readonly why?: string;
+  readonly answers: readonly A[];
+}
+
+/** "1h", "1d", "1w" (from Monday), "1mo", another level, or "auto" for the finest that is not mostly noise. */
+export type Period = Duration;
 
 export interface BetweenOptions {
   /** The probability that `low` and `high` hold the answer. Default 0.95. */
   readonly confidence?: number;
 }
 
-/** Numbers of closed ticks, one per tick. Plain data. */
-export interface ClosedTicks {
-  /** When the first of these ticks starts, in milliseconds since 1970; they follow each other every `every` ms. */
-  readonly from: number;
-  readonly every: number;
-  /** What each tick publishes: its sum, or its count. */
-  readonly values: Float64Array;
-  /** Of a mean: how many events each tick has, as published. `values` are sums then. */
-  readonly counts?: Float64Array;
-}
-
-/** An estimate over a range of time. Plain data. */
-export interface EventAnswer extends Window {
-  /** Sum of the events' values, count of events, or mean value of an event: what the stream is `of`. */
-  readonly value: number;
-  /** Standard deviation of the noise in `value`. Of a mean: half the width of its interval at one standard deviation. */
-  readonly standardError: number;
-  readonly low: number;
-  readonly high: number;
-  readonly confidence: number;
-  /** Of a mean alone: the two numbers that it is made of. */
-  readonly sum?: EventAnswer;
-  readonly count?: EventAnswer;
-}
-
-/** What streams of events and counters have in common. */
-export interface TickStream {
-  /** Closes the ticks that are due at `now` (default: the clock) and gives what they publish. */
-  advance(now?: Time): ClosedTicks;
-  /** The estimate over [from, to). Parts that are not published, or no longer kept, are left out: see `complete`. */
-  between(from: Time, to: Time, options?: BetweenOptions): EventAnswer;
-  /** Ticks closed so far, those of the hold-out included. */
-  readonly closed: number;
-  /** Ticks published so far. */
-  readonly length: number;
+/** What streams of events, counters and histograms have in common. */
+export interface PeriodStream<A, Q> {
+  /** Closes the periods that are due at `now` (default: the clock) and gives their answers. */
+  advance(now?: Time): A[];
+  /** The answer from the whole periods in [from, to) that have ended: its own `from` and `to` say which. */
+  between(from: Time, to: Time, options?: Q): A;
+  /** The newest range of exactly this length that ends with a published period. */
+  last(duration: Duration, options?: Q): A;
+  /** One answer per calendar period of [from, to), for charts. */
+  series(period: Period, from: Time, to: Time, options?: Q): Series<A>;
   /** Private: how many events were dropped, and why. For the operator's eyes. */
   readonly dropped: DroppedEvents;
   /** How often this stream has been put into a snapshot. */
@@ -65,35 +96,156 @@ export interface TickStream {
 }
 
 /** Events with a value. */
-export interface EventStream extends TickStream {
+export interface EventStream extends PeriodStream<EventAnswer, BetweenOptions> {
   /** Takes an event. It returns nothing, whatever happens to the event: what it returned might tell others about it. */
   add(value: number, event?: EventInfo): void;
 }
 
 /** Events that are only counted. */
-export interface Counter extends TickStream {
+export interface Counter extends PeriodStream<EventAnswer, BetweenOptions> {
   /** Counts an event. */
   add(event?: EventInfo): void;
 }
 
-/**
- * Cuts [from, to) to what is published and kept.
- * @param held ticks of the hold-out, which are never published
- * @returns positions in published ticks as well; fractions where an end lies inside a tick
- */
-export function publishedWindow(
-  schedule: Schedule,
-  held: number,
-  published: { readonly length: number; readonly oldest: number } | undefined,
-  from: Time,
-  to: Time,
-): { window: Window; start: number; end: number } {
-  const [asked, until] = [parseTime("from", from), parseTime("to", to)];
-  if (until < asked) throw new RangeError(`to: expected a time from ${asked} on, got ${until}`);
-  const { oldest, length } = published ?? { oldest: 0, length: 0 };
-  const [first, last] = [startOf(schedule, held + oldest), startOf(schedule, held + length)];
-  const cut = (time: number): number => Math.min(last, Math.max(first, time));
-  const window = { from: cut(asked), to: cut(until), complete: asked >= first && until <= last };
-  const position = (time: number): number => (time - startOf(schedule, held)) / schedule.every;
-  return { window, start: position(window.from), end: position(window.to) };
+export function confidenceOf(options: BetweenOptions): number {
+  return checkConfidence(ownOptions("between", options, ["confidence"]).confidence ?? 0.95);
 }
+
+const NOTHING: Estimate = { value: null, low: null, high: null, standardError: null };
+
+/**
+ * Bounds of a noisy integer: the quantile of its noise, and half a unit of the grid since the noise is discrete.
+ * @param unit grid units → units of the answer
+ */
+export function estimateOf({ value, spread }: Noisy, unit: number, confidence: number): Estimate {
+  const deviation = Math.sqrt(spread.variance);
+  const reach = noiseQuantile(confidence, spread) * deviation + 0.5;
+  return {
+    value: value * unit,
+    low: (value - reach) * unit,
+    high: (value + reach) * unit,
+    standardError: deviation * unit,
+  };
+}
+
+/** The spread of a sum, from the coefficients of its noise. */
+export function spreadIn(
+  { spread }: Measured,
+  noise: { readonly variance: number; readonly fourth: number },
+): Spread {
+  return { variance: spread.variance * noise.variance, fourth: spread.fourth * noise.fourth };
+}
+
+/** The answer of a sum, a count or a mean over the measured part of a range. */
+export function eventAnswer(
+  metric: EventMetric,
+  release: Published | undefined,
+  asked: readonly [from: number, to: number],
+  confidence: number,
+): EventAnswer {
+  const measured = release?.measure(...asked);
+  const window = windowOf(metric, measured, asked);
+  const extras = {
+    ...limitedIn(metric, asked, confidence),
+    ...(release === undefined ? {} : clippedIn(metric, release, asked, confidence)),
+  };
+  if (measured === undefined || measured.from === measured.to)
+    return { ...window, ...NOTHING, confidence, ...extras };
+  const spread = spreadIn(measured, metric.nodeNoise);
+  const columns = Array.from(measured.sums, (value): Noisy => ({ value, spread }));
+  const { of, grid } = metric.settings;
+  const unit = grid?.resolution ?? 1;
+  if (of !== "mean")
+    return { ...window, ...estimateOf(columns[0]!, unit, confidence), confidence, ...extras };
+  return { ...window, ...meanOf(columns[0]!, columns[1]!, metric, confidence), confidence, ...extras };
+}
+
+/** A mean from Σ v and Σ (θ − v): a share of θ. Null if the interval says nothing. */
+function meanOf(sum: Noisy, rest: Noisy, metric: EventMetric, confidence: number) {
+  const { theta, units } = metric;
+  const { value, low, high } = shareOf(sum, rest, confidence);
+  const narrow = shareOf(sum, rest, 0.6827);
+  const both: Noisy = { value: sum.value + rest.value, spread: times(sum.spread, 2) };
+  const says = !(low <= 0 && high >= 1);
+  return {
+    value: says ? value * theta : null,
+    low: low * theta,
+    high: high * theta,
+    standardError: says ? ((narrow.high - narrow.low) / 2) * theta : null,
+    sum: estimateOf(sum, metric.settings.grid!.resolution, confidence),
+    count: estimateOf(both, 1 / units, confidence),
+  };
+}
+
+/** An answer without numbers, for a period that has none. */
+export function blankAnswer(answer: EventAnswer, [from, to]: readonly [number, number]): EventAnswer {
+  const { complete, next, confidence, limited } = answer;
+  return { from, to, complete, next, ...NOTHING, confidence, ...(limited && { limited }) };
+}
+
+/** How many events an answer is about, as published. */
+export function eventsIn({ settings, theta }: EventMetric, answer: EventAnswer): number {
+  if (settings.of === "mean") return answer.count?.value ?? 0;
+  return (answer.value ?? 0) / (settings.of === "sum" ? theta : 1);
+}
+
+/** The measured part of what was asked for, and when there will be more. */
+export function windowOf(
+  metric: EventMetric,
+  measured: Measured | undefined,
+  [from, to]: readonly [number, number],
+): Window {
+  const next = metric.nextNumber(from, to);
+  if (measured === undefined || measured.from === measured.to)
+    return { from, to: from, complete: from === to, next };
+  return { from: measured.from, to: measured.to, complete: measured.complete, next };
+}
+
+/** Days before the end of a range that the share of limited people is taken from, at least. */
+const LIMITED_DAYS = 7;
+/** A share that is known no better than this is not shown. */
+const WIDEST = 0.5;
+
+/** How many people had events that were not counted, from the closed days of the range, at least the last seven. */
+export function limitedIn(
+  { limitedDays, settings }: EventMetric,
+  [from, to]: readonly [number, number],
+  confidence: number,
+): { readonly limited?: Limited } {
+  const before = limitedDays.filter(({ day }) => day < to);
+  const inside = before.filter(({ end }) => end > from).length;
+  const used = before.slice(-Math.max(inside, LIMITED_DAYS));
+  if (used.length === 0) return {};
+  const spread = times(discreteNoise(SHARES / settings.epsilon), used.length);
+  const sum = (read: (day: LimitedDay) => number): Noisy => ({
+    value: used.reduce((total, day) => total + read(day), 0),
+    spread,
+  });
+  const { value, low, high } = shareOf(
+    sum(({ lost }) => lost),
+    sum(({ whole }) => whole),
+    confidence,
+  );
+  return high - low > WIDEST ? {} : { limited: { share: value, low, high } };
+}
+
+function clippedIn(
+  metric: EventMetric,
+  release: Published,
+  [from, to]: readonly [number, number],
+  confidence: number,
+): { readonly clipped?: Clipped } {
+  const days = release.clipped(from, to);
+  if (days.length === 0) return {};
+  const { epsilon, limit } = metric.settings;
+  const spread = times(discreteNoise((SHARES * (limit?.events ?? 1)) / epsilon), days.length);
+  const value = days.reduce((total, { count }) => total + count, 0);
+  const { low, high } = estimateOf({ value, spread }, 1, confidence);
+  return { clipped: { events: value, low: low!, high: high! } };
+}
+
+/** The spread of a sum of so many independent numbers. */
+const times = ({ variance, fourth }: Spread, count: number): Spread => ({
+  variance: variance * count,
+  fourth: fourth * count,
+});

@@ -1,12 +1,26 @@
-/** What a histogram gives back, and what is computed from noisy counts alone. */
-import { makeAnswer } from "../stream/answer.js";
-import type { SnapshotKey } from "../stream/sealing.js";
-import type { Window } from "./answers.js";
-import { rankSpread } from "./buckets.js";
-import type { Time } from "./duration.js";
-import type { DroppedEvents, EventInfo } from "./intake.js";
-import type { NoisyCounts, QuantileAnswer, ShareAnswer } from "./quantiles.js";
-import type { EventStatement } from "./statement.js";
+/** What a histogram answers, and what is computed from noisy counts alone. */
+import { checkConfidence, ownOptions } from "../core/checks.js";
+import {
+  estimateOf,
+  type Limited,
+  limitedIn,
+  type PeriodStream,
+  spreadIn,
+  type Window,
+  windowOf,
+} from "./answers.js";
+import { bucketCounts, rankSpread } from "./buckets.js";
+import type { EventInfo } from "./eventInfo.js";
+import type { EventMetric } from "./metric.js";
+import {
+  type NoisyCounts,
+  type QuantileAnswer,
+  quantileOf,
+  type ShareAnswer,
+  shareBelow,
+} from "./quantiles.js";
+import type { Range } from "./queries.js";
+import type { Published } from "./release.js";
 
 export interface HistogramQuery {
   /** Which percentiles, as shares: [0.5, 0.95, 0.99]. */
@@ -20,87 +34,99 @@ export interface HistogramQuery {
 /** Plain data: it survives JSON, structuredClone and postMessage. */
 export interface HistogramAnswer extends Window {
   readonly confidence: number;
-  /** How many events there were. */
+  /** How many events there were, from all buckets: a counter beside the histogram has less noise. Null if nothing was measured. */
   readonly total: {
     readonly value: number;
     readonly standardError: number;
     readonly low: number;
     readonly high: number;
-  };
+  } | null;
   /** Events per bucket: below the first edge, between edges, from the last edge on. May be negative: noise. */
-  readonly counts: readonly number[];
+  readonly counts: readonly number[] | null;
   /** Standard deviation of the noise in each of them. */
-  readonly countError: number;
-  /** The mean of the middles of the buckets: off by up to half a bucket, and by more where values lie outside all edges. */
-  readonly midpointMean: number | null;
+  readonly countError: number | null;
   readonly quantiles: readonly QuantileAnswer[];
   readonly shares: readonly ShareAnswer[];
+  readonly limited?: Limited;
 }
 
-/** What a finished block publishes. */
-export interface ClosedBlock {
-  /** Its place among the blocks, from 0. */
-  readonly position: number;
-  /** Milliseconds since 1970. */
-  readonly from: number;
-  readonly to: number;
-  /** Events per bucket, as in an answer. */
-  readonly counts: Float64Array;
-}
-
-export interface Histogram {
+export interface Histogram extends PeriodStream<HistogramAnswer, HistogramQuery> {
   /** Takes an event. It returns nothing, whatever happens to the event. */
   add(value: number, event?: EventInfo): void;
-  /** Closes the ticks that are due at `now` (default: the clock) and gives the blocks that end with them. */
-  advance(now?: Time): ClosedBlock[];
-  /** Counts, percentiles and shares over [from, to). Parts that are not published, or no longer kept, are left out. */
-  between(from: Time, to: Time, query?: HistogramQuery): HistogramAnswer;
   /** The edges of the buckets. */
   readonly edges: readonly number[];
-  /** Ticks closed so far. */
-  readonly closed: number;
-  /** Private: how many events were dropped, and why. For the operator's eyes. */
-  readonly dropped: DroppedEvents;
-  readonly sequence: number;
-  statement(): EventStatement;
-  explain(): string;
-  snapshot(key: SnapshotKey): Promise<Uint8Array>;
+}
+
+/** A query with every default filled in. */
+export function checkQuery(query: HistogramQuery): Required<HistogramQuery> {
+  const own = ownOptions("query", query, ["quantiles", "shares", "confidence"]);
+  return {
+    quantiles: checkNumbers("quantiles", own.quantiles, (p) => p > 0 && p < 1, "between 0 and 1"),
+    shares: checkNumbers("shares", own.shares, Number.isFinite, "that are finite"),
+    confidence: checkConfidence(own.confidence ?? 0.95),
+  };
+}
+
+/** The answer of a histogram over the measured part of a range. */
+export function histogramAnswer(
+  metric: EventMetric,
+  release: Published,
+  asked: Range,
+  { quantiles, shares, confidence }: Required<HistogramQuery>,
+): HistogramAnswer {
+  const { edges, group } = metric.settings.buckets!;
+  const measured = release.measure(...asked);
+  const window = windowOf(metric, measured, asked);
+  const limited = limitedIn(metric, asked, confidence);
+  if (measured.from === measured.to)
+    return {
+      ...window,
+      confidence,
+      ...{ total: null, counts: null, countError: null },
+      quantiles: quantiles.map((p) => ({ p, value: null, low: null, high: null })),
+      shares: shares.map((x) => ({ x, value: null, low: 0, high: 1 })),
+      ...limited,
+    };
+  const spread = spreadIn(measured, metric.nodeNoise);
+  const counts = bucketCounts(measured.sums, edges.length + 1, group);
+  const noisy: NoisyCounts = { counts, edges, group, spread };
+  const single = rankSpread(counts.length, group, 1, 0);
+  return {
+    ...window,
+    confidence,
+    total: totalOf(noisy, confidence),
+    counts: Array.from(counts),
+    countError: Math.sqrt(single.variance * spread.variance),
+    quantiles: quantiles.map((p) => quantileOf(noisy, p, confidence)),
+    shares: shares.map((x) => shareBelow(noisy, x, confidence)),
+    ...limited,
+  };
+}
+
+/** An answer without numbers, for a period that has none. */
+export function blankHistogram(answer: HistogramAnswer, [from, to]: Range): HistogramAnswer {
+  return {
+    ...answer,
+    ...{ from, to, total: null, counts: null, countError: null },
+    quantiles: answer.quantiles.map(({ p }) => ({ p, value: null, low: null, high: null })),
+    shares: answer.shares.map(({ x }) => ({ x, value: null, low: 0, high: 1 })),
+  };
 }
 
 /** All events: every bucket counts once. */
 export function totalOf(
   { counts, group, spread }: NoisyCounts,
   confidence: number,
-): HistogramAnswer["total"] {
-  const sum = counts.reduce((total, count) => total + count, 0);
+): NonNullable<HistogramAnswer["total"]> {
+  const value = counts.reduce((total, count) => total + count, 0);
   const weights = rankSpread(counts.length, group, counts.length, 0);
-  const { standardError, low, high } = makeAnswer(
-    sum,
-    1,
-    { variance: weights.variance * spread.variance, fourth: weights.fourth * spread.fourth },
-    1,
-    confidence,
-  );
-  return { value: sum, standardError, low, high };
-}
-
-export function midpointMean({ counts, edges }: NoisyCounts): number | null {
-  const last = edges.length;
-  const middle = (i: number): number =>
-    i === 0 ? edges[0]! : i === last ? edges[last - 1]! : (edges[i - 1]! + edges[i]!) / 2;
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  if (!(total > 0)) return null;
-  const mean = counts.reduce((sum, count, i) => sum + count * middle(i), 0) / total;
-  return Math.min(edges[last - 1]!, Math.max(edges[0]!, mean));
+  const own = { variance: weights.variance * spread.variance, fourth: weights.fourth * spread.fourth };
+  const { standardError, low, high } = estimateOf({ value, spread: own }, 1, confidence);
+  return { value, standardError: standardError!, low: low!, high: high! };
 }
 
 /** A list of public numbers, each fit for its purpose. */
-export function checkNumbers(
-  name: string,
-  list: unknown,
-  fits: (x: number) => boolean,
-  wanted: string,
-): number[] {
+function checkNumbers(name: string, list: unknown, fits: (x: number) => boolean, wanted: string): number[] {
   if (list === undefined) return [];
   if (!Array.isArray(list) || list.some((x) => typeof x !== "number" || !fits(x)))
     throw new RangeError(`${name}: expected a list of numbers ${wanted}`);

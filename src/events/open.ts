@@ -3,69 +3,70 @@ import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
-import type { Settings, StreamOptions } from "../stream/options.js";
+import type { StreamOptions } from "../stream/options.js";
 import type { SnapshotKey } from "../stream/sealing.js";
 import { privateStream as positionStream, restore as restorePositions } from "../stream/stream.js";
 import type { PrivateStream } from "../stream/system.js";
 import type { Counter, EventStream } from "./answers.js";
-import { TickedHistogram } from "./histogram.js";
+import { CountedEvents, ValueEvents } from "./eventStream.js";
+import { BucketedEvents } from "./histogram.js";
 import type { Histogram } from "./histogramAnswers.js";
 import {
+  eventParameters,
+  type EventSettings,
+  type EventStreamOptions,
   type HistogramOptions,
-  histogramParameters,
-  type HistogramSettings,
+  resolveEvents,
+  resolveEventStream,
   resolveHistogram,
-} from "./histogramOptions.js";
-import { type EventSettings, type EventStreamOptions, resolveEventStream } from "./options.js";
+} from "./options.js";
 import { resume } from "./snapshots.js";
-import { CountedEvents, streamParameters, ValueEvents } from "./tickedStream.js";
 
 /** Whatever takes events. */
-export type AnyEvents = ValueEvents | CountedEvents | TickedHistogram;
+export type AnyEvents = ValueEvents | CountedEvents | BucketedEvents;
 
 /** Options of a stream that counts events: all but those about values. */
-export type CounterOptions = Omit<EventStreamOptions, "of" | "max" | "threshold" | "holdout">;
+export type CounterOptions = Omit<EventStreamOptions, "of" | "max" | "threshold" | "holdout" | "resolution">;
 
 /**
  * Makes a stream that publishes under differential privacy. With `every` it takes events at times: `add` them, and
- * `advance` closes ticks. Without it, it takes one value per position: `push` a value, get its private number.
+ * `advance` closes periods. Without it, it takes one value per position: `push` a value, get its private number.
  */
 export function privateStream(options: EventStreamOptions): EventStream;
 export function privateStream(options: StreamOptions): PrivateStream;
 export function privateStream(options: StreamOptions | EventStreamOptions): PrivateStream | EventStream {
   if (!isEvents(options)) return positionStream(options);
-  return beginStream(options, ValueEvents);
-}
-
-/** Makes a stream that counts events. It needs no bound and no hold-out: the first tick is published. */
-export function privateCounter(options: CounterOptions): Counter {
-  return beginStream({ ...options, of: "count" }, CountedEvents);
-}
-
-function beginStream<T>(
-  options: EventStreamOptions,
-  Kind: new (settings: EventSettings, core: Core, key: Uint32Array) => T,
-): T {
   const settings = resolveEventStream(options);
-  const { stream } = settings.columns[0]!;
-  return new Kind(settings, chooseCore(stream.core), newKey(stream));
+  return new ValueEvents(settings, chooseCore(settings.core), keyOf(settings), settings.schedule.clock());
+}
+
+/** Makes a stream that counts events. It needs no bound and no hold-out: the first whole period is published. */
+export function privateCounter(options: CounterOptions): Counter {
+  return begin(resolveEventStream({ ...options, of: "count" })) as CountedEvents;
 }
 
 /** Makes a histogram: counts, percentiles and shares of values over any range of time. */
 export function privateHistogram(options: HistogramOptions): Histogram {
-  return beginHistogram(options);
+  return begin(resolveHistogram(options)) as BucketedEvents;
 }
 
-function beginHistogram(options: HistogramOptions): TickedHistogram {
-  const settings = resolveHistogram(options);
-  return new TickedHistogram(settings, chooseCore(settings.stream.core), newKey(settings.stream));
-}
-
-/** What the options are for: `edges` make a histogram, `of: "count"` a counter. */
+/** Makes a stream of any kind: `edges` make a histogram, `of: "count"` a counter. */
 export function beginEvents(options: EventStreamOptions | HistogramOptions): AnyEvents {
-  if (has(options, "edges")) return beginHistogram(options as HistogramOptions);
-  const asked = options as EventStreamOptions;
-  return asked.of === "count" ? beginStream(asked, CountedEvents) : beginStream(asked, ValueEvents);
+  return begin(resolveEvents(options));
+}
+
+function begin(settings: EventSettings): AnyEvents {
+  return make(settings, chooseCore(settings.core), keyOf(settings));
+}
+
+/** All randomness of a release. */
+const keyOf = ({ unsafeSeed }: EventSettings): Uint32Array =>
+  unsafeSeed === undefined ? secretKey() : unsafeKey(unsafeSeed);
+
+function make(settings: EventSettings, core: Core, key: Uint32Array): AnyEvents {
+  const Kind =
+    settings.of === "histogram" ? BucketedEvents : settings.of === "count" ? CountedEvents : ValueEvents;
+  return new Kind(settings, core, key, settings.schedule.clock());
 }
 
 /**
@@ -94,28 +95,19 @@ export async function restore(
     : restorePositions(bytes, key, options as StreamOptions);
 }
 
-export function restoreEvents(
+/** A stream of any kind that resumes from a snapshot. Periods that ended meanwhile have no number. */
+export async function restoreEvents(
   bytes: Uint8Array,
   key: SnapshotKey,
   options: EventStreamOptions | HistogramOptions,
 ): Promise<AnyEvents> {
-  if (has(options, "edges")) return restoreHistogram(bytes, key, options as HistogramOptions);
-  const settings = resolveEventStream(options);
-  const core = chooseCore(settings.columns[0]!.stream.core);
-  const Kind = settings.of === "count" ? CountedEvents : ValueEvents;
-  const make = (own: EventSettings, noiseKey: Uint32Array) => new Kind(own, core, noiseKey);
-  return resume(bytes, key, options, settings, streamParameters(settings), make);
-}
-
-function restoreHistogram(
-  bytes: Uint8Array,
-  key: SnapshotKey,
-  options: HistogramOptions,
-): Promise<TickedHistogram> {
-  const settings = resolveHistogram(options);
-  const core = chooseCore(settings.stream.core);
-  const make = (own: HistogramSettings, noiseKey: Uint32Array) => new TickedHistogram(own, core, noiseKey);
-  return resume(bytes, key, options, settings, histogramParameters(settings), make);
+  const settings = resolveEvents(options);
+  const core = chooseCore(settings.core);
+  const stream = await resume(bytes, key, eventParameters(settings), (noiseKey) =>
+    make(settings, core, noiseKey),
+  );
+  stream.resume();
+  return stream;
 }
 
 const has = (options: unknown, name: string): boolean =>
@@ -123,8 +115,3 @@ const has = (options: unknown, name: string): boolean =>
 
 /** Whether a stream takes events at times, not values at positions. */
 export const isEvents = (options: object): options is EventStreamOptions => has(options, "every");
-
-/** All randomness of a release. */
-function newKey({ unsafeSeed }: Settings): Uint32Array {
-  return unsafeSeed === undefined ? secretKey() : unsafeKey(unsafeSeed);
-}

@@ -1,283 +1,334 @@
 /** Options of event streams, checked, with every default filled in. Nothing here has seen an event. */
-import { checkChoice, checkInteger, checkPositive, ownOptions } from "../core/checks.js";
+import { checkChoice, checkPositive, ownOptions, shown } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
-import { given } from "../core/given.js";
-import { exactRational } from "../core/tables/fixedPoint.js";
-import { levelCount } from "../stream/levels.js";
-import { resolveSettings, type Settings } from "../stream/options.js";
-import { type Parameters, parametersOf } from "../stream/snapshot.js";
-import type { SmootherChoice } from "../stream/smoothers/index.js";
-import { meanVariance } from "../stream/variance.js";
-import { type Duration, durationText, parseDuration } from "./duration.js";
+import type { Scale } from "../core/tables/scale.js";
+import { noiseScale } from "../stream/noise.js";
+import type { Parameters } from "../stream/snapshot.js";
+import { columnCount, type Edges, groupSize, resolveEdges } from "./buckets.js";
+import { Calendar, type Day, DAY, HOUR, resolveLevels } from "./calendar.js";
+import { MOST_COLUMNS } from "./dayNoise.js";
+import { type Duration, durationText, FARTHEST, parseDuration } from "./duration.js";
+import type { Keep } from "./history.js";
 import { type PerPerson, type PersonLimit, resolvePerPerson } from "./people.js";
-import { resolveSchedule, type Schedule, type TickOptions } from "./ticks.js";
+import { SHARES, type Shares, sharesOf } from "./shares.js";
 
-/** What streams of events and histograms have in common. */
-export interface EventOptions extends TickOptions {
-  /** ε of the whole release, for one event, or for one person and period with `perPerson`. Smaller is more private. */
+/** Options that streams of events, counters and histograms have in common. */
+export interface EventOptions {
+  /** ε of the whole release, for one event, or for one person and day with `perPerson`. Smaller is more private. */
   readonly epsilon: number;
-  /** Protects people with many events: the first k events of each person and period count. */
-  readonly perPerson?: PerPerson;
-  /** A public guess of how many events a tick has; decides how long a block is. A wrong guess costs accuracy only. Default 1. */
-  readonly perTick?: number;
-  /** The longest that a block may be: there is an estimate at least this often. Default: the length of least error. */
-  readonly finest?: Duration;
-  /** The longest range that a query is expected to span. Default 2²⁰ ticks. */
-  readonly maxRange?: Duration;
-  /** How far back `between` can look: at least twice `maxRange`. Default: the running forest of noise and the one before it. */
-  readonly history?: Duration;
+  /** How often a number is published, the finest period: it divides a second, a minute or an hour, or is "1h" or "1d". */
+  readonly every: Duration;
+  /**
+   * The periods you ask about. The first is `every`, each divides the next, none is longer than a day; each gets the same
+   * share of ε. Default: `every`, then "1s", "1m", "1h" and "1d" as far as they are longer.
+   */
+  readonly levels?: readonly Duration[];
+  /** Whose hours and days: an IANA name such as "Europe/Berlin". Default "UTC". Public. */
+  readonly zone?: string;
+  /** Protects people with many events: a person's first k events of the zone's day count. A number is `{ events: k }`. */
+  readonly perPerson?: number | PerPerson;
+  /** How far back answers go. */
+  readonly history?: HistoryOptions;
+  /** How long after its end a period still takes events. Default 0. Later events are dropped. Public. */
+  readonly lateness?: Duration;
+  /** How far ahead of the clock the time of an event may be. Default "1m". Events beyond it are dropped. Public. */
+  readonly skew?: Duration;
+  /** Milliseconds since 1970. Default `Date.now`. */
+  readonly clock?: () => number;
+  /**
+   * The day of the zone that a time lies in, for logs that are replayed on other machines. Default: by the platform's
+   * time-zone database.
+   */
+  readonly days?: (time: number) => Day;
   /** Which stream this is, bound into its snapshots. Default "". Public. */
   readonly name?: string;
-  /** What few streams need to set. */
-  readonly tuning?: EventTuning;
   /** Where kernels run. Default "auto". */
   readonly core?: CoreChoice;
   /** A seed that makes the release repeatable and NOT private: for tests, benchmarks and papers. */
   readonly unsafeSeed?: string;
 }
 
-export interface EventTuning {
-  /** b, children per node: 2 to 64. Default 16. */
-  readonly fanout?: number;
-  /** s: a block has b^s ticks. Default: by `perTick` and `finest`. */
-  readonly skipLevels?: number;
-  /** g, values are rounded to multiples of it before noise. Default: 1, or finer where `max` is below 256. */
-  readonly resolution?: number;
+export interface HistoryOptions {
+  /** How long whole days are kept. Default "400d". */
+  readonly days?: Duration;
+  /** How long periods of an hour and more are kept. Default "35d". */
+  readonly hours?: Duration;
+  /** How long finer periods are kept. Default "2d". */
+  readonly finer?: Duration;
 }
 
 export interface EventStreamOptions extends EventOptions {
-  /** What is published: the sum of values (default), how many events there are, or the mean value of an event. */
+  /** The statistic: the sum of values (default), how many events there are, or the mean value of an event. */
   readonly of?: "sum" | "count" | "mean";
   /** The public upper bound of a value; larger ones are clamped. Needed unless events are only counted. */
   readonly max?: number;
   /** θ: chosen privately from the hold-out (default), or a public number that you know without looking at the data. */
   readonly threshold?: "noisy-max" | number;
-  /** How long events are held out first, to choose θ. Default 4096/perTick ticks; 0 with a fixed threshold or a count. */
+  /** How long events are held out to choose θ, at least: to the first midnight after it. Default "1d" without a threshold. */
   readonly holdout?: Duration;
-  /**
-   * How the next block is predicted from published ones. Default "shrunk"; `{ period: "1d" }` also looks at the block one
-   * period before. No effect on privacy.
-   */
-  readonly smoother?: Exclude<SmootherChoice, { readonly period: number }> | { readonly period: Duration };
+  /** Values are rounded to multiples of it. Default: the largest power of two, at most 1, that divides `max` into 2¹⁶ steps or more. */
+  readonly resolution?: number;
+}
+
+export interface HistogramOptions extends EventOptions {
+  /** The public edges of the buckets, or `{ min, max, buckets }` for edges that grow by a factor. Default 64 buckets. */
+  readonly edges: Edges;
 }
 
 export const EVENT_OPTIONS: readonly string[] = [
-  ...["epsilon", "every", "origin", "lateness", "skew", "clock", "perPerson", "perTick", "finest"],
-  ...["maxRange", "history", "name", "tuning", "core", "unsafeSeed"],
+  ...["epsilon", "every", "levels", "zone", "perPerson", "history", "lateness", "skew", "clock"],
+  ...["days", "name", "core", "unsafeSeed"],
 ];
-/** All options of a stream of events. */
-export const EVENT_STREAM_OPTIONS = [...EVENT_OPTIONS, "of", "max", "threshold", "holdout", "smoother"];
+export const EVENT_STREAM_OPTIONS = [...EVENT_OPTIONS, "of", "max", "threshold", "holdout", "resolution"];
+export const HISTOGRAM_OPTIONS = [...EVENT_OPTIONS, "edges"];
 
-const TUNING = ["fanout", "skipLevels", "resolution"];
+/** Options of earlier versions, and what takes their place. */
+const FORMER: Readonly<Record<string, string>> = {
+  perTick: "nothing: every number is measured, so no guess of the rate is needed",
+  finest: "every, the finest period that has a number",
+  maxRange: "nothing: noise ends with the day, and answers may span any number of days",
+  origin: 'zone: periods begin at midnight of a time zone, "UTC" by default',
+  smoother: "nothing: no number is predicted",
+  tuning: "levels for the shape of the noise, resolution for the grid of values",
+};
 
-/** What a tick sums: values in units of the grid, or events. */
-export interface Column {
-  readonly counts: boolean;
-  /** Settings of the forest that publishes it; its ε is the share of one event in this column. */
-  readonly stream: Settings;
+/** When periods begin and end, and which events they take. */
+export interface Schedule {
+  /** Milliseconds, finest first. */
+  readonly levels: readonly number[];
+  readonly calendar: Calendar;
+  readonly lateness: number;
+  readonly skew: number;
+  readonly clock: () => number;
 }
 
-export interface TickSettings {
+/** How values become integers. */
+export interface Grid {
+  readonly max: number;
+  readonly resolution: number;
+  /** θ in units of the values if it is public; undefined if it is chosen. */
+  readonly threshold: number | undefined;
+  /** Milliseconds of hold-out, at least. */
+  readonly holdout: number;
+}
+
+export interface EventSettings {
+  readonly of: "sum" | "count" | "mean" | "histogram";
+  readonly name: string;
+  readonly core: CoreChoice;
+  readonly unsafeSeed: string | undefined;
+  readonly epsilon: number;
   readonly schedule: Schedule;
   readonly limit: PersonLimit | undefined;
-  /** ε as the caller gave it. */
-  readonly epsilon: number;
-  /** The share of one event: ε, or at most ε/k. */
-  readonly eventEpsilon: number;
-  readonly perTick: number;
-  /** The limit of a person is applied before events come here: a hub does it once for all its keys. */
-  readonly limitedBefore: boolean;
+  readonly keep: Keep;
+  readonly shares: Shares;
+  /** All events are there before the first number: θ is chosen from them, and none are held out. */
+  readonly finished: boolean;
+  /** Of sums and means. */
+  readonly grid: Grid | undefined;
+  /** Of histograms. */
+  readonly buckets: { readonly edges: Float64Array; readonly group: number } | undefined;
+  readonly columns: number;
 }
 
-export interface EventSettings extends TickSettings {
-  readonly of: "sum" | "count" | "mean";
-  readonly threshold: "noisy-max" | number;
-  /** Ticks that choose θ, and ticks after them that give the first prediction. */
-  readonly choosing: number;
-  readonly warming: number;
-  readonly columns: readonly Column[];
-}
-
-/** A block saturates at this many grid units, far above anything real: estimates stay exact integers plus a fraction. */
-export const BLOCK_CAP = 2 ** 40;
 const MOST_THETA = 2 ** 30;
-/** How many events choose θ, if the guess of their number is right. */
-export const HOLDOUT_EVENTS = 4096;
+/** Memory for the numbers of one day of a histogram. */
+const MOST_BYTES = 2 ** 29;
+const GRID_STEPS = 2 ** 16;
 
-export function resolveEventStream(asked: EventStreamOptions): EventSettings {
-  const options = withTuning(ownOptions("options", asked, EVENT_STREAM_OPTIONS));
+export function resolveEventStream(asked: EventStreamOptions, finished = false): EventSettings {
+  refuseFormer(asked);
+  const options = ownOptions("options", asked, EVENT_STREAM_OPTIONS);
   const of = checkChoice("of", options.of ?? "sum", ["sum", "count", "mean"]);
-  const ticks = resolveTicks(options);
-  // The sum and the count of a mean are two releases of the same events: half of ε each.
-  const epsilon = of === "mean" ? ticks.eventEpsilon / 2 : ticks.eventEpsilon;
-  const columns: Column[] = [];
+  const limit = resolvePerPerson(options.perPerson);
+  if (of !== "sum" && limit?.sum !== undefined)
+    throw new TypeError(`perPerson.sum: expected none for a ${of}; give perPerson.events instead`);
   if (of === "count") refuseValueOptions(options);
-  else {
-    const max = checkPositive("max", options.max);
-    const theta = typeof options.threshold === "number" ? options.threshold : max; // the largest that may be chosen
-    columns.push({ counts: false, stream: forestOf(options, ticks, epsilon, max, theta, options.tuning) });
-  }
-  if (of !== "sum") {
-    const skipLevels = columns[0]?.stream.skipped ?? options.tuning?.skipLevels;
-    const tuning = given({ fanout: options.tuning?.fanout, skipLevels, resolution: 1 });
-    columns.push({ counts: true, stream: forestOf(options, ticks, epsilon, 1, 1, tuning) });
-  }
-  const threshold = of === "count" ? 1 : (options.threshold ?? "noisy-max");
-  if (typeof threshold !== "number") checkChoice("threshold", threshold, ["noisy-max"]);
-  return { ...ticks, of, threshold, columns, ...holdout(options, ticks, threshold) };
-}
-
-/** The same options with own properties alone, under `tuning` too. */
-export function withTuning<T extends EventOptions>(options: T): T {
-  const tuning = ownOptions("tuning", options.tuning ?? {}, TUNING);
-  return Object.assign(Object.create(null) as T, options, { tuning });
-}
-
-export function resolveTicks(options: EventOptions): TickSettings {
-  const schedule = resolveSchedule(options);
-  const limit = resolvePerPerson(options.perPerson, schedule.every);
-  const epsilon = checkPositive("epsilon", options.epsilon);
+  const grid = of === "count" ? undefined : resolveGrid(options, limit);
+  const chosen = grid !== undefined && grid.threshold === undefined;
   return {
-    schedule,
+    ...common(options),
+    of,
     limit,
-    epsilon,
-    eventEpsilon: shareOf(epsilon, limit?.events ?? 1),
-    perTick: checkPositive("perTick", options.perTick ?? 1),
-    limitedBefore: false,
+    grid,
+    shares: sharesOf({ people: limit !== undefined, chosen, finished }),
+    finished,
+    buckets: undefined,
+    columns: of === "mean" ? 2 : 1,
   };
 }
 
-/** The settings of one forest over ticks. A tick takes the place of a value. */
-export function forestOf(
-  options: EventOptions & Pick<EventStreamOptions, "smoother">,
-  { schedule, perTick }: TickSettings,
-  epsilon: number,
-  max: number,
-  theta: number,
-  tuning: EventTuning = {},
-): Settings {
-  const { every } = schedule;
-  const fanout = checkInteger("tuning.fanout", tuning.fanout ?? 16, 2, 64);
-  const maxRange = ticksIn("maxRange", options.maxRange ?? every * 2 ** 20, every);
-  const settings = resolveSettings({
-    epsilon,
-    max,
-    threshold: theta,
-    holdout: 0,
-    maxRange,
-    tuning: {
-      fanout,
-      skipLevels: tuning.skipLevels ?? blockLevels(epsilon, maxRange, fanout, perTick, options.finest, every),
-      ...given({ resolution: tuning.resolution }),
-    },
-    ...given({
-      smoother: smootherOf(options.smoother, every),
-      history: options.history === undefined ? undefined : ticksIn("history", options.history, every),
-      name: options.name,
-      core: options.core,
-      unsafeSeed: options.unsafeSeed,
-    }),
-  });
-  if (max / settings.resolution > MOST_THETA)
+export function resolveHistogram(asked: HistogramOptions): EventSettings {
+  refuseFormer(asked);
+  const options = ownOptions("options", asked, HISTOGRAM_OPTIONS);
+  const limit = resolvePerPerson(options.perPerson);
+  if (limit?.sum !== undefined)
+    throw new TypeError("perPerson.sum: expected none for a histogram; give perPerson.events instead");
+  const edges = resolveEdges(options.edges);
+  const group = groupSize(edges.length + 1);
+  const columns = columnCount(edges.length + 1, group);
+  if (columns > MOST_COLUMNS)
+    throw new RangeError(`edges: expected at most ${MOST_COLUMNS} buckets, got ${columns}`);
+  const shared = common(options);
+  const bytes = 8 * columns * Math.ceil((25 * HOUR) / shared.schedule.levels[0]!);
+  if (bytes > MOST_BYTES)
     throw new RangeError(
-      `max: expected at most 2^30 steps of the resolution ${settings.resolution}, got ${max / settings.resolution}; take a coarser tuning.resolution`,
+      `edges: the numbers of a day, ${columns} columns every ${durationText(shared.schedule.levels[0]!)}, take ${bytes} bytes, at most 2^29 are supported; take fewer buckets or a longer every`,
     );
-  return settings;
+  return {
+    ...shared,
+    of: "histogram",
+    limit,
+    grid: undefined,
+    shares: sharesOf({ people: limit !== undefined, chosen: false }),
+    finished: false,
+    buckets: { edges, group },
+    columns,
+  };
 }
-
-/** A period is given as a duration, and counted in ticks. */
-function smootherOf(choice: EventStreamOptions["smoother"], every: number): SmootherChoice | undefined {
-  if (typeof choice !== "object" || (choice as unknown) === null || !Object.hasOwn(choice, "period"))
-    return choice as SmootherChoice | undefined;
-  const { period } = choice as { readonly period: Duration };
-  return { ...choice, period: ticksIn("smoother.period", period, every) };
-}
-
-/** How far the mean of a block strays from its prediction, as a part of the total of a tick: what real streams showed. */
-const DRIFT = 1 / 64;
 
 /**
- * s of least expected error: noise of a random range, C_s/ε², and a block predicted off by a part of its total,
- * b^(2s)·(ρ/64)², with ρ the guess of a tick's total in units of θ. At least two levels carry noise.
+ * Resolves the options of any kind: `edges` make a histogram.
+ * @param finished all events are there before the first number
  */
-export function blockLevels(
-  epsilon: number,
-  maxRange: number,
-  fanout: number,
-  perTick: number,
-  finest: Duration | undefined,
-  every: number,
-): number {
-  const levels = levelCount(maxRange, fanout);
-  const longest = finest === undefined ? Infinity : parseDuration("finest", finest) / every;
-  if (longest < 1)
-    throw new RangeError(
-      `finest: expected at least one tick of ${durationText(every)}, got ${durationText(longest * every)}`,
-    );
-  const cost = (s: number): number =>
-    meanVariance(maxRange, fanout, levels - s, s) / epsilon ** 2 + (fanout ** s * DRIFT * perTick) ** 2;
-  let best = 0;
-  for (let s = 1; s <= levels - 2 && fanout ** s <= longest; s++) if (cost(s) < cost(best)) best = s;
-  return best;
+export function resolveEvents(
+  options: EventStreamOptions | HistogramOptions,
+  finished = false,
+): EventSettings {
+  return Object.hasOwn(options, "edges")
+    ? resolveHistogram(options as HistogramOptions)
+    : resolveEventStream(options, finished);
 }
 
-/** A duration in whole ticks. */
-function ticksIn(name: string, value: Duration, every: number): number {
-  const length = parseDuration(name, value, 0);
-  if (length % every !== 0)
-    throw new RangeError(
-      `${name}: expected a whole number of ticks of ${durationText(every)}, got ${durationText(length)}`,
-    );
-  return length / every;
+function common(options: EventOptions) {
+  const levels = resolveLevels(options.every, options.levels);
+  return {
+    name: options.name ?? "",
+    core: options.core ?? "auto",
+    unsafeSeed: options.unsafeSeed,
+    epsilon: checkPositive("epsilon", options.epsilon),
+    schedule: {
+      levels,
+      calendar: new Calendar(options.zone ?? "UTC", options.days),
+      lateness: parseDuration("lateness", options.lateness ?? 0, 0),
+      skew: parseDuration("skew", options.skew ?? "1m", 0),
+      clock: checkedClock(options.clock ?? Date.now),
+    },
+    keep: resolveHistory(options.history ?? {}),
+  } as const;
 }
 
-function holdout(
-  options: EventStreamOptions,
-  { schedule, perTick }: TickSettings,
-  threshold: "noisy-max" | number,
-): Pick<EventSettings, "choosing" | "warming"> {
-  const fixed = threshold !== "noisy-max";
-  const usual = fixed ? 0 : Math.max(16, Math.ceil(HOLDOUT_EVENTS / perTick));
-  const total = options.holdout === undefined ? usual : ticksIn("holdout", options.holdout, schedule.every);
-  if (fixed) return { choosing: 0, warming: total };
-  if (total < 1)
-    throw new RangeError("holdout: expected at least one tick to choose θ from, got 0; or give a threshold");
-  return { choosing: total - Math.floor(total / 8), warming: Math.floor(total / 8) };
+function refuseFormer(options: object): void {
+  if (typeof options !== "object" || (options as object | null) === null) return; // `ownOptions` says so
+  const name = Object.keys(FORMER).find((former) => Object.hasOwn(options, former));
+  if (name !== undefined) throw new TypeError(`${name}: no longer an option; use ${FORMER[name]}`);
 }
 
 function refuseValueOptions(options: EventStreamOptions): void {
-  for (const name of ["max", "threshold", "holdout"] as const)
+  for (const name of ["max", "threshold", "holdout", "resolution"] as const)
     if (options[name] !== undefined)
       throw new TypeError(`${name}: expected none where events are only counted; every event counts 1`);
 }
 
-/** The largest double that is at most ε/k, compared as exact fractions: k shares never add up to more than ε. */
-export function shareOf(epsilon: number, k: number): number {
-  const whole = exactRational(epsilon);
-  const fits = (share: number): boolean => {
-    const part = exactRational(share);
-    return part.numerator * BigInt(k) * whole.denominator <= whole.numerator * part.denominator;
-  };
-  let share = epsilon / k;
-  while (!fits(share)) share *= 1 - Number.EPSILON / 2;
-  return share;
+function resolveGrid(options: EventStreamOptions, limit: PersonLimit | undefined): Grid {
+  const max = checkPositive("max", options.max);
+  const resolution =
+    options.resolution === undefined
+      ? defaultResolution(limit?.sum ?? max)
+      : checkPositive("resolution", options.resolution);
+  const largest = limit?.sum ?? max;
+  if (largest / resolution > MOST_THETA || largest < resolution)
+    throw new RangeError(
+      `resolution: expected 1 to 2^30 steps up to ${largest}, got ${largest / resolution}; take another resolution`,
+    );
+  // A person's sum bounds all of a person's values: no θ is needed.
+  const asked = limit?.sum === undefined ? options.threshold : max;
+  if (limit?.sum !== undefined && options.threshold !== undefined)
+    throw new TypeError(
+      "threshold: expected none beside perPerson.sum, which bounds a person's values already",
+    );
+  if (asked !== undefined && typeof asked !== "number") checkChoice("threshold", asked, ["noisy-max"]);
+  const threshold = typeof asked === "number" ? checkPositive("threshold", asked) : undefined;
+  if (threshold !== undefined && threshold > max)
+    throw new RangeError(`threshold: expected at most max = ${max}, got ${threshold}`);
+  if (threshold !== undefined && options.holdout !== undefined)
+    throw new TypeError("holdout: expected none with a public threshold; the first period is published");
+  return { max, resolution, threshold, holdout: parseDuration("holdout", options.holdout ?? "1d", 0) };
 }
 
+/** The largest power of two that divides `max` into 2¹⁶ steps or more; at most 1, so that whole numbers stay exact, while 2³⁰ steps allow. */
+function defaultResolution(max: number): number {
+  const fine = 2 ** Math.floor(Math.log2(max / GRID_STEPS));
+  return Math.max(Math.min(1, fine), 2 ** Math.ceil(Math.log2(max / MOST_THETA)));
+}
+
+function resolveHistory(asked: HistoryOptions): Keep {
+  const own = ownOptions("history", asked, ["days", "hours", "finer"]);
+  const days = parseDuration("history.days", own.days ?? 400 * DAY, DAY);
+  const hours = parseDuration("history.hours", own.hours ?? Math.min(days, 35 * DAY), 0);
+  const finer = parseDuration("history.finer", own.finer ?? Math.min(hours, 2 * DAY), 0);
+  if (finer > hours || hours > days)
+    throw new RangeError(
+      "history: expected days to be kept at least as long as hours, and hours as long as finer periods",
+    );
+  return { days, hours, finer };
+}
+
+function checkedClock(clock: () => number): () => number {
+  if (typeof clock !== "function")
+    throw new TypeError(
+      `clock: expected a function that gives milliseconds, got a value of type ${typeof clock}`,
+    );
+  return () => {
+    const now: unknown = clock();
+    if (typeof now === "number" && Math.abs(now) <= FARTHEST) return now;
+    throw new TypeError(`clock: expected milliseconds since 1970, got ${shown(now)}; nothing was changed`);
+  };
+}
+
+/** k: what the limit of a person multiplies the noise by; a person's sum bounds the values by itself. */
+export const eventsPerPerson = ({ limit }: EventSettings): number => limit?.events ?? 1;
+
+/**
+ * The scale of the noise on every node: t = levels·Δ·k/(share of ε), in grid units. Δ is what one event moves the columns of
+ * a level by, together.
+ * @param theta θ in grid units, or a person's sum; 1 for counts
+ */
+export function releaseScale(settings: EventSettings, theta: number): Scale {
+  const { schedule, epsilon, shares, buckets } = settings;
+  const moved = theta * (buckets !== undefined && buckets.group > 1 ? 2 : 1) * eventsPerPerson(settings);
+  return noiseScale(schedule.levels.length, moved, epsilon, shares.release);
+}
+
+/** The scale of a count of a whole day with one share of 32 of ε. @param most what one person or event moves it by */
+export const countScale = ({ epsilon }: EventSettings, most: number): Scale =>
+  noiseScale(1, most, epsilon, 1);
+
+/** What one event gets of ε, for the sums: the release's share, divided by a person's events. */
+export const epsilonPerEvent = (settings: EventSettings): number =>
+  (settings.epsilon * settings.shares.release) / SHARES / eventsPerPerson(settings);
+
 /** Every setting that published numbers depend on, as text: what a snapshot is bound to. Public. */
-export function tickParameters(
-  { schedule, limit, epsilon, perTick }: TickSettings,
-  stream: Settings,
-  more: Record<string, string | number>,
-): Parameters {
-  const ticks = {
-    every: schedule.every,
+export function eventParameters(settings: EventSettings): Parameters {
+  const { of, name, epsilon, schedule, limit, grid, buckets, unsafeSeed, keep, finished } = settings;
+  const texts: Record<string, unknown> = {
+    name,
+    of,
+    epsilon,
+    levels: schedule.levels.map(durationText).join(" "),
+    zone: schedule.calendar.zone,
     lateness: schedule.lateness,
     skew: schedule.skew,
-    budget: epsilon,
-    perTick,
-    perPerson: limit === undefined ? "none" : `${limit.events} every ${limit.every}`,
-    ...more,
+    perPerson:
+      limit === undefined ? "none" : [limit.events, limit.perHour, limit.sum].map((n) => n ?? "-").join(" "),
+    max: grid?.max,
+    resolution: grid?.resolution,
+    threshold: grid === undefined ? undefined : (grid.threshold ?? "chosen"),
+    holdout: finished ? "none: a finished file" : grid?.holdout,
+    edges: buckets && Array.from(buckets.edges).join(" "),
+    history: [keep.days, keep.hours, keep.finer].join(" "),
+    seed: unsafeSeed,
   };
-  const texts = Object.entries(ticks).map(([name, value]) => [name, String(value)]);
-  return { ...parametersOf(stream), ...(Object.fromEntries(texts) as Parameters) };
+  const given = Object.entries(texts).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([key, value]) => [key, String(value)]));
 }

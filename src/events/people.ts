@@ -1,55 +1,66 @@
 /**
- * At most k events of each person count in a period; the others are dropped before anything sees them. What is dropped
- * for one person depends on that person's events alone. So adding or removing a person moves a release by at most
- * what k events move it, and ε/k for each event makes ε for the person.
+ * A person's events of one day of the zone count up to a limit; the rest is dropped before anything else sees it. What is
+ * dropped for one person depends on that person's events alone. So adding or removing a person's day moves a release by at
+ * most the limit: k events, or a sum of s.
  *
  * Ids are kept as keyed 128-bit hashes. Two ids share a counter with odds below 2⁻⁸⁸ at 10⁶ people.
  */
-import { checkInteger, ownOptions } from "../core/checks.js";
-import type { Core } from "../core/core.js";
-import { Stage } from "../core/random.js";
+import { checkInteger, checkPositive, ownOptions } from "../core/checks.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
-import { derivedKey } from "./derivedKey.js";
-import { type Duration, parseDuration } from "./duration.js";
-import type { TickSettings } from "./options.js";
 import { digest, hashText } from "./siphash.js";
 
 export interface PerPerson {
-  /** k: how many events of one person count in a period. Each gets ε/k. Public. */
-  readonly events: number;
-  /** The period, counted from 1970, UTC: "1d" is a UTC day. A whole number of ticks. Public. */
-  readonly every: Duration;
-  /** A public guess of how many people a period has. Snapshots have room for so many; more make them longer. Default 1024. */
+  /** k: how many events of one person count in a day of the zone. The noise grows with it. Public. */
+  readonly events?: number;
+  /** How many of them may lie in one hour: keeps the shape of the day at the same noise. Public. */
+  readonly perHour?: number;
+  /** s, for sums: a person's values of a day count until they sum to s. Instead of `events`. Public. */
+  readonly sum?: number;
+  /** A public guess of how many people a day has. Snapshots have room for so many; more make them longer. Default 1024. */
   readonly people?: number;
 }
 
 export interface PersonLimit {
-  readonly events: number;
-  readonly every: number;
+  /** k, or undefined if values are limited by their sum. */
+  readonly events: number | undefined;
+  readonly perHour: number | undefined;
+  /** s in units of the values, or undefined. */
+  readonly sum: number | undefined;
   readonly people: number;
 }
 
 const MOST_PEOPLE = 2 ** 24;
-/** More periods than this between the oldest open tick and the clock are not written out. */
-const MOST_PERIODS = 8;
-/** Counters are 16 bits wide. */
 const MOST_EVENTS = 65_535;
+/** More days than this between the oldest open period and the clock are not written out. */
+const MOST_DAYS = 4;
 /** Ids longer than this are mistakes: hashing them would only cost time. */
 const LONGEST_ID = 4096;
 
-export function resolvePerPerson(options: PerPerson | undefined, tick: number): PersonLimit | undefined {
+export function resolvePerPerson(options: number | PerPerson | undefined): PersonLimit | undefined {
   if (options === undefined) return undefined;
-  const own = ownOptions("perPerson", options, ["events", "every", "people"]);
-  const events = checkInteger("perPerson.events", own.events, 1, MOST_EVENTS);
-  const every = parseDuration("perPerson.every", own.every);
-  if (every % tick !== 0)
-    throw new RangeError(
-      `perPerson.every: expected a whole number of ticks of ${tick} ms, got ${every} ms; a tick must lie in one period`,
+  const asked = typeof options === "number" ? { events: options } : options;
+  if (typeof asked === "object" && (asked as object | null) !== null && Object.hasOwn(asked, "every"))
+    throw new TypeError(
+      'perPerson.every: expected none; a person\'s period is a day of the zone. Set "zone" for whose days',
     );
-  return { events, every, people: checkInteger("perPerson.people", own.people ?? 1024, 1, MOST_PEOPLE) };
+  const own = ownOptions("perPerson", asked, ["events", "perHour", "sum", "people"]);
+  if ((own.events === undefined) === (own.sum === undefined))
+    throw new TypeError(
+      "perPerson: expected either events, how many of a person's events count in a day, or sum",
+    );
+  const people = checkInteger("perPerson.people", own.people ?? 1024, 1, MOST_PEOPLE);
+  if (own.sum !== undefined) {
+    if (own.perHour !== undefined)
+      throw new TypeError("perPerson.perHour: expected none beside perPerson.sum");
+    return { events: undefined, perHour: undefined, sum: checkPositive("perPerson.sum", own.sum), people };
+  }
+  const events = checkInteger("perPerson.events", own.events, 1, MOST_EVENTS);
+  const perHour =
+    own.perHour === undefined ? undefined : checkInteger("perPerson.perHour", own.perHour, 1, events);
+  return { events, perHour, sum: undefined, people };
 }
 
-/** Refuses what is no id, before anything changes. Ids are private: the message says nothing about them. */
+/** Rejects what is no id, before anything changes. Ids are private: the message says nothing about them. */
 export function checkPerson(person: unknown): asserts person is string {
   if (typeof person !== "string" || person.length === 0 || person.length > LONGEST_ID)
     throw new TypeError(
@@ -57,100 +68,125 @@ export function checkPerson(person: unknown): asserts person is string {
     );
 }
 
-/** Who counts the events of people for one stream: nobody, the stream itself, or a hub before it. */
-export function peopleOf(
-  { limit, limitedBefore }: TickSettings,
-  core: Core,
-  key: Uint32Array,
-): People | undefined {
-  return limit === undefined || limitedBefore
-    ? undefined
-    : new People(derivedKey(core, key, Stage.people, 4), limit);
+/** How many people of a day lost something to their limit, and how many lost nothing. Private. */
+export interface LimitedPeople {
+  readonly lost: number;
+  readonly whole: number;
 }
 
 export class People {
+  // Parameters
   readonly #key: Uint32Array;
-  readonly #limit: PersonLimit;
-  /** Period → who had how many events in it. More than one while late events still come. */
-  readonly #periods = new Map<number, Counters>();
-  /** The period of the event before: most events come in the order of time. */
-  #last = NaN;
-  #counters: Counters | undefined;
+  readonly #most: number;
+  readonly #perHour: number | undefined;
+  readonly #room: number;
+  // State: by the start of the day, and of the hour. More than one while late events still come.
+  readonly #days = new Map<number, Counters>();
+  readonly #hours = new Map<number, Counters>();
 
-  /** @param key 4 secret words */
-  constructor(key: Uint32Array, limit: PersonLimit) {
+  /**
+   * @param key 4 secret words
+   * @param most k, or s in grid units, below 2³¹
+   */
+  constructor(key: Uint32Array, { perHour, people }: PersonLimit, most: number) {
     this.#key = key;
-    this.#limit = limit;
+    this.#most = most;
+    this.#perHour = perHour;
+    this.#room = people;
   }
 
-  /** Counts an event; false if the person has had all events of this period. */
-  admit(person: string, at: number): boolean {
-    return this.admitHash(this.hash(person), at);
-  }
-
-  /** Stands for a person in memory and in snapshots: 4 words, valid until the next call. */
+  /** The keyed hash that stands for a person in memory and in snapshots: 4 words, valid until the next call. */
   hash(person: string): Uint32Array {
     hashText(this.#key, person);
     return digest;
   }
 
-  /** The same for a person whose hash is known: 4 words. */
-  admitHash(hash: Uint32Array, at: number): boolean {
-    const period = Math.floor(at / this.#limit.every);
-    const counters = period === this.#last ? this.#counters! : this.#turnTo(period);
-    return counters.add(hash, this.#limit.events);
+  /**
+   * Counts an event towards its person's limit and returns how much of it counts: `amount`, less, or 0.
+   * @param day start of its day
+   * @param hour start of its hour
+   * @param amount 1 for an event, or the value in grid units
+   */
+  admit(hash: Uint32Array, day: number, hour: number, amount: number): number {
+    const counters = tableOf(this.#days, day);
+    const hourly = this.#perHour === undefined ? undefined : tableOf(this.#hours, hour);
+    const granted = Math.min(
+      amount,
+      this.#most - counters.amount(hash),
+      hourly === undefined ? Infinity : this.#perHour! - hourly.amount(hash),
+    );
+    counters.add(hash, granted, granted < amount);
+    if (granted > 0) hourly?.add(hash, granted, false);
+    return granted;
   }
 
-  #turnTo(period: number): Counters {
-    let counters = this.#periods.get(period);
-    if (counters === undefined) this.#periods.set(period, (counters = new Counters()));
-    this.#last = period;
-    this.#counters = counters;
-    return counters;
+  /** What the limit did to the people of a day. */
+  limited(day: number): LimitedPeople {
+    const counters = this.#days.get(day);
+    return counters === undefined
+      ? { lost: 0, whole: 0 }
+      : { lost: counters.lost, whole: counters.people - counters.lost };
   }
 
-  /** Forgets the periods that are over at `time`. */
-  forgetBefore(time: number): void {
-    for (const period of this.#periods.keys())
-      if ((period + 1) * this.#limit.every <= time) this.#periods.delete(period);
-    if (!this.#periods.has(this.#last)) {
-      this.#last = NaN;
-      this.#counters = undefined; // so that it can be freed
-    }
+  /** Forgets days and hours before these. */
+  forgetBefore(day: number, hour: number): void {
+    for (const start of this.#days.keys()) if (start < day) this.#days.delete(start);
+    for (const start of this.#hours.keys()) if (start < hour) this.#hours.delete(start);
   }
 
   /** Bytes held. */
   get bytes(): number {
     let sum = 0;
-    for (const counters of this.#periods.values()) sum += counters.bytes;
+    for (const tables of [this.#days, this.#hours])
+      for (const counters of tables.values()) sum += counters.bytes;
     return sum;
   }
 
   /**
-   * Writes every period that has a time in [from, to), whether or not anybody had events in it. If these are too many,
-   * as when old events are read from a file, a power of two of periods is written that holds all people.
+   * Writes the tables of these days and hours, whether or not anybody had events in them. If there are others, as when old
+   * events are read under a later clock, a power of two of tables is written.
    */
-  save(writer: Encoder, from: number, to: number): void {
-    const { every, people } = this.#limit;
-    const first = Math.floor(from / every);
-    let count = Math.ceil(to / every) - first;
-    const used = Math.max(first - 1, ...this.#periods.keys()) + 1 - first;
-    if (count > MOST_PERIODS || count < used) for (count = 1; count < used;) count *= 2;
-    writer.count(count);
-    const nobody = new Counters();
-    for (let period = first; period < first + count; period++) {
-      writer.double(period);
-      (this.#periods.get(period) ?? nobody).save(writer, people);
-    }
+  save(writer: Encoder, days: readonly number[], hours: readonly number[]): void {
+    writeTables(writer, this.#days, days, this.#room);
+    if (this.#perHour !== undefined) writeTables(writer, this.#hours, hours, this.#room);
   }
 
   load(reader: Decoder): void {
-    for (let left = reader.count(); left > 0; left--) {
-      const period = reader.double();
-      const counters = new Counters();
-      counters.load(reader);
-      this.#periods.set(period, counters);
-    }
+    readTables(reader, this.#days);
+    if (this.#perHour !== undefined) readTables(reader, this.#hours);
+  }
+}
+
+function tableOf(tables: Map<number, Counters>, start: number): Counters {
+  let counters = tables.get(start);
+  if (counters === undefined) tables.set(start, (counters = new Counters()));
+  return counters;
+}
+
+function writeTables(
+  writer: Encoder,
+  tables: ReadonlyMap<number, Counters>,
+  starts: readonly number[],
+  room: number,
+): void {
+  const all = [...new Set([...starts.slice(0, MOST_DAYS * 25), ...tables.keys()])].sort((a, b) => a - b);
+  let count = starts.length;
+  while (count < all.length) count = Math.max(1, 2 * count);
+  writer.count(count);
+  const nobody = new Counters();
+  for (let i = 0; i < count; i++) {
+    const start = all[i];
+    writer.double(start ?? NaN);
+    ((start === undefined ? undefined : tables.get(start)) ?? nobody).save(writer, room);
+  }
+}
+
+function readTables(reader: Decoder, tables: Map<number, Counters>): void {
+  for (let left = reader.count(); left > 0; left--) {
+    const start = reader.double();
+    const counters = new Counters();
+    counters.load(reader);
+    if (counters.people > 0) tables.set(start, counters);
   }
 }
 
@@ -167,9 +203,23 @@ class Counters {
     return (this.#parts[place] ??= new Part());
   }
 
-  /** Adds one to a person's counter unless it is at `most`; false if it is. */
-  add(hash: Uint32Array, most: number): boolean {
-    return this.#partOf(hash).add(hash, most);
+  /** What of a person has counted so far. */
+  amount(hash: Uint32Array): number {
+    return this.#partOf(hash).amount(hash);
+  }
+
+  /** Adds to a person's amount; `lost` marks the person as one whose events did not all count. */
+  add(hash: Uint32Array, amount: number, lost: boolean): void {
+    this.#partOf(hash).add(hash, amount, lost);
+  }
+
+  get people(): number {
+    return this.#parts.reduce((sum, part) => sum + (part?.people ?? 0), 0);
+  }
+
+  /** People who lost something. */
+  get lost(): number {
+    return this.#parts.reduce((sum, part) => sum + (part?.lost ?? 0), 0);
   }
 
   get bytes(): number {
@@ -178,8 +228,7 @@ class Counters {
 
   /** @param room for as many people, doubled as often as there are more: so its length tells no smaller number */
   save(writer: Encoder, room: number): void {
-    const people = this.#parts.reduce((sum, part) => sum + (part?.people ?? 0), 0);
-    while (room < people) room *= 2;
+    while (room < this.people) room *= 2;
     const words = new Uint32Array(ENTRY * room);
     let at = 0;
     for (const part of this.#parts) at = part?.write(words, at) ?? at;
@@ -199,10 +248,14 @@ class Counters {
 /** Words of an entry: a hash and then its count, side by side, so that the memory is waited for once. */
 const ENTRY = 5;
 const COUNT = 4;
+/** Added to a count: 1 so that an entry is never 0, and the top bit for people who lost something. */
+const PRESENT = 1;
+const LOST = 2 ** 31;
 
 /** Open addressing with linear probing; a count of 0 marks a free place. */
 class Part {
   people = 0;
+  lost = 0;
   #entries = new Uint32Array(ENTRY * SMALLEST);
   /** Places per value of a hash's first word. The product with such a word is exact: 53 bits are enough for it. */
   #share = SMALLEST / 2 ** 32;
@@ -211,13 +264,18 @@ class Part {
     return this.#entries.byteLength;
   }
 
-  add(hash: Uint32Array, most: number): boolean {
+  amount(hash: Uint32Array): number {
+    const count = this.#entries[this.#find(hash) + COUNT]!;
+    return count === 0 ? 0 : (count & (LOST - 1)) - PRESENT;
+  }
+
+  add(hash: Uint32Array, amount: number, lost: boolean): void {
     const at = this.#find(hash);
-    const count = this.#entries[at + COUNT]!;
-    if (count === most) return false;
-    if (count === 0) this.put(hash, 1);
-    else this.#entries[at + COUNT] = count + 1;
-    return true;
+    const before = this.#entries[at + COUNT]!;
+    if (before === 0) return this.put(hash, amount + PRESENT + (lost ? LOST : 0));
+    const isLost = before >= LOST;
+    if (lost && !isLost) this.lost++;
+    this.#entries[at + COUNT] = before + amount + (lost && !isLost ? LOST : 0);
   }
 
   /** Takes a person who is not here yet. */
@@ -225,6 +283,7 @@ class Part {
     if (4 * ENTRY * (this.people + 1) > 3 * this.#entries.length) this.#grow();
     this.#write(hash, count);
     this.people++;
+    if (count >= LOST) this.lost++;
   }
 
   /** Writes hash and count of everyone; returns where it stopped. */

@@ -1,28 +1,49 @@
 /** What a release of events will cost in error, before any data: everything follows from public parameters. */
-import { errorOfLength, plan as planPositions, type Plan } from "../stream/plan.js";
-import type { Settings, StreamOptions } from "../stream/options.js";
+import { plan as planPositions, type Plan } from "../stream/plan.js";
+import type { StreamOptions } from "../stream/options.js";
+import { noiseQuantile } from "../stream/answer.js";
+import { laplaceVariance, NO_SPREAD } from "../stream/variance.js";
 import { rankSpread } from "./buckets.js";
+import { DAY, DayPeriods } from "./calendar.js";
 import { type Duration, durationText, parseDuration } from "./duration.js";
-import { type HistogramOptions, resolveHistogram } from "./histogramOptions.js";
+import { spreadOf } from "./history.js";
 import { isEvents } from "./open.js";
-import { type EventStreamOptions, resolveEventStream, type TickSettings } from "./options.js";
+import {
+  epsilonPerEvent,
+  eventsPerPerson,
+  type EventSettings,
+  type EventStreamOptions,
+  type HistogramOptions,
+  resolveEvents,
+} from "./options.js";
+import { SHARES } from "./shares.js";
+
+/** The error of one question. */
+export interface PlannedError {
+  /** "1h", "1d", "7d". */
+  readonly period: string;
+  /** Standard error of a whole period of that length. */
+  readonly standardError: number;
+  /** Half the width of its 95 % interval. */
+  readonly reach: number;
+  /** Standard error of plain Laplace noise on that question alone, with all of ε. */
+  readonly plain: number;
+  /** Of histograms alone: noise in the number of events below the median, which decides where a percentile is. */
+  readonly rankError?: number;
+}
 
 export interface EventPlan {
   readonly epsilon: number;
-  /** What one event gets of ε. */
+  /** What one event gets of ε for the sums. */
   readonly epsilonPerEvent: number;
-  /** There is a new estimate this often. */
-  readonly block: string;
-  readonly holdoutTicks: number;
-  /** What the errors are of: "count", "sum, in units of θ", or "count of a bucket". */
+  readonly every: string;
+  readonly levels: readonly string[];
+  readonly zone: string;
+  /** How long after the start the first number comes, at most. */
+  readonly firstNumberAfter: string;
+  /** The unit of the errors: "events", "θ", "a person's sum" or "events of a bucket". */
   readonly errorsOf: string;
-  /** Noise in a range of this length, averaged over where it lies. */
-  readonly errors: readonly {
-    readonly range: string;
-    readonly standardError: number;
-    /** Of histograms alone: noise in the number of events below the median, which decides where a percentile is. */
-    readonly rankError?: number;
-  }[];
+  readonly errors: readonly PlannedError[];
 }
 
 /** Error and memory of a release, from its options alone. */
@@ -32,59 +53,75 @@ export function plan(options: StreamOptions | EventStreamOptions | HistogramOpti
   return isEvents(options) ? planEvents(options) : planPositions(options as StreamOptions);
 }
 
-const RANGES: readonly Duration[] = ["1m", "1h", "1d", "7d", "30d"];
+const RANGES: readonly Duration[] = ["7d", "30d"];
 
-/** @param ranges lengths of ranges that errors are told for */
+/** @param ranges further lengths, beside the levels, that errors are told for */
 export function planEvents(
   options: EventStreamOptions | HistogramOptions,
   ranges: readonly Duration[] = RANGES,
 ): EventPlan {
-  if (Object.hasOwn(options, "edges")) {
-    const settings = resolveHistogram(options as HistogramOptions);
-    const { stream, perEvent, edges, group } = settings;
-    const n = edges.length + 1;
-    const rank = Math.sqrt(rankSpread(n, group, Math.floor(n / 2), 0.5).variance);
-    const errors = errorsOf(stream, settings, ranges, perEvent).map((error) => ({
-      ...error,
-      rankError: error.standardError * rank,
-    }));
-    return { ...headOf(settings, stream, 0), errorsOf: "count of a bucket", errors };
-  }
-  const settings = resolveEventStream(options);
-  const { stream } = settings.columns[0]!;
+  const settings = resolveEvents(options);
+  const { schedule, grid, epsilon } = settings;
+  const { levels, calendar, lateness } = schedule;
+  const lengths = [...levels, ...ranges.map((range) => parseDuration("range", range))];
+  const held = grid !== undefined && grid.threshold === undefined ? grid.holdout + DAY : 0;
+  const whole = [...new Set(lengths)].filter((length) => length % levels[0]! === 0).sort((a, b) => a - b);
   return {
-    ...headOf(settings, stream, settings.choosing + settings.warming),
-    errorsOf: settings.of === "count" ? "count" : "sum, in units of θ",
-    errors: errorsOf(stream, settings, ranges, 1),
+    epsilon,
+    epsilonPerEvent: epsilonPerEvent(settings),
+    every: durationText(levels[0]!),
+    levels: levels.map(durationText),
+    zone: calendar.zone,
+    firstNumberAfter: durationText(held + 2 * levels[0]! + lateness),
+    errorsOf: unitOf(settings),
+    errors: whole.map((length) => errorOf(settings, length)),
   };
 }
 
-function headOf({ epsilon, eventEpsilon, schedule }: TickSettings, stream: Settings, holdoutTicks: number) {
-  const block = durationText(stream.blockLength * schedule.every);
-  return { epsilon, epsilonPerEvent: eventEpsilon, block, holdoutTicks };
+function unitOf({ buckets, grid, limit }: EventSettings): string {
+  if (buckets !== undefined) return "events of a bucket";
+  if (grid === undefined) return "events";
+  return limit?.sum === undefined ? "θ" : "a person's sum";
 }
 
-function errorsOf(
-  stream: Settings,
-  { schedule }: TickSettings,
-  ranges: readonly Duration[],
-  perEvent: number,
-) {
-  return ranges
-    .map((range) => parseDuration("range", range) / schedule.every)
-    .filter((ticks) => ticks >= 1 && ticks <= stream.blocksPerForest * stream.blockLength)
-    .map((ticks) => ({
-      range: durationText(ticks * schedule.every),
-      standardError: perEvent * errorOfLength(stream, ticks),
-    }));
+/** The error of a range of whole periods from midnight. */
+function errorOf(settings: EventSettings, length: number): PlannedError {
+  const { schedule, epsilon, shares, buckets } = settings;
+  const { levels } = schedule;
+  const { shape } = new DayPeriods({ start: 0, end: DAY }, levels);
+  const [days, rest] = [Math.floor(length / DAY), length % DAY];
+  const [day, part] = [
+    spreadOf(shape).of(0, shape.sizes[0]!),
+    rest === 0 ? NO_SPREAD : spreadOf(shape).of(0, rest / levels[0]!),
+  ];
+  const moved = eventsPerPerson(settings) * (buckets !== undefined && buckets.group > 1 ? 2 : 1);
+  const scale = (levels.length * moved * SHARES) / (epsilon * shares.release);
+  const counts = settings.grid === undefined;
+  const node = counts ? laplaceVariance(scale) : 2 * scale ** 2;
+  const variance = (days * day.variance + part.variance) * node;
+  const fourth = (days * day.fourth + part.fourth) * (node ** 2 + (counts ? node / 3 : 0));
+  const plain = eventsPerPerson(settings) / epsilon;
+  const standardError = Math.sqrt(variance);
+  const n = (buckets?.edges.length ?? 0) + 1;
+  return {
+    period: durationText(length),
+    standardError,
+    reach: noiseQuantile(0.95, { variance, fourth }) * standardError + (counts ? 0.5 : 0),
+    plain: Math.sqrt(counts ? laplaceVariance(plain) : 2 * plain ** 2),
+    ...(buckets === undefined
+      ? {}
+      : {
+          rankError: standardError * Math.sqrt(rankSpread(n, buckets.group, Math.floor(n / 2), 0.5).variance),
+        }),
+  };
 }
 
 /** ε lies in here; beyond, a plan makes no sense. */
 const [LEAST, MOST] = [1e-6, 64];
 
 /**
- * The smallest ε from which on the error is at most `target`, to a thousandth; undefined if there is none up to 64. Blocks
- * get longer as ε falls, so an error may fall again further down: the search goes down step by step.
+ * The smallest ε from which on the error is at most `target`, to a thousandth; undefined if there is none up to 64. For value
+ * streams blocks get longer as ε falls, so an error may fall again further down: the search goes down step by step.
  */
 export function solveEpsilon(target: number, errorAt: (epsilon: number) => number): number | undefined {
   let high = MOST;

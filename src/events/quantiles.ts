@@ -9,6 +9,7 @@
 import { noiseQuantile } from "../stream/answer.js";
 import type { Spread } from "../stream/variance.js";
 import { bucketOf, rankSpread } from "./buckets.js";
+import { shareOf } from "./share.js";
 
 /** Noisy counts of a range. */
 export interface NoisyCounts {
@@ -23,19 +24,17 @@ export interface NoisyCounts {
 
 export interface QuantileAnswer {
   readonly p: number;
-  /** The estimate, in units of the values; null where the range has too few events to tell anything. */
+  /** The estimate, in units of the values; null if its interval is open. */
   readonly value: number | null;
-  /** Bounds that hold the p-quantile of the counted events; null where there is none below (above) which it lies. */
+  /** Edges of the whole buckets that hold the p-quantile of the counted events; null if there is none below (above) it. */
   readonly low: number | null;
   readonly high: number | null;
-  /** The same bounds in whole buckets: they hold however the values lie inside a bucket. */
-  readonly edges: readonly [low: number | null, high: number | null];
 }
 
 export interface ShareAnswer {
   readonly x: number;
-  /** The share of events below x. */
-  readonly value: number;
+  /** The share of events below x; null if its interval says nothing. */
+  readonly value: number | null;
   readonly low: number;
   readonly high: number;
 }
@@ -55,38 +54,42 @@ export function quantileOf(noisy: NoisyCounts, p: number, confidence: number): Q
   let top = n; // the last place that may be below it
   while (deviation(top) - reach(top) > 0) top--;
 
-  const smooth = monotone(below);
-  const shape = (bucket: number): Shape => shapeOf(smooth, edges, bucket);
-  /** The crossing of a curve that is negative at place j and not at place j + 1. */
-  const inside = (j: number, curve: (place: number) => number): number =>
-    valueAt(edges, j, crossing(curve(j), curve(j + 1), shape(j)));
   const edge = (place: number): number | null => (place <= 0 || place >= n ? null : edges[place - 1]!);
-  const low = bottom <= 1 ? null : inside(bottom - 1, (j) => deviation(j) + reach(j));
-  const high = top >= n - 1 ? null : inside(top, (j) => deviation(j) - reach(j));
-  const value = smooth[n]! > 0 ? valueOf(smooth, edges, p, shape) : null;
+  const [low, high] = [edge(bottom - 1), edge(top + 1)];
+  if (low === null || high === null) return { p, value: null, low, high };
+  const smooth = monotone(below);
+  const value = valueOf(smooth, edges, p, (bucket) => shapeOf(smooth, edges, bucket));
+  return { p, value: Math.min(high, Math.max(low, value)), low, high };
+}
+
+/** The share of events below x. If x lies inside a bucket, the interval allows for any place of the bucket's events. */
+export function shareBelow(noisy: NoisyCounts, x: number, confidence: number): ShareAnswer {
+  const bucket = bucketOf(noisy.edges, x);
+  const onEdge = bucket > 0 && noisy.edges[bucket - 1] === x;
+  const least = shareAt(noisy, bucket, confidence);
+  const most = onEdge ? least : shareAt(noisy, Math.min(noisy.counts.length, bucket + 1), confidence);
+  const [low, high] = [least.low, most.high];
+  if (low <= 0 && high >= 1) return { x, value: null, low, high };
+  const part = onEdge ? 0 : partOf(noisy.edges, bucket, x);
   return {
-    p,
-    value: value === null ? null : Math.min(high ?? Infinity, Math.max(low ?? -Infinity, value)),
+    x,
+    value: Math.min(high, Math.max(low, least.value + part * (most.value - least.value))),
     low,
     high,
-    edges: [edge(bottom - 1), edge(top + 1)],
   };
 }
 
-/** The share of events below x, from the noisy counts below and above it. */
-export function shareOf(noisy: NoisyCounts, x: number, confidence: number): ShareAnswer {
-  const n = noisy.counts.length;
-  const below = cumulative(noisy.counts);
-  const smooth = monotone(below);
-  const total = smooth[n]!;
-  if (!(total > 0)) return { x, value: 0.5, low: 0, high: 1 };
-  const bucket = bucketOf(noisy.edges, x);
-  const part = shapeOf(smooth, noisy.edges, bucket)(partOf(noisy.edges, bucket, x));
-  const share = (place: number): number => smooth[place]! / total;
-  const value = share(bucket) + part * (share(bucket + 1) - share(bucket));
-  // p is not refused while the test at x does not refuse it. Its reach changes little with p: taken at the estimate.
-  const width = Math.max(...[bucket, bucket + 1].map((j) => reachAt(noisy, j, value, confidence))) / total;
-  return { x, value, low: Math.max(0, value - width), high: Math.min(1, value + width) };
+/** The share of events below a place. */
+function shareAt({ counts, group, spread }: NoisyCounts, place: number, confidence: number) {
+  const side = (from: number, to: number) => {
+    const value = counts.subarray(from, to).reduce((sum, count) => sum + count, 0);
+    const own = rankSpread(to - from, group, to - from, 0);
+    return {
+      value,
+      spread: { variance: own.variance * spread.variance, fourth: own.fourth * spread.fourth },
+    };
+  };
+  return shareOf(side(0, place), side(place, counts.length), confidence);
 }
 
 /** How far noise moves D_j at this confidence. */
@@ -94,7 +97,8 @@ function reachAt({ counts, group, spread }: NoisyCounts, j: number, p: number, c
   const weights = rankSpread(counts.length, group, j, p);
   const variance = weights.variance * spread.variance;
   return (
-    noiseQuantile(confidence, { variance, fourth: weights.fourth * spread.fourth }) * Math.sqrt(variance)
+    noiseQuantile(confidence, { variance, fourth: weights.fourth * spread.fourth }) * Math.sqrt(variance) +
+    0.5
   );
 }
 

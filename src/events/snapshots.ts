@@ -3,13 +3,11 @@ import type { Decoder, Encoder } from "../stream/codec.js";
 import type { SnapshotKey } from "../stream/sealing.js";
 import { encodeState, openSnapshot, type Parameters } from "../stream/snapshot.js";
 import { SnapshotSequence } from "../stream/snapshotSequence.js";
-import { parseTime } from "./duration.js";
-import type { EventOptions, TickSettings } from "./options.js";
 
 /** What can be put into a snapshot and resumed from one. */
 export interface Snapshotted {
   readonly snapshots: Snapshots;
-  /** Resumes from what it wrote under the same settings, after key and origin. */
+  /** Resumes from what it wrote under the same settings, after the noise key. */
   load(state: Decoder): void;
 }
 
@@ -18,7 +16,7 @@ export class Snapshots extends SnapshotSequence {
 
   /**
    * @param parameters what they are bound to, asked for when there is one
-   * @param save writes the state: key and origin first
+   * @param save writes the state: the noise key first
    */
   constructor(parameters: () => Parameters, save: (writer: Encoder) => void) {
     super(() => encodeState(parameters(), save));
@@ -33,30 +31,18 @@ export class Snapshots extends SnapshotSequence {
 
 /**
  * A stream that resumes from a snapshot.
- * @param make makes it again, with the settings and the key of the snapshot
+ * @param make makes it again, with the noise key of the snapshot
  */
-export async function resume<S extends TickSettings, T extends Snapshotted>(
+export async function resume<T extends Snapshotted>(
   bytes: Uint8Array,
   key: SnapshotKey,
-  options: EventOptions,
-  settings: S,
   parameters: Parameters,
-  make: (settings: S, noiseKey: Uint32Array) => T,
+  make: (noiseKey: Uint32Array) => T,
 ): Promise<T> {
   const { sequence, salt, state } = await openSnapshot(bytes, key, parameters);
-  const noiseKey = state.words(8);
-  const stream = make(withOrigin(settings, options, state.double()), noiseKey);
+  const stream = make(state.words(8));
   stream.snapshots.resume(sequence, salt);
   stream.load(state);
   if (!state.atEnd) throw new Error("snapshot: expected nothing after the state; made by another version?");
   return stream;
-}
-
-/** The origin that the snapshot has: the default one depends on when a stream was made. */
-function withOrigin<S extends TickSettings>(settings: S, options: EventOptions, origin: number): S {
-  if (options.origin !== undefined && parseTime("origin", options.origin) !== origin)
-    throw new RangeError(
-      `snapshot: expected one made with origin = ${settings.schedule.origin}, got ${origin}; restore it with the options it was made with`,
-    );
-  return { ...settings, schedule: { ...settings.schedule, origin } };
 }

@@ -1,7 +1,11 @@
 /** What a release of events says about itself: for machines (`statement`) and for people (`explain`). */
 import { RANDOMNESS } from "../stream/statement.js";
-import { durationText, periodText, timeText } from "./duration.js";
-import type { EventSettings, TickSettings } from "./options.js";
+import { DAY, DayPeriods } from "./calendar.js";
+import { durationText, timeText } from "./duration.js";
+import { spreadOf } from "./history.js";
+import type { EventMetric } from "./metric.js";
+import { epsilonPerEvent } from "./options.js";
+import { SHARES, type Shares } from "./shares.js";
 
 export interface EventStatement {
   readonly system: string;
@@ -11,142 +15,171 @@ export interface EventStatement {
   readonly unit: string;
   readonly epsilon: number;
   readonly delta: 0;
-  /** What one event gets of ε: all of it, or a k-th. */
+  /** What one event gets of ε for the sums. */
   readonly epsilonPerEvent: number;
+  /** How ε is divided, in 32nds. */
+  readonly shares: Shares;
   /** False when anyone who knows the seed can remove the noise. */
   readonly private: boolean;
   readonly composition: string;
   readonly every: string;
-  readonly origin: string;
+  readonly levels: readonly string[];
+  readonly zone: string;
   readonly lateness: string;
-  readonly perPerson: { readonly events: number; readonly every: string } | null;
+  readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
+  /** Values are rounded to multiples of it; null for counts. */
+  readonly resolution: number | null;
   /** θ, once it is known; null for counts. */
   readonly threshold: number | null;
-  readonly holdoutTicks: number;
-  readonly fanout: number;
-  readonly levels: number;
-  /** How long a block is: there is a new estimate this often. */
-  readonly block: string;
+  /** When the first number is published, at the earliest. */
+  readonly firstNumber: string;
   readonly noise: string;
-  /** Scale of the noise on every node, by what is released, once it is known. */
-  readonly noiseScales: Readonly<Record<string, number | null>>;
+  /** Scale of the noise on every node, in units of the values, once it is known. */
+  readonly noiseScale: number | null;
+  /** Standard error of one whole period of each level, once the noise is known. */
+  readonly standardErrors: Readonly<Record<string, number>> | null;
   readonly randomness: string;
   readonly core: "wasm" | "js";
-  /** Ticks published so far. */
-  readonly published: number;
   readonly notProtected: readonly string[];
 }
 
-const DISJOINT =
-  "Every event is in one tick, ticks of the hold-out and published ticks are disjoint, and so are forests: ε in all.";
+const COMPOSITION =
+  "Every event is in one period of each level and in one day; levels share ε equally, days are disjoint and have noise of their own, and the parts beside the sums have shares of their own: ε in all.";
 
-/** Why ε holds for all of it, by what is published. */
-const COMPOSITION = {
-  sum: DISJOINT,
-  count: DISJOINT,
-  mean: "Sums and counts are two releases of the same events, at half of ε each; hold-out and published ticks are disjoint: ε in all.",
+const SYSTEM = {
+  sum: "sums of events by calendar periods",
+  count: "counts of events by calendar periods",
+  mean: "means of events by calendar periods, from Σ v and Σ (θ − v)",
+  histogram: "histograms of events by calendar periods",
 } as const;
 
-/** @param theta NaN until it is known */
-export function streamStatement(
-  settings: EventSettings,
-  theta: number,
-  core: "wasm" | "js",
-  published: number,
-): EventStatement {
-  const { columns, of, schedule, choosing, warming } = settings;
-  const { fanout, levels, blockLength, unsafeSeed } = columns[0]!.stream;
-  const threshold = of === "count" || Number.isNaN(theta) ? null : theta;
-  const scales = columns.map(({ counts, stream }) => {
-    const largest = counts ? 1 : threshold;
-    return [counts ? "counts" : "sums", largest === null ? null : (levels * largest) / stream.epsilon];
-  });
+export function eventStatement(metric: EventMetric): EventStatement {
+  const { settings, core, theta, scale } = metric;
+  const { of, epsilon, shares, schedule, limit, grid, unsafeSeed } = settings;
+  const unit = grid?.resolution ?? 1;
+  const known = !Number.isNaN(scale);
   return {
-    system: `ToPS over ticks, ${of}`,
-    ...unitOf(settings),
+    system: SYSTEM[of],
+    ...unitOf(metric),
+    epsilon,
     delta: 0,
+    epsilonPerEvent: epsilonPerEvent(settings),
+    shares,
     private: unsafeSeed === undefined,
-    composition: COMPOSITION[of],
-    threshold,
-    holdoutTicks: choosing + warming,
-    fanout,
-    levels,
-    block: durationText(blockLength * schedule.every),
+    composition: COMPOSITION,
+    every: durationText(schedule.levels[0]!),
+    levels: schedule.levels.map(durationText),
+    zone: schedule.calendar.zone,
+    lateness: durationText(schedule.lateness),
+    perPerson: limit === undefined ? null : limitText(limit),
+    resolution: grid?.resolution ?? null,
+    threshold: grid === undefined || Number.isNaN(theta) ? null : theta,
+    firstNumber: timeText(metric.firstNumberAt),
     noise: "discrete Laplace, sampled exactly",
-    noiseScales: Object.fromEntries(scales) as Record<string, number | null>,
-    randomness: randomnessOf(unsafeSeed),
-    core,
-    published,
+    noiseScale: known ? scale * unit : null,
+    standardErrors: known
+      ? standardErrors(schedule.levels, Math.sqrt(metric.nodeNoise.variance) * unit)
+      : null,
+    randomness: unsafeSeed === undefined ? RANDOMNESS.secret : RANDOMNESS.unsafe,
+    core: core.name,
+    notProtected: notProtected(limit !== undefined),
   };
 }
 
-/** The part that follows from ticks and people alone. */
-export function unitOf({ schedule, limit, epsilon, eventEpsilon }: TickSettings) {
-  const person = limit !== undefined;
-  const period = person ? periodText(limit.every) : "";
+const limitText = ({
+  events,
+  perHour,
+  sum,
+}: {
+  events: number | undefined;
+  perHour: number | undefined;
+  sum: number | undefined;
+}) => ({
+  ...(events === undefined ? {} : { events }),
+  ...(perHour === undefined ? {} : { perHour }),
+  ...(sum === undefined ? {} : { sum }),
+});
+
+/** The standard error of the first whole period of each level, in a day of 24 hours. @param deviation of a node's noise */
+export function standardErrors(levels: readonly number[], deviation: number): Record<string, number> {
+  const { shape } = new DayPeriods({ start: 0, end: DAY }, levels);
+  return Object.fromEntries(
+    levels.map((level) => [
+      durationText(level),
+      Math.sqrt(spreadOf(shape).of(0, level / levels[0]!).variance) * deviation,
+    ]),
+  );
+}
+
+function unitOf({ settings }: EventMetric) {
+  const person = settings.limit !== undefined;
+  const zone = settings.schedule.calendar.zone;
   return {
     definition: person
-      ? `person-level differential privacy, per ${period}`
+      ? `person-level differential privacy, per day (${zone})`
       : "event-level differential privacy",
     neighbours: person
-      ? `streams that differ in all events of one person within one ${period}, added or removed`
+      ? `streams that differ in all events of one person within one day (${zone}), added or removed`
       : "streams that differ in one event, added or removed",
-    unit: person ? `one person, per ${period}` : "one event",
-    epsilon,
-    epsilonPerEvent: eventEpsilon,
-    every: durationText(schedule.every),
-    origin: timeText(schedule.origin),
-    lateness: durationText(schedule.lateness),
-    perPerson: person ? { events: limit.events, every: durationText(limit.every) } : null,
-    notProtected: notProtected(limit?.events, period),
+    unit: person ? `one person, per day (${zone})` : "one event",
   };
 }
 
-function notProtected(events: number | undefined, period: string): string[] {
+function notProtected(person: boolean): string[] {
   return [
-    events === undefined
-      ? "a person with many events: k events of one person are protected at kε; perPerson bounds k"
-      : `a person over several periods: n periods (one ${period} each) are protected at nε`,
-    ...(events === undefined ? ["an event that is moved or replaced: a removal and an addition, so 2ε"] : []),
+    person
+      ? "a person over several days: n days are protected at nε"
+      : "a person with many events: k events of one person are protected at kε; perPerson bounds k",
+    ...(person ? [] : ["an event that is moved or replaced: a removal and an addition, so 2ε"]),
     "against anyone who can read the memory of this process or its snapshots",
   ];
 }
 
-export const randomnessOf = (unsafeSeed: string | undefined): string =>
-  unsafeSeed === undefined ? RANDOMNESS.secret : RANDOMNESS.unsafe;
-
-const number = (value: number): string => String(Number(value.toPrecision(6)));
+const number = (value: number): string => String(Number(value.toPrecision(3)));
 
 /** The statement as a short text that a person can read. */
 export function explainEvents(statement: EventStatement): string {
-  const { unit, epsilon, perPerson, noiseScales, threshold, holdoutTicks, block } = statement;
-  const limit =
-    perPerson === null
-      ? []
-      : [
-          `The first ${perPerson.events} events of each person count in a period of ${perPerson.every}; later ones are dropped. Each event gets ε = ${number(statement.epsilonPerEvent)}.`,
-        ];
-  const scales = Object.entries(noiseScales).map(
-    ([name, scale]) => `${name}: ${scale === null ? "θ is not chosen yet" : `scale ${number(scale)}`}`,
-  );
+  const { unit, epsilon, perPerson, threshold, resolution, standardErrors: errors, shares } = statement;
+  const levels = statement.levels.map((level) => `${level}`).join(", ");
   return [
     statement.private
       ? `This stream is published under ${statement.definition} with ε = ${epsilon}.`
       : "This stream is NOT PRIVATE (it was made from a seed).",
     ...(statement.private
       ? [
-          `Protected: ${unit}. Adding or removing it changes the probability of any output by at most a factor e^ε = ${number(Math.exp(epsilon))}. How many events there were, and when within a tick, is protected too.`,
+          `Protected: ${unit}. Adding or removing it changes the probability of any output by at most a factor e^ε = ${number(Math.exp(epsilon))}. How many events there were, and when within a period, is protected too.`,
         ]
       : []),
-    ...limit,
-    `A tick is ${statement.every}, counted from ${statement.origin}; it takes events until ${statement.lateness} after its end.`,
-    ...(holdoutTicks === 0 ? [] : [`The first ${holdoutTicks} ticks are held out and never published.`]),
-    ...(threshold === null ? [] : [`Values above θ = ${number(threshold)} count as θ.`]),
-    `There is a new estimate every ${block}; ${statement.levels} levels of fan-out ${statement.fanout} carry noise.`,
-    `Noise on every node: ${statement.noise}; ${scales.join("; ")}.`,
+    ...(perPerson === null ? [] : [limitSentence(perPerson)]),
+    `A number is published every ${statement.every} (time zone ${statement.zone}), ${statement.lateness} after its period has ended; the first one at ${statement.firstNumber}.`,
+    `Levels ${levels} carry noise of scale ${statement.noiseScale === null ? "that follows from θ, which is not chosen yet" : number(statement.noiseScale)} each.` +
+      (errors === null
+        ? ""
+        : ` Standard errors: ${Object.entries(errors)
+            .map(([level, error]) => `${periodWords(level)} ${number(error)}`)
+            .join(", ")}.`),
+    ...(threshold === null ? [] : [`Values above θ = ${number(threshold)} are clamped to θ.`]),
+    ...(resolution === null
+      ? []
+      : [`Values are rounded to multiples of ${resolution}: by at most ${resolution / 2} each.`]),
+    ...(shares.limited > 0
+      ? [`${shares.limited}/${SHARES} of ε counts people who had more events than their limit.`]
+      : []),
+    ...(shares.threshold > 0 ? [`${shares.threshold}/${SHARES} of ε chose θ.`] : []),
+    ...(shares.clipped > 0 ? [`${shares.clipped}/${SHARES} of ε counts events above θ.`] : []),
     statement.composition,
-    `Randomness: ${statement.randomness}. Core: ${statement.core}.`,
+    `Noise: ${statement.noise}. Randomness: ${statement.randomness}. Core: ${statement.core}.`,
     "Not protected:",
     ...statement.notProtected.map((line) => `  - ${line}`),
   ].join("\n");
+}
+
+const periodWords = (level: string): string =>
+  ({ "1s": "a second", "1m": "a minute", "1h": "an hour", "1d": "a day" })[level] ?? level;
+
+function limitSentence({ events, perHour, sum }: NonNullable<EventStatement["perPerson"]>): string {
+  if (sum !== undefined)
+    return `A person's values of a day count until they sum to ${sum}; the rest is dropped.`;
+  const hourly = perHour === undefined ? "" : `, at most ${perHour} of them in an hour`;
+  return `The first ${events} events of each person count in a day${hourly}; later ones are dropped.`;
 }

@@ -12,29 +12,38 @@
  * monotone and moves no further, and penalties are fixed by outputs of other classes. So one-sided noise of scale 1/ε is
  * enough (docs/noisy-max.md).
  */
-import type { Core } from "../core/core.js";
+import type { Candidates, Core } from "../core/core.js";
 import { lastMade } from "../core/lastMade.js";
 import type { Random } from "../core/random.js";
 import { exactRational } from "../core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../core/tables/scale.js";
 
+export { binOf } from "../core/js/heldOut.js";
+
 /** 2^(k/4) for k = 0 … 3; the other powers are these times powers of two, exactly. */
 const ROOTS = [1, 1.189207115002721, Math.SQRT2, 1.681792830507429] as const;
 
-/** The candidates for Θ, in grid units: round(2^(k/4)), each once, and `largest` as the last one. Ascending. */
-export function geometricCandidates(largest: number): Float64Array {
+/**
+ * The candidates for Θ, in grid units: round(2^(k/4)) steps, each once, and `largest` as the last one. Ascending.
+ * @param step a power of two: on a grid finer than this, θ is no finer
+ */
+export function geometricCandidates(largest: number, step = 1): Float64Array {
   const list: number[] = [];
   for (let k = 0; ; k++) {
-    const candidate = Math.round(ROOTS[k % 4]! * 2 ** Math.floor(k / 4));
+    const candidate = step * Math.round(ROOTS[k % 4]! * 2 ** Math.floor(k / 4));
     if (candidate >= largest) return Float64Array.from([...list, largest]);
     if (candidate !== list.at(-1)) list.push(candidate);
   }
 }
 
 /** What is public about the choice: made before any value is seen. */
-export interface Choice {
-  readonly candidates: Float64Array;
-  /** The bins of small numbers: most values are, and a search for each took longer than all else in a hold-out. */
+export interface Choice extends Candidates {
+  /** All candidates but the largest are multiples of it, in grid units. */
+  readonly step: number;
+  /**
+   * The bins of x by ⌈x/step⌉, where that is small: most values are, and a search for each took longer than all else in a
+   * hold-out. It ends before the largest candidate, which may be no multiple of the step.
+   */
   readonly smallBins: Uint8Array;
   readonly epsilon: number;
   readonly hinge: number;
@@ -67,28 +76,30 @@ const UNSURE = 2;
  */
 const SHORT = 0.6;
 
-/** `binOf` of 0, 1, … below SMALL. A search for each would take a tenth of the time to the first number in a page. */
-function smallBins(candidates: Float64Array): Uint8Array {
-  const bins = new Uint8Array(SMALL).fill(candidates.length);
-  for (let k = candidates.length - 1; k >= 0; k--) bins.fill(k, 0, candidates[k]! + 1);
+/** `binOf` of 0, 1, … steps below SMALL. A search for each would take a tenth of the time to the first number in a page. */
+function smallBins(candidates: Float64Array, step: number): Uint8Array {
+  const last = candidates.length - 1;
+  const bins = new Uint8Array(Math.min(SMALL, Math.floor(candidates[last]! / step) + 1)).fill(last);
+  for (let k = last - 1; k >= 0; k--) bins.fill(k, 0, candidates[k]! / step + 1);
   return bins;
 }
 
 export const makeChoice = lastMade(choiceFor);
 
-/** @param holdout m, `maxRange` r, `largest` ⌊max/g⌋ */
-function choiceFor(epsilon: number, holdout: number, maxRange: number, largest: number): Choice {
+/** @param holdout m, `maxRange` r, `largest` ⌊max/g⌋, `step` what candidates are multiples of, in grid units */
+function choiceFor(epsilon: number, holdout: number, maxRange: number, largest: number, step = 1): Choice {
   const ratio = (16 * holdout) / maxRange;
   const factor = Math.min(MOST_FACTOR, Math.max(1, ratio));
   const steepest = MOST_BETA * (ratio < 1 ? Math.max(SHORT, Math.sqrt(ratio)) : Math.sqrt(factor));
-  const worst = (2 * steepest * Math.log(2 * largest)) / epsilon + holdout;
+  const worst = (2 * steepest * Math.log((2 * largest) / step)) / epsilon + holdout;
   let bits = FRACTION_BITS;
   while (bits > 0 && !(worst * 2 ** bits < 2 ** 51 && 2 ** bits / epsilon < 2 ** 40)) bits--;
   const { numerator, denominator } = exactRational(epsilon);
-  const candidates = geometricCandidates(largest);
+  const candidates = geometricCandidates(largest, step);
   return {
     candidates,
-    smallBins: smallBins(candidates),
+    step,
+    smallBins: smallBins(candidates, step),
     epsilon,
     hinge: Math.floor(factor / epsilon),
     steepest,
@@ -97,6 +108,41 @@ function choiceFor(epsilon: number, holdout: number, maxRange: number, largest: 
     countScale: makeScale(denominator, numerator),
   };
 }
+
+/**
+ * The choice for events, whose number is private.
+ * @param divisor one event has ε/divisor, of which this step has `share` eighths; all of it exact
+ * @param error the standard error of a sum, in units of θ over the ε of one event
+ */
+export function eventChoice(
+  epsilon: number,
+  divisor: number,
+  share: number,
+  error: number,
+  largest: number,
+): Choice {
+  const own = (epsilon * share) / (8 * divisor);
+  const { numerator, denominator } = exactRational(epsilon);
+  const candidates = geometricCandidates(largest);
+  const worst = (2 * MOST_BETA * Math.log(2 * largest)) / own + MOST_EVENTS;
+  let bits = FRACTION_BITS;
+  while (bits > 0 && !(worst * 2 ** bits < 2 ** 51 && 2 ** bits / own < 2 ** 40)) bits--;
+  const [up, down] = [8n * BigInt(divisor) * denominator, BigInt(share) * numerator];
+  return {
+    candidates,
+    step: 1,
+    smallBins: smallBins(candidates, 1),
+    epsilon: own,
+    hinge: Math.floor((error * divisor) / epsilon),
+    steepest: MOST_BETA,
+    countWeight: 2 ** bits,
+    scale: makeScale(up << BigInt(bits), down),
+    countScale: makeScale(up, down),
+  };
+}
+
+/** Events of a hold-out beyond this many are more than exact scores allow. */
+const MOST_EVENTS = 2 ** 40;
 
 /** Makes the tables that a choice draws from. */
 export function choiceTables({ scale, countScale }: Choice, core: Core): void {
@@ -108,9 +154,9 @@ export function choiceTables({ scale, countScale }: Choice, core: Core): void {
  * not outweigh all of them together.
  * @param above the noisy number of values above the smallest candidate in a class of 1/13 of those that choose θ
  */
-export function steepness({ epsilon, candidates, steepest }: Choice, above: number): number {
+export function steepness({ epsilon, candidates, step, steepest }: Choice, above: number): number {
   const sure = epsilon * above - UNSURE;
-  const beta = (13 * sure) / (2 * Math.log(Math.max(2, candidates[candidates.length - 1]!)));
+  const beta = (13 * sure) / (2 * Math.log(Math.max(2, candidates[candidates.length - 1]! / step)));
   return Math.min(steepest, Math.max(LEAST_BETA, beta));
 }
 
@@ -144,18 +190,7 @@ export function chooseCandidate(
 
 /** Minus the score, a whole number on the grid. */
 export function cost(choice: Choice, above: number, theta: number, beta: number, knee: number): number {
-  const { hinge, countWeight, epsilon } = choice;
-  const logs = Math.log(theta) + (knee === 0 ? 0 : Math.log(Math.min(theta, knee)));
+  const { hinge, countWeight, epsilon, step } = choice;
+  const logs = Math.log(theta / step) + (knee === 0 ? 0 : Math.log(Math.min(theta, knee) / step));
   return countWeight * Math.max(above - hinge, 0) + Math.round((countWeight * beta * logs) / epsilon);
-}
-
-/** How many candidates lie below x: x > Θ_k exactly when its bin is above k. */
-export function binOf(candidates: Float64Array, x: number): number {
-  let [low, high] = [0, candidates.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (candidates[middle]! < x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -13,7 +13,8 @@
  * composition, ε in all (docs/privacy.md). Only counters are kept: values per candidate, and their sums for the mean.
  */
 import type { Core } from "../core/core.js";
-import { quantise } from "../core/quantise.js";
+import { countHeldOut } from "../core/js/heldOut.js";
+import { HELD_OUT_MEAN as MEAN, HELD_OUT_PURPOSES as PURPOSES } from "../core/layout.js";
 import { Stage, subStream } from "../core/random.js";
 import { binOf, type Choice, chooseCandidate, isSparse, steepness } from "./choice.js";
 import type { Decoder, Encoder } from "./codec.js";
@@ -24,9 +25,7 @@ import type { Scale } from "../core/tables/scale.js";
 const SPARSITY = 0;
 const ROUGH = 1;
 const FINE = 2;
-const MEAN = 3;
 const ABOVE = 4;
-const PURPOSES = 5;
 
 /** A value's purpose by its position mod 32. */
 const CLASSES = Uint8Array.from({ length: 32 }, (_, i) =>
@@ -55,6 +54,8 @@ export class Classes {
   /** Of the choice: every value looks its bin up. */
   readonly #candidates: Float64Array;
   readonly #smallBins: Uint8Array;
+  /** 1/step, exactly: a power of two. */
+  readonly #perStep: number = NaN;
   /** Per purpose, values by how many candidates lie below them; then, of the mean's class, the sums of values in each bin. */
   readonly #counters: Float64Array;
   readonly #bins: number;
@@ -64,6 +65,7 @@ export class Classes {
     this.#choice = choice;
     this.#candidates = choice.candidates;
     this.#smallBins = choice.smallBins;
+    this.#perStep = 1 / choice.step;
     this.#bins = choice.candidates.length + 1;
     this.#counters = new Float64Array((PURPOSES + 1) * this.#bins);
   }
@@ -76,14 +78,22 @@ export class Classes {
   /** @param x a value in grid units, from 0 to max/g */
   add(x: number): void {
     const purpose = CLASSES[this.#held++ % 32]!;
-    const bin = x < this.#smallBins.length ? this.#smallBins[x]! : binOf(this.#candidates, x);
+    const steps = Math.ceil(x * this.#perStep);
+    const bin = steps < this.#smallBins.length ? this.#smallBins[steps]! : binOf(this.#candidates, x);
     this.#counters[purpose * this.#bins + bin]!++;
     if (purpose === MEAN) this.#counters[PURPOSES * this.#bins + bin]! += x;
   }
 
-  /** Adds the first `count` values of a batch, in units of the stream. @param max in the same units */
-  addMany(values: Float64Array, count: number, max: number, resolution: number): void {
-    for (let i = 0; i < count; i++) this.add(quantise(values[i]!, max, resolution));
+  /** Adds the first `count` values of a batch, in units of the stream; cannot fail. @param max in the same units */
+  addMany(core: Core, values: Float64Array, count: number, max: number, resolution: number): void {
+    const part = values.subarray(0, count);
+    const rest = [max, resolution, this.#choice, CLASSES, this.#held % 32, this.#counters] as const;
+    try {
+      core.countHeldOut(part, ...rest);
+    } catch {
+      countHeldOut(part, ...rest); // needs no memory, and gives the same bits
+    }
+    this.#held += count;
   }
 
   /** @param stage whose noise it is */
@@ -95,8 +105,14 @@ export class Classes {
       core.laplace(random(purpose), scale, noise);
       return noise[0]!;
     };
-    const pick = (purpose: number, knee: number): number =>
-      chooseCandidate(core, random(purpose), choice, this.#above(purpose), beta, knee);
+    const pick = (purpose: number, knee: number): number => {
+      const above = this.#above(purpose);
+      try {
+        return chooseCandidate(core, random(purpose), choice, above, beta, knee);
+      } finally {
+        above.fill(0); // true counts
+      }
+    };
 
     const larger = this.#countAbove(SPARSITY, 0) + laplace(SPARSITY, choice.countScale);
     const beta = steepness(choice, larger);

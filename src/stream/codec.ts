@@ -131,6 +131,18 @@ export class Decoder {
     return this.#at === this.#view.byteLength;
   }
 
+  /** A view of the bytes that are not read yet. */
+  get rest(): Uint8Array {
+    const { buffer, byteOffset, byteLength } = this.#view;
+    return new Uint8Array(buffer, byteOffset + this.#at, byteLength - this.#at);
+  }
+
+  /** Overwrites the bytes, read or not: states are secret. */
+  wipe(): void {
+    const { buffer, byteOffset, byteLength } = this.#view;
+    new Uint8Array(buffer, byteOffset, byteLength).fill(0);
+  }
+
   count(): number {
     for (let value = 0, unit = 1; ; unit *= 128) {
       const byte = this.#view.getUint8(this.#at++);

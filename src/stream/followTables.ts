@@ -3,20 +3,22 @@ import { lastMade } from "../core/lastMade.js";
 import type { Core } from "../core/core.js";
 import { choiceTables, geometricCandidates } from "./choice.js";
 import { type FollowRule, makeFollowRule } from "./follow.js";
+import { candidateGrid } from "./grid.js";
 import type { Settings } from "./options.js";
 import { refiningChoice } from "./refine.js";
 
-const ruleFor = lastMade((epsilon: number, largest: number) =>
-  makeFollowRule(epsilon, geometricCandidates(largest)),
+const ruleFor = lastMade((epsilon: number, largest: number, step: number) =>
+  makeFollowRule(epsilon, geometricCandidates(largest, step)),
 );
 
-const largestOf = ({ max, resolution }: Settings): number => Math.floor(max / resolution);
-
-export const followRule = (settings: Settings): FollowRule => ruleFor(settings.epsilon, largestOf(settings));
+export function followRule(settings: Settings): FollowRule {
+  const { largest, step } = candidateGrid(settings);
+  return ruleFor(settings.epsilon, largest, step);
+}
 
 /** The largest Θ that a tree may have. */
 export const largestTheta = (settings: Settings, first: number): number =>
-  settings.follow ? largestOf(settings) : first;
+  settings.follow ? candidateGrid(settings).largest : first;
 
 /** Makes tables of noise that do not depend on θ before any value comes: they take a part of a millisecond each. */
 export function prepareTables(settings: Settings, core: Core): void {

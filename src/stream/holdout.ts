@@ -7,6 +7,7 @@ import { quantise } from "../core/quantise.js";
 import { type Choice, choiceTables, makeChoice } from "./choice.js";
 import { type AboveCount, type Chosen, Classes } from "./classes.js";
 import { type Decoder, Encoder } from "./codec.js";
+import { candidateGrid } from "./grid.js";
 import { heldOut, type Settings } from "./options.js";
 import { Probe } from "./probe.js";
 import { NoisyMax, type ThresholdChooser } from "./threshold.js";
@@ -129,7 +130,7 @@ class ClassedHoldout implements Holdout {
     let next = 0;
     if (this.#classes !== undefined) {
       next = Math.min(end, this.#choosing - 1 - this.#held); // all but the one that chooses θ
-      this.#classes.addMany(batch, next, this.#max, this.#resolution);
+      this.#classes.addMany(this.#core, batch, next, this.#max, this.#resolution);
       this.#held += next;
     }
     for (; next < end; next++) this.add(batch[next]!);
@@ -183,8 +184,8 @@ const choices = new WeakMap<Settings, Choice>();
 function choiceOf(settings: Settings, core: Core): Choice {
   let choice = choices.get(settings);
   if (choice === undefined) {
-    const { epsilon, maxRange, max, resolution } = settings;
-    choice = makeChoice(epsilon, heldOut(settings), maxRange, Math.floor(max / resolution));
+    const { largest, step } = candidateGrid(settings);
+    choice = makeChoice(settings.epsilon, heldOut(settings), settings.maxRange, largest, step);
     choiceTables(choice, core); // now, not in a push
     choices.set(settings, choice);
   }

@@ -90,6 +90,10 @@ export function warningsOf(
 ): string[] {
   const { max, resolution, variant, threshold, refine } = settings;
   const warnings: string[] = [];
+  if (settings.coarsened)
+    warnings.push(
+      `values are rounded to multiples of ${resolution}, coarser than usual: at this ε, max and maxRange sums would not stay exact on a finer grid`,
+    );
   if (variant !== "default" || threshold !== "noisy-max") return warnings;
   const [epsilon, choosing, values] = refined
     ? [refiningEpsilon(settings), refiningValues(settings), `first tree of ${refiningValues(settings)}`]

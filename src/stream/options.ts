@@ -3,8 +3,9 @@ import { checkChoice, checkInteger, checkPositive, checkText, ownOptions, shown 
 import type { CoreChoice } from "../core/choose.js";
 import { withDrawing } from "./firstTree.js";
 import { canFollow } from "./follow.js";
+import { coarseGrid, fineGrid } from "./grid.js";
 import { levelCount, skippedLevels, type SkipRule } from "./levels.js";
-import { checkExactRange, shapeOf, withSkipped } from "./shape.js";
+import { checkExactRange, exactRangeError, shapeOf, withSkipped } from "./shape.js";
 import { checkSmoother, type SmootherChoice } from "./smoothers/index.js";
 
 export interface StreamOptions {
@@ -12,9 +13,12 @@ export interface StreamOptions {
   readonly epsilon: number;
   /** B, the public upper bound of a value, in units of the stream. Larger values are clamped to it. */
   readonly max: number;
-  /** m, how many values are read first to choose θ and are never published. Default 65 536 (0 with a fixed threshold). */
+  /**
+   * m, how many values are read first to choose θ and are never published: positions, as `range` takes them, count from 0
+   * after them. Default 65 536 (0 with a fixed threshold).
+   */
   readonly holdout?: number;
-  /** r, the longest range a query is expected to span, in values; one forest of noise per r values. Default 2²⁰. */
+  /** r, the longest range a query is expected to span, in published positions; one forest of noise per r of them. Default 2²⁰. */
   readonly maxRange?: number;
   /** θ: chosen privately from the hold-out (default), or a public number that you know without looking at the data. */
   readonly threshold?: "noisy-max" | number;
@@ -29,8 +33,8 @@ export interface StreamOptions {
   /** "paper": θ by Eq. 6 with Laplace noise, s by Eq. 7, first prediction θ/2, sums of what was published. */
   readonly variant?: "default" | "paper";
   /**
-   * How many of the last published values `range` can look back on: a number ≥ 2·maxRange, or Infinity. Default: the
-   * running forest of maxRange values and the one before it. 24 bytes a block.
+   * How many of the last published positions `range` can look back on: a number ≥ 2·maxRange, or Infinity. Default: the
+   * running forest of maxRange positions and the one before it. 24 bytes a block.
    */
   readonly history?: number;
   /** Which stream this is, bound into its snapshots so that none is restored into another stream. Default "". Public. */
@@ -43,7 +47,11 @@ export interface StreamOptions {
 
 /** Options with a default that fits nearly every stream. */
 export interface Tuning {
-  /** g, values are rounded to multiples of it before noise. Default 1, or the largest power of two ≤ max/256. */
+  /**
+   * g, values are rounded to multiples of it before noise. Default: the largest power of two ≤ max/2¹⁶, and at most 1, so that
+   * whole numbers stay exact; coarser where ε is so small that sums would not stay exact (the statement says so). With
+   * variant "paper" the largest power of two ≤ max/256, and at most 1.
+   */
   readonly resolution?: number;
   /** b, children per node: 2 to 64. Default 16. */
   readonly fanout?: number;
@@ -98,7 +106,9 @@ export interface Settings {
   /** Values after those that are held out and not used at all (firstTree.ts). */
   readonly idle: number;
   readonly resolution: number;
-  /** With variant "paper", candidates for θ: thresholdStep · 1 … candidates. Otherwise 0: choice.ts has them. */
+  /** Whether a finer grid would be the default, if sums stayed exact on it. */
+  readonly coarsened: boolean;
+  /** What candidates for θ are multiples of. With variant "paper" they are thresholdStep · 1 … candidates; else choice.ts has them. */
   readonly thresholdStep: number;
   readonly candidates: number;
   readonly threshold: "noisy-max" | number;
@@ -143,7 +153,9 @@ export function resolveReading(asked: StreamOptions): Settings {
   const variant = checkChoice("variant", options.variant ?? "default", ["default", "paper"]);
   const fanout = checkInteger("tuning.fanout", tuning.fanout ?? 16, 2, 64);
   const maxRange = checkInteger("maxRange", options.maxRange ?? 2 ** 20, fanout, 2 ** 40);
-  const resolution = checkPositive("tuning.resolution", tuning.resolution ?? defaultResolution(max));
+  const coarse = coarseGrid(max);
+  const usual = variant === "paper" ? coarse : fineGrid(max);
+  const resolution = checkPositive("tuning.resolution", tuning.resolution ?? usual);
   if (resolution > max)
     throw new RangeError(`tuning.resolution: expected at most max = ${max}, got ${resolution}`);
   const rule = tuning.skipLevels ?? (variant === "paper" ? "paper" : "auto");
@@ -151,12 +163,13 @@ export function resolveReading(asked: StreamOptions): Settings {
   const threshold = checkThreshold(options.threshold ?? "noisy-max", max, resolution);
   const shape = shapeOf(skippedLevels(rule, epsilon, maxRange, fanout), maxRange, fanout, options.history);
   const follow = checkFollow(tuning.follow, epsilon, maxRange, fanout, threshold, variant);
-  const settings: Settings = {
+  const reading: Settings = {
     epsilon,
     max,
     ...holdout(options.holdout, tuning.warmStart ?? variant !== "paper", threshold, variant),
     resolution,
-    ...thresholdGrid(tuning.thresholdStep, max, resolution, variant),
+    coarsened: false,
+    ...thresholdGrid(tuning.thresholdStep, max, tuning.resolution ?? coarse, variant),
     threshold,
     follow,
     refine: checkRefine(tuning.refine ?? false, follow, fanout ** (levelCount(maxRange, fanout) - 1)),
@@ -169,8 +182,27 @@ export function resolveReading(asked: StreamOptions): Settings {
     core: checkChoice("core", options.core ?? "auto", ["auto", "wasm", "js"]),
     unsafeSeed: options.unsafeSeed === undefined ? undefined : checkText("unsafeSeed", options.unsafeSeed),
   };
-  checkExactRange(settings);
-  return rule === "auto" ? withProbe(settings) : settings;
+  const settings = rule === "auto" ? withProbe(reading) : reading;
+  return tuning.resolution === undefined ? withExactGrid(settings, coarse) : checked(settings);
+}
+
+/** The shapes that the hold-out may decide on. */
+const shapesOf = (settings: Settings): Settings[] =>
+  settings.probing === 0 ? [settings] : [settings, withSkipped(settings, settings.skipped - 1)];
+
+/** Fails unless sums stay exact. */
+function checked(settings: Settings): Settings {
+  for (const shape of shapesOf(settings)) checkExactRange(shape);
+  return settings;
+}
+
+/** The finest grid from the usual one up to a coarse one on which sums stay exact. */
+function withExactGrid(settings: Settings, coarse: number): Settings {
+  const fits = shapesOf(settings).every((shape) => exactRangeError(shape) === undefined);
+  if (fits || settings.resolution >= coarse) return checked(settings);
+  const resolution = 2 * settings.resolution;
+  checkThreshold(settings.threshold, settings.max, resolution);
+  return withExactGrid({ ...settings, resolution, coarsened: true }, coarse);
 }
 
 function checkFollow(
@@ -217,15 +249,7 @@ function withProbe(settings: Settings): Settings {
   const probing = fanout ** (levels + skipped - 2);
   const room = choosing >= 16 * probing;
   if (variant === "paper" || threshold !== "noisy-max" || skipped === 0 || !room) return settings;
-  checkExactRange(withSkipped(settings, skipped - 1));
   return { ...settings, choosing: choosing - probing, probing };
-}
-
-/** 1, or below 256 the largest power of two with max/g ≥ 256: every default grid is dyadic, so that sums stay exact. */
-function defaultResolution(max: number): number {
-  let resolution = 1;
-  while (max / resolution < 256) resolution /= 2;
-  return resolution;
 }
 
 function checkThreshold(threshold: unknown, max: number, resolution: number): "noisy-max" | number {
@@ -270,7 +294,7 @@ function thresholdGrid(
   variant: Settings["variant"],
 ): Pick<Settings, "thresholdStep" | "candidates"> {
   if (variant !== "paper") {
-    if (asked === undefined) return { thresholdStep: 0, candidates: 0 };
+    if (asked === undefined) return { thresholdStep: resolution, candidates: 0 };
     throw new TypeError(
       'tuning.thresholdStep: expected none; only variant "paper" has evenly spaced candidates',
     );

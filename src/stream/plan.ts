@@ -1,6 +1,7 @@
 /** What a release will cost in error and memory, before any data: everything follows from public parameters. */
 import { geometricCandidates } from "./choice.js";
 import { MEDIAN_BLOCKS } from "./smoothers/median.js";
+import { candidateGrid } from "./grid.js";
 import { heldOut, resolveSettings, type Settings, type StreamOptions } from "./options.js";
 import { refiningValues } from "./refine.js";
 import { firstParts, nodeEpsilon } from "./epsilonShares.js";
@@ -42,8 +43,7 @@ export interface Plan {
 /** Takes the options of `tops`. */
 export function plan(options: StreamOptions): Plan {
   const settings = resolveSettings(options);
-  const { epsilon, fanout, levels, skipped, blockLength, blocksPerForest, maxRange, max, resolution } =
-    settings;
+  const { epsilon, fanout, levels, skipped, blockLength, blocksPerForest, maxRange, max } = settings;
   const forestLength = blocksPerForest * blockLength;
   const perTheta = levels / nodeEpsilon(settings);
   const random = Math.sqrt(meanVariance(maxRange, fanout, levels, skipped)) / nodeEpsilon(settings);
@@ -80,11 +80,11 @@ export function plan(options: StreamOptions): Plan {
     },
   };
 
-  /** θ given, or halvings of max down to 16 steps of the grid. */
-  function thresholds({ threshold }: Settings): number[] {
+  /** θ given, or halvings of max down to 16 steps of the candidates. */
+  function thresholds({ threshold, thresholdStep }: Settings): number[] {
     if (threshold !== "noisy-max") return [threshold];
     const list = [];
-    for (let theta = max; theta >= 16 * resolution && list.length < 12; theta /= 2) list.push(theta);
+    for (let theta = max; theta >= 16 * thresholdStep && list.length < 12; theta /= 2) list.push(theta);
     return list.length > 0 ? list : [max];
   }
 }
@@ -119,18 +119,22 @@ function bytesPerBlock({ smoother }: Settings): number {
 }
 
 /** A few counters per candidate; the paper's rule keeps the values. */
-function holdoutBytes({ choosing, max, thresholdStep, resolution, variant }: Settings): number {
+function holdoutBytes(settings: Settings): number {
+  const { choosing, max, thresholdStep, variant } = settings;
   if (variant === "paper") return choosing * (max / thresholdStep <= 2 ** 16 ? 2 : 4);
-  return choosing === 0 ? 0 : classesBytes(max, resolution);
+  return choosing === 0 ? 0 : classesBytes(settings);
 }
 
-const classesBytes = (max: number, resolution: number): number =>
-  48 * (geometricCandidates(Math.floor(max / resolution)).length + 1);
+function classesBytes(settings: Settings): number {
+  const { largest, step } = candidateGrid(settings);
+  return 48 * (geometricCandidates(largest, step).length + 1);
+}
 
 /** One tree of leaf noise with its corrections, the smoother, and what counts values for a second choice of θ. */
-function releaseBytes({ fanout, levels, smoother, refine, max, resolution }: Settings): number {
+function releaseBytes(settings: Settings): number {
+  const { fanout, levels, smoother, refine } = settings;
   const leaves = fanout ** (levels - 1);
   const groups = levels === 1 ? 0 : leaves / fanout;
   const smoothing = smoother === "median" ? 16 * (MEDIAN_BLOCKS + 1) : 8;
-  return 8 * (leaves + groups) + smoothing + (refine ? classesBytes(max, resolution) : 0);
+  return 8 * (leaves + groups) + smoothing + (refine ? classesBytes(settings) : 0);
 }

@@ -1,6 +1,6 @@
 /** What comes after the hold-out, for any way to add noise, and how it answers a range. */
 import { checkChoice, checkConfidence, ownOptions, checkRange } from "../core/checks.js";
-import { ANSWER_KINDS, type AnswerKind, makeAnswer, type RangeAnswer } from "./answer.js";
+import { ANSWER_KINDS, type AnswerKind, makeAnswer, type MeasuredAnswer } from "./answer.js";
 import type { RangeOptions } from "./system.js";
 import type { RawAnswer } from "./ranges.js";
 import { NO_SPREAD } from "./variance.js";
@@ -34,6 +34,8 @@ export function checkPublished(
   checkRange(call, from, to, released ?? { length: 0, oldest: 0 }, "history");
 }
 
+const EMPTY: RawAnswer = { sum: 0, spread: NO_SPREAD };
+
 /** Answers `range(from, to, options)`, or says what is wrong with it. */
 export function answerRange(
   released: Publisher | undefined,
@@ -41,12 +43,11 @@ export function answerRange(
   to: number,
   options: RangeOptions,
   usual: AnswerKind,
-): RangeAnswer {
+): MeasuredAnswer {
   checkPublished(released, "range", from, to);
   const asked = ownOptions("range", options, ["answer", "confidence"]);
   const kind = checkChoice("answer", asked.answer ?? usual, ANSWER_KINDS);
   const confidence = checkConfidence(asked.confidence ?? 0.95);
-  if (released === undefined || from === to) return makeAnswer(0, 0, NO_SPREAD, 1, confidence);
-  const { sum, spread } = released.answer(from, to, kind);
-  return makeAnswer(sum, to - from, spread, released.resolution, confidence);
+  if (released === undefined || from === to) return makeAnswer(EMPTY, 0, 1, confidence);
+  return makeAnswer(released.answer(from, to, kind), to - from, released.resolution, confidence);
 }

@@ -37,6 +37,7 @@ export function makeParts(
   const { heldBack, weights } = predictor.smoother;
   const published = new PublishedBlocks(settings, heldBack !== undefined);
   const first = firstSpread(warmValues(settings), theta, settings.epsilon);
-  const ranges = new RangeIndex(published, settings, trees.stretches, { first, weights });
+  const thetaAt = cap === Infinity ? (block: number) => trees.stretches.thetaAt(block) : undefined;
+  const ranges = new RangeIndex(published, settings, trees.stretches, { first, weights }, thetaAt);
   return { fraction, trees, predictor, published, ranges };
 }

@@ -3,40 +3,113 @@ import type { AnswerKind } from "./answer.js";
 import type { PublishedBlocks } from "./blocks.js";
 import { Shrinkage } from "./shrink.js";
 import type { NodeNoise } from "./stretches.js";
-import type { Spread } from "./variance.js";
+import { NO_SPREAD, type Spread } from "./variance.js";
 import { AnswerWeights, type NoiseShape, type PredictionNoise } from "./weights.js";
 
-export interface RawAnswer {
+/** A sum of estimates, and the noise in it. */
+export interface Estimated {
   readonly sum: number;
   readonly spread: Spread;
 }
+
+export interface RawAnswer extends Estimated {
+  /** Whether an end of the range lies inside a block, or behind the last finished one. */
+  readonly cut?: boolean;
+  /** For "best": the sum with finished trees shrunk. */
+  readonly shrunk?: number;
+  /** What holds for any data; absent where values have no public bound. */
+  readonly bounds?: Bounds;
+}
+
+/** Values are not below a public number, so a range sums to at least the blocks inside it and at most those it touches. */
+export interface Bounds {
+  /** The whole finished blocks in the range. */
+  readonly inside: Estimated;
+  /** The finished blocks that meet the range, and θ for each of its values in the running block. */
+  readonly touched: Estimated;
+  /** The least and the most that values between 0 and θ sum to. */
+  readonly least: number;
+  readonly most: number;
+}
+
+const NOTHING: Estimated = { sum: 0, spread: NO_SPREAD };
 
 export class RangeIndex {
   readonly #blocks: PublishedBlocks;
   readonly #shape: NoiseShape;
   readonly #noise: NodeNoise;
   readonly #predictions: PredictionNoise;
+  readonly #thetaAt: ((block: number) => number) | undefined;
 
-  constructor(blocks: PublishedBlocks, shape: NoiseShape, noise: NodeNoise, predictions: PredictionNoise) {
+  /** @param thetaAt the most that a value of a block counts; undefined where a position may hold any number of events */
+  constructor(
+    blocks: PublishedBlocks,
+    shape: NoiseShape,
+    noise: NodeNoise,
+    predictions: PredictionNoise,
+    thetaAt?: (block: number) => number,
+  ) {
     this.#blocks = blocks;
     this.#shape = shape;
     this.#noise = noise;
     this.#predictions = predictions;
+    this.#thetaAt = thetaAt;
   }
 
   /** The sum over positions [from, to), which must have been published. */
   answer(from: number, to: number, kind: AnswerKind): RawAnswer {
-    const sum = this.#sumBefore(to, kind) - this.#sumBefore(from, kind);
+    const { blockLength: n } = this.#shape;
+    const cut = from % n !== 0 || to % n !== 0 || to > this.#blocks.finished * n;
+    const sum =
+      kind === "published"
+        ? this.#publishedBefore(to) - this.#publishedBefore(from)
+        : this.#blocksBefore(to) - this.#blocksBefore(from);
     const spread = this.#spread(from, to, kind);
-    if (kind !== "best") return { sum, spread };
-    const left = Math.max(0, 1 - this.#saved(from, to) / spread.variance);
-    const signal = this.#signalVariance(from, to);
-    return { sum, spread: { variance: spread.variance * left + signal, fourth: spread.fourth * left ** 2 } };
+    return {
+      sum,
+      spread,
+      cut,
+      ...(kind === "best" ? { shrunk: this.#shrunkBefore(to) - this.#shrunkBefore(from) } : {}),
+      ...(this.#thetaAt === undefined
+        ? {}
+        : { bounds: this.#bounds(from, to, this.#thetaAt, cut ? undefined : spread) }),
+    };
   }
 
-  #sumBefore(end: number, kind: AnswerKind): number {
-    if (kind === "published") return this.#publishedBefore(end);
-    return kind === "blocks" ? this.#blocksBefore(end) : this.#bestBefore(end);
+  /** @param whole noise of a range of whole finished blocks, which is computed once for all its parts */
+  #bounds(from: number, to: number, thetaAt: (block: number) => number, whole: Spread | undefined): Bounds {
+    const { blockLength: n } = this.#shape;
+    const finished = this.#blocks.finished;
+    const inside = this.#wholeBlocks(Math.ceil(from / n), Math.min(finished, Math.floor(to / n)), whole);
+    const most = this.#most(from, to, thetaAt);
+    const least = 0;
+    if (whole !== undefined) return { inside, touched: inside, least, most };
+    const { sum, spread } = this.#wholeBlocks(Math.floor(from / n), Math.min(finished, Math.ceil(to / n)));
+    const running = Math.max(0, to - Math.max(from, finished * n)) * thetaAt(finished);
+    return { inside, touched: { sum: sum + running, spread }, least, most };
+  }
+
+  /** Finished blocks [first, end). */
+  #wholeBlocks(first: number, end: number, known?: Spread): Estimated {
+    if (first >= end) return NOTHING;
+    const sum = this.#blocks.estimatesBefore(end) - this.#blocks.estimatesBefore(first);
+    if (known !== undefined) return { sum, spread: known };
+    const weights = new AnswerWeights(this.#shape, this.#predictions);
+    weights.addBlocks(first, end, 1);
+    return { sum, spread: weights.spread(this.#noise) };
+  }
+
+  /** Σθ over positions [from, to), each at the θ of its time. */
+  #most(from: number, to: number, thetaAt: (block: number) => number): number {
+    const { blockLength: n } = this.#shape;
+    let sum = 0;
+    for (let at = from; at < to;) {
+      const block = Math.floor(at / n);
+      const end = Math.min(to, this.#noise.endOf(block) * n);
+      sum += (end - at) * thetaAt(block);
+      at = end;
+    }
+    return sum;
   }
 
   /** Sum of what positions before `end` published. */
@@ -50,7 +123,7 @@ export class RangeIndex {
     return this.#blocks.publishedBefore(block) + rest * perValue;
   }
 
-  /** The same with every finished block at its own estimate, part of a block in proportion. */
+  /** Sum of positions before `end`, every finished block at its own estimate, part of a block in proportion. */
   #blocksBefore(end: number): number {
     const { blockLength } = this.#shape;
     const block = Math.floor(end / blockLength);
@@ -64,8 +137,8 @@ export class RangeIndex {
     );
   }
 
-  /** The same with finished trees shrunk. */
-  #bestBefore(end: number): number {
+  /** Sum of positions before `end`, with finished trees shrunk. */
+  #shrunkBefore(end: number): number {
     const block = Math.floor(end / this.#shape.blockLength);
     const place = this.#blocks.placeOf(block);
     const forest = this.#blocks.forestAt(place);
@@ -97,19 +170,6 @@ export class RangeIndex {
     return shrinkage.end === start ? undefined : shrinkage;
   }
 
-  /** What shrinking takes off the noise: it changes sums only in the stretches of trees that the range ends in. */
-  #saved(from: number, to: number): number {
-    const { blockLength } = this.#shape;
-    const ends = [from, to].map((end) => {
-      const block = Math.floor(end / blockLength);
-      const first = this.#blocks.firstBlock(this.#blocks.placeOf(block));
-      return { shrinkage: this.#shrinkageAt(block), first };
-    });
-    const saved = ({ shrinkage, first }: (typeof ends)[number]): number =>
-      shrinkage?.saved(from / blockLength - first, to / blockLength - first) ?? 0;
-    return saved(ends[0]!) + (ends[0]!.shrinkage === ends[1]!.shrinkage ? 0 : saved(ends[1]!));
-  }
-
   /** Noise in the answer; for "best" that of "blocks". */
   #spread(from: number, to: number, kind: AnswerKind): Spread {
     const { blockLength } = this.#shape;
@@ -126,36 +186,5 @@ export class RangeIndex {
       weights.addPrediction(finished, Math.max(finished, end) - Math.max(finished, start));
     }
     return weights.spread(this.#noise);
-  }
-
-  /**
-   * How far the data themselves are expected to be from an even spread over a block, and from a prediction: as if what
-   * is inside blocks varied like leaves vary in their families, independently. Part φ of a block then is off by
-   * φ(1 − φ)τ², and part φ of a block that was predicted from another by φτ² + φ²τ².
-   */
-  #signalVariance(from: number, to: number): number {
-    const { blockLength } = this.#shape;
-    const finished = this.#blocks.finished;
-    const [start, end] = [from, to].map((at) => Math.min(finished, at / blockLength)) as [number, number];
-    const part = (share: number) => share * (1 - share);
-    const [first, last] = [Math.floor(start), Math.floor(end)];
-    const predicted = Math.max(finished, to / blockLength) - Math.max(finished, from / blockLength);
-    const running = predicted * (1 + predicted) * this.#leafVariance(finished);
-    if (first === last) return running + part(end - start) * this.#leafVariance(first);
-    return (
-      running + part(start - first) * this.#leafVariance(first) + part(end - last) * this.#leafVariance(last)
-    );
-  }
-
-  /** τ² around a block: of its stretch, or of the one before while no tree of its own has ended. */
-  #leafVariance(block: number): number {
-    const own = this.#shrinkageAt(block);
-    if (own !== undefined) return own.leafVariance;
-    const place = this.#blocks.placeOf(block);
-    if (this.#blocks.forestAt(place) === undefined) return 0;
-    const first = Math.max(this.#blocks.firstBlock(place), this.#noise.startOf(block));
-    return (
-      (first <= this.#blocks.firstBlock(0) ? undefined : this.#shrinkageAt(first - 1))?.leafVariance ?? 0
-    );
   }
 }

@@ -15,6 +15,7 @@ import { mostSlices } from "../core/treeSlices.js";
 import { type Choice, makeChoice } from "./choice.js";
 import { type AboveCount, Classes } from "./classes.js";
 import type { Decoder, Encoder } from "./codec.js";
+import { candidateGrid } from "./grid.js";
 import type { Settings } from "./options.js";
 import { ALL_PARTS } from "./stretches.js";
 import { HUGE } from "./trees.js";
@@ -75,10 +76,10 @@ export class Refining {
     if (this.#classes.held < this.#read) this.#classes.add(quantise(value, max, resolution));
   }
 
-  addMany(values: Float64Array): void {
+  addMany(core: Core, values: Float64Array): void {
     const { max, resolution } = this.#settings;
     const count = Math.min(values.length, this.#read - this.#classes.held);
-    this.#classes.addMany(values, count, max, resolution);
+    this.#classes.addMany(core, values, count, max, resolution);
   }
 
   copy(): Refining {
@@ -133,9 +134,9 @@ const choices = new WeakMap<Settings, Choice>();
 export function refiningChoice(settings: Settings): Choice {
   let choice = choices.get(settings);
   if (choice === undefined) {
-    const { maxRange, max, resolution } = settings;
-    const largest = Math.floor(max / resolution);
-    choice = makeChoice(refiningEpsilon(settings), refiningValues(settings), maxRange, largest);
+    const { largest, step } = candidateGrid(settings);
+    const values = refiningValues(settings);
+    choice = makeChoice(refiningEpsilon(settings), values, settings.maxRange, largest, step);
     choices.set(settings, choice);
   }
   return choice;

@@ -27,24 +27,13 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** Node's own cipher answers at once and takes a fraction of WebCrypto's time for a small snapshot. */
 const node = globalThis.process?.getBuiltinModule?.("node:crypto");
 
-/** Random bytes that no snapshot has used yet: one large request costs less than many small ones. */
-const random = new Uint8Array(4096);
-let used = random.length;
-
-/** An IV: copy it. */
-export function freshIv(): Bytes {
-  if (used + IV_LENGTH > random.length) {
-    crypto.getRandomValues(random);
-    used = 0;
-  }
-  used += IV_LENGTH;
-  return random.subarray(used - IV_LENGTH, used);
-}
-
 /**
- * A salt, straight from the platform. Two copies of a process that was frozen and copied go on with the same bytes made ahead:
- * their IVs would repeat, but never under the same key.
+ * An IV, straight from the platform when it is used. Bytes made ahead would repeat in two copies of a process that was frozen
+ * and copied, under the same key: AES-GCM then reveals both texts.
  */
+export const freshIv = (): Bytes => crypto.getRandomValues(new Uint8Array(IV_LENGTH));
+
+/** A salt, straight from the platform, too. */
 export const freshSalt = (): Bytes => crypto.getRandomValues(new Uint8Array(SALT_LENGTH));
 
 /** Encrypts the snapshots of one stream. */

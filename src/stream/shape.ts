@@ -65,26 +65,25 @@ const MARGIN = 100;
 /** What kernels count to. */
 const LONGEST_BLOCK = 2 ** 30;
 
-/** Sums and noise must stay exact integers in a double, for the largest θ there can be. */
+/** Fails unless sums and noise stay exact integers in a double, for the largest θ there can be. */
 export function checkExactRange(settings: Settings): void {
+  const wrong = exactRangeError(settings);
+  if (wrong !== undefined) throw new RangeError(wrong);
+}
+
+/** Whether sums and noise stay exact integers in a double; if not, what to change. */
+export function exactRangeError(settings: Settings): string | undefined {
   const { epsilon, max, resolution, levels, fanout, blocksPerForest, blockLength } = settings;
   if (!(blockLength <= LONGEST_BLOCK))
-    throw new RangeError(
-      `tuning.skipLevels: expected blocks of at most 2^30 values, got ${fanout}^${settings.skipped} = ${blockLength}; lower it`,
-    );
+    return `tuning.skipLevels: expected blocks of at most 2^30 values, got ${fanout}^${settings.skipped} = ${blockLength}; lower it`;
   const largest = Math.ceil(max / resolution);
   const scale = (levels * largest) / leastEpsilon(settings);
   if (!(scale <= MOST_SCALE))
-    throw new RangeError(
-      `epsilon: noise of scale levels·(max/resolution)/ε = ${scale.toPrecision(3)} is above 2^40; raise epsilon (${epsilon}), lower max (${max}) or take a coarser tuning.resolution (${resolution})`,
-    );
+    return `epsilon: noise of scale levels·(max/resolution)/ε = ${scale.toPrecision(3)} is above 2^40; raise epsilon (${epsilon}), lower max (${max}) or take a coarser tuning.resolution (${resolution})`;
   if (!(epsilon <= 64 * levels))
-    throw new RangeError(
-      `epsilon: expected at most ${64 * levels}, got ${epsilon}; noise that small protects nothing`,
-    );
+    return `epsilon: expected at most ${64 * levels}, got ${epsilon}; noise that small protects nothing`;
   const most = largest * Math.max(blocksPerForest * blockLength, warmValues(settings));
   if (!(most + MARGIN * scale * (fanout + 1) < 2 ** 52))
-    throw new RangeError(
-      `max: sums up to (max/resolution)·maxRange (or the warm start's share of holdout) = ${most.toPrecision(3)} do not stay exact in a double; lower max (${max}), maxRange (${settings.maxRange}) or holdout, or take a coarser tuning.resolution (${resolution})`,
-    );
+    return `max: sums up to (max/resolution)·maxRange (or the warm start's share of holdout) = ${most.toPrecision(3)} do not stay exact in a double; lower max (${max}), maxRange (${settings.maxRange}) or holdout, or take a coarser tuning.resolution (${resolution})`;
+  return undefined;
 }

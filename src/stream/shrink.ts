@@ -12,9 +12,6 @@ import type { Column } from "./column.js";
 /** prefix.at(k): sum of the first k estimates. */
 export type Prefix = Pick<Column, "at">;
 
-/** How many standard deviations error bars doubt what the squares say. Found on the tuning streams of the zoo. */
-const DOUBT = 0.7;
-
 export interface TreeShape {
   readonly fanout: number;
   readonly levels: number;
@@ -33,11 +30,7 @@ export class Shrinkage {
   readonly #squares: Float64Array;
   /** c_l, the last one for trees. */
   readonly #factors: Float64Array;
-  /** Which part of the noise of each level error bars count: c_l is what is expected to be left of it, give or take. */
-  readonly #left: Float64Array;
   #trees = 0;
-  /** τ²: how much a leaf varies within its family, the noise taken off; in squared grid units. */
-  #leafVariance = 0;
 
   /** @param nodeVariance of the noise on every node */
   constructor({ fanout, levels }: TreeShape, nodeVariance: number, start = 0) {
@@ -47,16 +40,11 @@ export class Shrinkage {
     this.#variances = deviationVariances(fanout, levels, nodeVariance);
     this.#squares = new Float64Array(levels - 1);
     this.#factors = new Float64Array(levels).fill(1);
-    this.#left = new Float64Array(levels).fill(1);
   }
 
   /** The first leaf, counted in the forest, that is in no finished tree that the factors know of. */
   get end(): number {
     return this.#start + this.#trees * this.#tree;
-  }
-
-  get leafVariance(): number {
-    return this.#leafVariance;
   }
 
   /**
@@ -111,33 +99,11 @@ export class Shrinkage {
     }
   }
 
-  /**
-   * How much less the noise in a range of leaves [from, to) is expected to be than without shrinking, in squared grid
-   * units: noise of level l in a range has variance (‖E_l q‖² − ‖E_(l+1) q‖²)·σ_l²/n_l (variance.ts), of which c_l is left.
-   */
-  saved(from: number, to: number): number {
-    const [start, end] = [from, to].map((at) => Math.min(this.end, Math.max(this.#start, at)) - this.#start);
-    const top = this.#factors.length - 1;
-    let sum = 0;
-    let norm = squaredNorm(start!, end!, 1);
-    for (let l = 0, size = 1; l <= top; l++, size *= this.#fanout) {
-      const next = squaredNorm(start!, end!, l === top ? this.#trees * this.#tree : size * this.#fanout);
-      sum += ((1 - this.#left[l]!) * (norm - next) * this.#variances[l]!) / size;
-      norm = next;
-    }
-    return sum;
-  }
-
   /** From the sum of squares of so many families. */
   #setFactor(level: number, squares: number, families: number, children: number): void {
-    const weight = families * (children ** 2 - 1); // six times what noise of variance 1 adds to `squares`
-    const signal = Math.max(0, squares - (this.#variances[level]! * weight) / 6);
-    const c = signal === 0 ? 0 : signal / squares;
-    this.#factors[level] = c;
-    // N/S is known up to a factor of about 1 ± √(2/degrees of freedom).
-    const freedom = (families * 5 * (children ** 2 - 1)) / (2 * children ** 2 + 7);
-    this.#left[level] = c + (1 - c) * Math.min(1, DOUBT * Math.sqrt(2 / Math.max(freedom, 1e-9)));
-    if (level === 0 && weight > 0) this.#leafVariance = (6 * signal) / weight;
+    const noise = (this.#variances[level]! * families * (children ** 2 - 1)) / 6;
+    const signal = Math.max(0, squares - noise);
+    this.#factors[level] = signal === 0 ? 0 : signal / squares;
   }
 }
 
@@ -148,13 +114,6 @@ export class Shrinkage {
 export function deviationVariances(fanout: number, levels: number, nodeVariance: number): number[] {
   let precision = 0;
   return Array.from({ length: levels }, () => 1 / (precision = 1 / nodeVariance + precision / fanout));
-}
-
-/** ‖E q‖²: over blocks of n leaves, the sum of (leaves of [from, to) in the block)²/n. */
-function squaredNorm(from: number, to: number, n: number): number {
-  const [first, last] = [Math.floor(from / n), Math.floor(to / n)];
-  if (first === last) return (to - from) ** 2 / n;
-  return ((first + 1) * n - from) ** 2 / n + (last - first - 1) * n + (to - last * n) ** 2 / n;
 }
 
 /** Σ_k (sum of the first k deviations)² in a family of `children` nodes of `size` leaves each. */

@@ -25,7 +25,7 @@ export interface OpenedSnapshot {
 export type Parameters = Readonly<Record<string, string>>;
 
 /** Raised whenever the meaning of the bytes changes: a stage's state. `test/golden.test.ts` pins it. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 const MAGIC = new TextEncoder().encode("brume");
 /** Two bytes after the magic: the format, and which noise follows from the key. */
 const VERSIONS = { format: FORMAT_VERSION, noise: NOISE_VERSION };
@@ -97,7 +97,12 @@ export async function openBound(
 ): Promise<OpenedSnapshot> {
   const { sequence, salt, plain } = await decryptSnapshot(bytes, key);
   const state = new Decoder(plain);
-  check(state.blob());
+  try {
+    check(state.blob());
+  } catch (error) {
+    state.wipe();
+    throw error;
+  }
   return { sequence, salt, state };
 }
 
@@ -108,13 +113,17 @@ export async function resealSnapshot(
   to: SnapshotKey,
 ): Promise<{ readonly previous: number; readonly bytes: Uint8Array }> {
   const { sequence: previous, plain } = await decryptSnapshot(bytes, from);
-  return { previous, bytes: await sealSnapshot(await StreamCipher.make(to), previous + 1, plain) };
+  try {
+    return { previous, bytes: await sealSnapshot(await StreamCipher.make(to), previous + 1, plain) };
+  } finally {
+    plain.fill(0);
+  }
 }
 
 /** Whether these bytes are a snapshot that this key opens. */
 export function openableSnapshot(bytes: Uint8Array, key: SnapshotKey): Promise<boolean> {
   return decryptSnapshot(bytes, key).then(
-    () => true,
+    ({ plain }) => (plain.fill(0), true),
     () => false,
   );
 }
@@ -146,10 +155,12 @@ async function decryptSnapshot(bytes: Uint8Array, key: SnapshotKey) {
 
 /** Every setting that published numbers depend on, and the stream's name, as text; public. */
 export function parametersOf(settings: Settings): Parameters {
-  const { refine, ...others } = settings;
+  const { refine, coarsened: _, ...others } = settings; // `coarsened` follows from the others
+  const { variant, thresholdStep, resolution } = others;
   const shown = {
     ...others,
     ...(refine ? { refine } : {}), // left out where it is off: older snapshots do not have it
+    thresholdStep: variant === "default" && thresholdStep === resolution ? 0 : thresholdStep, // so older ones have it
     smoother: smootherName(settings.smoother),
     core: "any", // both give the same answers
   };

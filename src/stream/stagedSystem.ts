@@ -4,8 +4,8 @@
  *
  * A call that fails changes nothing: what can fail comes first, what changes the state comes last and cannot fail.
  */
-import { batchOf, checkValues, type ValueBatch } from "../core/batches.js";
-import { refuseReentry, refuseValue } from "../core/checks.js";
+import { batchOf, type ValueBatch } from "../core/batches.js";
+import { checkFinite, refuseReentry, refuseValue } from "../core/checks.js";
 import type { AnswerKind, RangeAnswer } from "./answer.js";
 import type { Hidden } from "./hidden.js";
 import { type Beginning, copyHoldout, type Holdout } from "./holdout.js";
@@ -90,7 +90,7 @@ export class StagedSystem<P extends Publisher> implements System {
     if (this.#ready !== undefined) return this.#ready.push(value);
     if (this.#busy) refuseReentry();
     const holdout = this.#stage.holdout!;
-    if (holdout.held + 1 >= this.#nextEnd) this.#endStage(Float64Array.of(value));
+    if (holdout.held + 1 >= this.#nextEnd) this.#endStage(Float64Array.of(value), new Float64Array(0));
     else {
       holdout.add(value);
       if (this.#next !== undefined) this.#draw();
@@ -100,16 +100,31 @@ export class StagedSystem<P extends Publisher> implements System {
 
   pushMany(values: ValueBatch): Float64Array {
     if (this.#busy) refuseReentry();
-    return this.receive(this.#read(values));
+    const batch = this.#whileBusy(() => batchOf(values));
+    try {
+      // Held-out values are copied, so that another thread cannot change one after it was checked. Publishers check the
+      // values that they publish while they add them up.
+      return this.#take(batch, (part) => checkFinite(new Float64Array(part)));
+    } catch (error) {
+      checkFinite(batch); // says which value of this batch it was
+      throw error;
+    }
   }
 
-  /** The same for values that are checked already, and that nobody changes. */
+  /** Takes values that are checked already, and that nobody changes. */
   receive(batch: Float64Array): Float64Array {
     if (this.#busy) refuseReentry();
+    return this.#take(batch, (part) => part);
+  }
+
+  /** @param checked makes sure of values that are held out */
+  #take(batch: Float64Array, checked: (part: Float64Array) => Float64Array): Float64Array {
     if (this.#publisher !== undefined) return this.#publisher.pushMany(batch);
-    if (this.#stage.holdout!.held + batch.length >= this.#nextEnd) return this.#endStage(batch);
+    const holdout = this.#stage.holdout!;
+    const part = checked(batch.subarray(0, this.#heldOut - holdout.held));
+    if (holdout.held + part.length >= this.#nextEnd) return this.#endStage(part, batch.subarray(part.length));
     const published = new Float64Array(0); // before the values are taken: even this may fail
-    this.#stage.holdout!.addMany(batch, batch.length);
+    holdout.addMany(part, part.length);
     this.#draw();
     return published;
   }
@@ -118,7 +133,8 @@ export class StagedSystem<P extends Publisher> implements System {
     this.checkIdle();
     const answer = answerRange(this.#publisher, from, to, options, this.#parts.answer);
     const hidden = this.#parts.hidden?.(this.#stage, from, to, answer.confidence);
-    return hidden === undefined ? answer : { ...answer, hidden };
+    const received = { from: this.#heldOut + from, to: this.#heldOut + to };
+    return { ...answer, received, ...(hidden === undefined ? {} : { hidden }) };
   }
 
   statement(): Statement {
@@ -145,11 +161,6 @@ export class StagedSystem<P extends Publisher> implements System {
     }
   }
 
-  /** Publishers check a batch while they add it up: one pass less over the values. */
-  #read(values: ValueBatch): Float64Array {
-    return this.#whileBusy(() => (this.#publisher === undefined ? checkValues(values) : batchOf(values)));
-  }
-
   /** After how many values of the hold-out θ is chosen, what follows is made or the hold-out ends, whichever comes first. */
   #endAfter(held: number): number {
     if (held < this.#choosing) return this.#choosing;
@@ -170,21 +181,24 @@ export class StagedSystem<P extends Publisher> implements System {
     }
   }
 
-  /** Takes values up to the end of a stage and beyond, on a copy. The copy becomes the state when all has succeeded. */
-  #endStage(batch: Float64Array): Float64Array {
+  /**
+   * Takes values up to the end of a stage and beyond, on a copy. The copy becomes the state when all has succeeded.
+   * @param held values of the hold-out
+   * @param rest values after it; none if it goes on
+   */
+  #endStage(held: Float64Array, rest: Float64Array): Float64Array {
     const before = this.#stage.holdout!;
     const numbers = this.#whileBusy(() => {
       const fresh = this.#parts.holdout();
       const holdout = before.held === 0 ? fresh : copyHoldout(before, fresh);
       try {
-        const last = Math.min(batch.length, this.#heldOut - before.held);
-        holdout.addMany(batch, last);
+        holdout.addMany(held, held.length);
         const next =
           holdout.done || this.#drawsAt(holdout.held)
             ? (this.#next ?? release(this.#parts, holdout))
             : undefined;
         const stage = holdout.done ? { release: next! } : { holdout };
-        const published = stage.release?.publisher.pushMany(batch.subarray(last)) ?? new Float64Array(0);
+        const published = stage.release?.publisher.pushMany(rest) ?? new Float64Array(0);
         this.#stage = stage;
         this.#publisher = stage.release?.publisher;
         this.#next = holdout.done ? undefined : next;

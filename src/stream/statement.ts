@@ -40,6 +40,7 @@ export interface Statement {
   readonly max: number;
   /** What happens to values outside [0, max] and above θ. No value is refused for its size. */
   readonly clamping: string;
+  /** Values are rounded to multiples of it before noise is added; intervals of answers count what that may be off by. */
   readonly resolution: number;
   readonly fanout: number;
   readonly levels: number;
@@ -150,7 +151,7 @@ function treatment(statement: Statement): string[] {
   const scale = noiseScale === null ? "its scale is not the same everywhere" : `scale ${number(noiseScale)}`;
   const carriers = levels === 1 ? "one level carries" : `${levels} levels of fan-out ${fanout} carry`;
   return [
-    `No value is refused for its size: ${statement.clamping}.`,
+    `No value is refused for its size: ${statement.clamping}. They are rounded to multiples of ${statement.resolution}.`,
     threshold === null
       ? "θ is not chosen yet."
       : `θ = ${number(threshold)}. Noise on every node: ${noise}, ${scale}.`,

@@ -89,7 +89,11 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
     name = settings.name,
   ): Promise<HoldoutStream> {
     const snapshot = await openBound(bytes, key, (sealed) => checkBinding(sealed, settings, name));
-    return new HoldoutStream(settings, chooseCore(settings.core), snapshot.state.words(8), name, snapshot);
+    try {
+      return new HoldoutStream(settings, chooseCore(settings.core), snapshot.state.words(8), name, snapshot);
+    } finally {
+      snapshot.state.wipe();
+    }
   }
 
   get sequence(): number {

@@ -84,6 +84,11 @@ export class Stretches implements NodeNoise {
     return this.#list[this.#indexAt(block)]!.nodeVariance;
   }
 
+  /** Θ of the stretch that a block is in, in grid units. */
+  thetaAt(block: number): number {
+    return this.#list[this.#indexAt(block)]!.theta;
+  }
+
   startOf(block: number): number {
     return this.#list[this.#indexAt(block)]!.block;
   }

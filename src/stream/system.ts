@@ -5,12 +5,13 @@ import type { SnapshotKey } from "./sealing.js";
 
 export interface RangeOptions {
   /**
-   * "best" (default): finished trees are shrunk towards what their parts have in common, as far as they look like noise.
+   * "best" (default): finished trees are shrunk towards what their parts have in common, as far as they look like noise, and
+   * by at most 1.5 standard errors. These answers do not add up.
    * "blocks": every finished block counts at its own estimate, part of it in proportion.
    * "published": the sum of what was published at those positions.
    */
   readonly answer?: AnswerKind;
-  /** Probability that the interval [low, high] holds the noise-free sum: above 0, below 1. Default 0.95. */
+  /** Probability that [low, high] holds the sum of the values, clamped to θ: above 0, below 1. Default 0.95. */
   readonly confidence?: number;
 }
 
@@ -19,7 +20,10 @@ export interface System {
   push(value: number): number | undefined;
   /** The same for a batch: the published numbers of those values that are past the hold-out. Any batching gives the same bits. */
   pushMany(values: Float64Array | readonly number[]): Float64Array;
-  /** Sum and mean over published positions [from, to), counted from 0 at the first published value, with error bars. */
+  /**
+   * Sum and mean over published positions [from, to), with error bars. Positions count from 0 at the first value after the
+   * hold-out; the answer's `received` says which of all received values these are.
+   */
   range(from: number, to: number, options?: RangeOptions): RangeAnswer;
   /** Values published so far. */
   readonly length: number;

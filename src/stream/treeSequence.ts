@@ -160,7 +160,7 @@ export class TreeSequence implements OtherScales {
       sum = taken.sum;
       above += taken.above;
       this.#perturber.estimateMany(block, finished, scale);
-      refining?.addMany(part);
+      refining?.addMany(this.#core, part);
       at += part.length;
       filled = (filled + part.length) % n;
       block += finished.length;

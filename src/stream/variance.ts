@@ -51,7 +51,8 @@ export interface Piece {
  * Spread of the answer Σ q_i û_i over one forest. The estimate puts the coefficient
  * c_l(B) = w n_l Σ_{k ≥ l} (m_k − m_{k+1})/λ_k on the noise of level-l block B, with m_k the mean of q over B's ancestor
  * on level k. Only ancestors of the ends of pieces have means other than the weight of a piece, so equal coefficients
- * come in a few runs per level: O(L²) for a range, whatever its length.
+ * come in a few runs per level, and from the top down each run adds one term to that of its ancestor: O(L²) for a range,
+ * whatever its length.
  * @param pieces disjoint, in order; q is 0 elsewhere
  */
 export function forestSpread(
@@ -60,45 +61,60 @@ export function forestSpread(
   levels: number,
   nodeVariance: number,
 ): Spread {
-  const size = Array.from({ length: levels }, (_, l) => fanout ** l); // n_l for l = 1 … L
-  let precision = 0;
-  const lambda = size.map((n) => (precision += n / nodeVariance));
-
   const weightBefore = integral(pieces);
-  const mean = (k: number, leaf: number): number => {
-    if (k >= levels) return 0;
-    const start = Math.floor(leaf / size[k]!) * size[k]!;
-    return (weightBefore(start + size[k]!) - weightBefore(start)) / size[k]!;
-  };
-  const coefficient = (l: number, leaf: number): number => {
-    let sum = 0;
-    for (let k = l, own = mean(l, leaf); k < levels; k++) {
-      const above = mean(k + 1, leaf);
-      sum += (own - above) / lambda[k]!;
-      own = above;
-    }
-    return (sum * size[l]!) / nodeVariance;
-  };
-
-  // Between these cuts all blocks of a level have ancestors with the same means.
-  const cuts = new Set<number>();
   let variance = 0;
   let fourth = 0;
+  // The runs of the level above: where each begins, its mean m and its sum Σ (m_k − m_{k+1})/λ_k. The last one is an end.
+  let above: Run[] = [];
   for (let l = levels - 1; l >= 0; l--) {
-    for (const { from, to } of pieces)
-      for (const end of [from, to]) {
-        const start = Math.floor(end / size[l]!) * size[l]!;
-        cuts.add(start).add(start + size[l]!);
-      }
-    const sorted = Float64Array.from(cuts).sort();
-    for (let i = 0; i + 1 < sorted.length; i++) {
-      const count = (sorted[i + 1]! - sorted[i]!) / size[l]!;
-      const c2 = coefficient(l, sorted[i]!) ** 2 * nodeVariance;
+    const size = fanout ** l; // n_l for l = 1 … L, counted from 0
+    const lambda = (size * fanout - 1) / ((fanout - 1) * nodeVariance);
+    const runs: Run[] = [];
+    let parent = 0;
+    for (const start of cutsOf(pieces, size, above)) {
+      while (parent + 1 < above.length && above[parent + 1]!.start <= start) parent++;
+      const mean = (weightBefore(start + size) - weightBefore(start)) / size;
+      const { mean: higher, sum } = above[parent] ?? NO_RUN;
+      runs.push({ start, mean, sum: sum + (mean - higher) / lambda });
+    }
+    for (let i = 0; i + 1 < runs.length; i++) {
+      const count = (runs[i + 1]!.start - runs[i]!.start) / size;
+      const c2 = (runs[i]!.sum * size) ** 2 / nodeVariance;
       variance += count * c2;
       fourth += count * c2 * c2;
     }
+    above = runs;
   }
   return { variance, fourth };
+}
+
+/** Blocks of a level whose ancestors have the same means, up to the next run. */
+interface Run {
+  readonly start: number;
+  readonly mean: number;
+  readonly sum: number;
+}
+const NO_RUN: Run = { start: 0, mean: 0, sum: 0 };
+
+/** Where runs begin on a level, in order: where they did on the level above, and around the blocks that hold an end of a piece. */
+function cutsOf(pieces: readonly Piece[], size: number, above: readonly Run[]): number[] {
+  const cuts: number[] = [];
+  let next = 0;
+  const add = (cut: number): void => {
+    for (; next < above.length && above[next]!.start <= cut; next++) push(above[next]!.start);
+    push(cut);
+  };
+  const push = (cut: number): void => {
+    if (cuts.length === 0 || cut > cuts[cuts.length - 1]!) cuts.push(cut);
+  };
+  for (const { from, to } of pieces)
+    for (const end of [from, to]) {
+      const start = Math.floor(end / size) * size;
+      add(start);
+      add(start + size);
+    }
+  for (; next < above.length; next++) push(above[next]!.start);
+  return cuts;
 }
 
 /** x ↦ the weight of all that lies before x. */

@@ -16,46 +16,54 @@ import {
   failingMethods,
 } from "../support/faults.js";
 
-const TEN = Date.UTC(2026, 2, 1, 10);
-const second = (tick: number) => TEN + 1000 * tick;
+/** Three hours before midnight. */
+const START = Date.UTC(2026, 2, 1, 21);
+const hour = (n: number) => START + 3_600_000 * n;
 const keys = ["a", "b"];
-const base = {
-  ...{ epsilon: 1, every: "1s", origin: TEN, maxRange: "8s", keys, unsafeSeed: "faults" },
-  tuning: { fanout: 2, skipLevels: 1 },
-} as const;
-const perPerson = { events: 2, every: "1m", people: 8 } as const;
+const base = { epsilon: 64, every: "1h", keys, unsafeSeed: "faults" } as const;
+const perPerson = { events: 2, people: 8 } as const;
 const metrics: EventHubOptions["metrics"] = {
-  orders: { ...base, of: "count", perPerson },
-  latency: { ...base, edges: [1, 4] },
-  spent: { ...base, of: "mean", max: 50, holdout: "3s", perTick: 4 },
+  orders: { ...base, epsilon: 1, of: "count", perPerson },
+  latency: { ...base, epsilon: 1, edges: [1, 4] },
+  spent: { ...base, of: "mean", max: 50, holdout: 0 },
 };
 
 type Hub = ReturnType<typeof openHub<typeof metrics>>;
 
-/** @param clock counts as the caller's code: it fails like the rest */
+/** The time of the clock, which the calls turn. */
+let now = START;
+
+/** The clock counts as the caller's code: it fails like the rest. */
 const open = (store?: Store): Hub =>
   openHub({
-    ...{ metrics, commitEvery: 0, clock: () => Date.now() * 0 + second(5) },
+    ...{ metrics, commitEvery: 0, clock: () => Date.now() * 0 + now },
     ...(store === undefined ? {} : { store, key }),
   });
 
-/** Calls in their order: events of all metrics, of people who come again, and ticks that choose θ and publish. */
-const calls: ((hub: Hub) => Promise<unknown>)[] = [0, 2, 4, 7].flatMap((tick, round) => [
-  (hub: Hub) => hub.add("orders", keys[round % 2]!, 1, { at: second(tick), person: `p${round % 3}` }),
+/** Calls in their order: events of all metrics, of people who come again, and periods that choose θ and publish. */
+const calls: ((hub: Hub) => Promise<unknown>)[] = [0, 1, 2, 3].flatMap((n) => [
+  (hub: Hub) => {
+    now = hour(n);
+    return hub.stats(); // the first one begins the hub
+  },
+  (hub: Hub) => hub.add("orders", keys[n % 2]!, 1, { person: `p${n % 2}` }),
   (hub: Hub) =>
     hub.addMany(
       "spent",
-      [3, 10, 30].map((value, i) => ({ key: keys[i % 2]!, value, at: second(tick) })),
+      [3, 10, 30, 10, 20, 9].map((value, i) => ({ key: keys[i % 2]!, value })),
     ),
-  (hub: Hub) => hub.addMany("latency", [{ key: "a", value: round, at: second(tick + 1) }]),
-  (hub: Hub) => hub.advance(second(tick + 1)),
+  (hub: Hub) => hub.addMany("latency", [{ key: "a", value: n }]),
+  (hub: Hub) => {
+    now = hour(n + 1);
+    return hub.advance();
+  },
 ]);
 
 /** Everything that a hub says of what is published. */
 async function said(hub: Hub): Promise<string> {
   const answers = [];
   for (const metric of Object.keys(metrics))
-    for (const shop of keys) answers.push(await hub.between(metric, shop, second(3), second(8)));
+    for (const shop of keys) answers.push(await hub.between(metric, shop, hour(2), hour(4)));
   return JSON.stringify([answers, (await hub.stats()).metrics, await hub.statement("spent", "a")]);
 }
 
@@ -83,6 +91,7 @@ async function run(hub: Hub): Promise<Outcome> {
 }
 
 const expected = await (async () => {
+  now = START;
   const hub = open();
   await run(hub);
   return said(hub);
@@ -102,6 +111,7 @@ describe.each(Object.keys(ways))("%s failing in turn", (way) => {
     const failures = await everyFault(async (fault) => {
       const store = plainStore();
       const hub = open(store);
+      now = START;
       await hub.stats();
       expect(await ways[way]!(fault, () => run(hub))).toEqual({ doubt: false, lost: false });
       expect(await said(hub)).toBe(expected);
@@ -113,6 +123,7 @@ describe.each(Object.keys(ways))("%s failing in turn", (way) => {
   test("without a store: as if it had not failed, or no answer at all", async () => {
     await everyFault(async (fault) => {
       const hub = open();
+      now = START;
       await hub.stats();
       const { lost } = await ways[way]!(fault, () => run(hub));
       if (lost) await expect(hub.stats()).rejects.toThrow("make another hub");
@@ -125,11 +136,13 @@ describe("each call of the store failing in turn", () => {
   const scenarios = [false, true].flatMap((after) => [1, 2, 7].map((length) => ({ after, length })));
   test.each(scenarios)("$length in a row, after its work: $after", async ({ after, length }) => {
     const faultless = failing(plainStore(), { fails: () => false, after });
+    now = START;
     await run(open(faultless));
     let doubts = 0;
     for (let n = 1; n <= faultless.calls; n++) {
       const inner = plainStore();
       const store = failing(inner, { fails: (call) => call >= n && call < n + length, after });
+      now = START;
       const hub = open(store);
       const { doubt } = await run(hub);
       if (doubt) doubts++;

@@ -12,8 +12,7 @@ const open = (clock = () => TEN) =>
   openHub({
     metrics: {
       orders: {
-        ...{ epsilon: 1, every: "1s", origin: TEN, maxRange: "8s", of: "count", keys: ["a"], core: "js" },
-        ...{ perPerson: { events: 1, every: "1m" }, tuning: { fanout: 2, skipLevels: 0 } },
+        ...{ epsilon: 1, every: "1s", of: "count", keys: ["a"], core: "js", perPerson: 1 },
       },
     },
     clock,

@@ -81,11 +81,10 @@ describe("events", () => {
     return { clock: () => now, set: (tick: number) => (now = second(tick)) };
   };
   const ticks = {
-    ...{ epsilon: 1, every: "1s", origin: TEN, lateness: "20s", maxRange: "64s", unsafeSeed: "length" },
-    tuning: { fanout: 4, skipLevels: 1 },
+    ...{ epsilon: 1, every: "1s", levels: ["1s", "1m", "1h"], lateness: "20s", unsafeSeed: "length" },
   } as const;
-  const person = { perPerson: { events: 3, every: "1m", people: 64 } } as const;
-  const sum = { ...ticks, of: "sum", max: 1000, holdout: "40s" } as const;
+  const person = { perPerson: { events: 3, perHour: 2, people: 64 } } as const;
+  const sum = { ...ticks, of: "sum", max: 1000 } as const;
   /** The events of second `tick`, as [value, person]. */
   const crowds: Record<string, (tick: number) => [number, string][]> = {
     nobody: () => [],
@@ -97,7 +96,8 @@ describe("events", () => {
   const kinds: Record<string, Kind> = {
     sum: { options: sum, make: privateStream },
     "sum for people": { options: { ...sum, ...person }, make: privateStream },
-    mean: { options: { ...sum, of: "mean" }, make: privateStream },
+    mean: { options: { ...sum, of: "mean", threshold: 100 }, make: privateStream },
+    "a person's sum": { options: { ...sum, perPerson: { sum: 2000, people: 64 } }, make: privateStream },
     counter: { options: { ...ticks, ...person }, make: privateCounter },
     histogram: { options: { ...ticks, ...person, edges: [1, 10, 100] } as never, make: privateHistogram },
   };

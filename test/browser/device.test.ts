@@ -258,7 +258,7 @@ test("as one module too; its statement says what the budget adds up to", async (
     `import("/device.js").then(({ device }) => device(${options}).statement())`,
   );
   expect(statement).toMatchObject({
-    unit: "one device, per day",
+    unit: "one device and origin, per day",
     epsilonPerReport: 1,
     epsilon: 3,
     lifetimeEpsilon: 30,

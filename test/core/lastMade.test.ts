@@ -29,3 +29,8 @@ test("what fails is made again", () => {
   expect(() => make(7)).toThrow("no memory");
   expect(make(7)).toBe(7);
 });
+
+test("one number more is another question", () => {
+  const make = lastMade((a: number, b = 1) => a * b);
+  expect([make(3), make(3, 5), make(3)]).toEqual([3, 15, 3]);
+});

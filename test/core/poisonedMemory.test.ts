@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { Core } from "../../src/core/core.js";
+import { makeDayShape } from "../../src/core/dayShape.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { Stage, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
@@ -13,6 +14,7 @@ import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { loadKernels } from "../../src/core/wasm/instance.js";
 import { hybrid, squareWave } from "../../src/local/mechanisms.js";
+import { makeChoice } from "../../src/stream/choice.js";
 import { digestOf } from "../support/golden.js";
 import { integers } from "../support/numbers.js";
 
@@ -82,6 +84,41 @@ const CALLS: Record<string, Call[]> = {
     const { noise, corrections } = core.growTree(from, makeScale(300n, 1n), fanout, levels);
     return [noise, corrections, from.position];
   }),
+  days: (
+    [
+      // No WASM call up to 8 nodes; runs of 64 leaves.
+      [1, []],
+      [8, []],
+      [9, []],
+      [6, [[6]]],
+      [7, [[7]]],
+      [8, [[8]]],
+      [6, [[1, 5]]],
+      [7, [[1, 6]]],
+      [63, [[1, 62]]],
+      [64, [[64]]],
+      [65, [[64, 1], [2]]],
+      [1500, [new Array<number>(25).fill(60), [25]]],
+      [9000, [[1, 8998, 1], [2, 1], [2]]],
+    ] as const
+  ).flatMap(([leaves, fanouts]) =>
+    (
+      [
+        [1n, 3n],
+        [300n, 1n],
+        [1n << 39n, 1n],
+      ] as const
+    ).map(([p, q]): Call => (core) => {
+      const key = unsafeKey("poison");
+      const [leafRandom, nodeRandom] = [
+        subStream(key, Stage.dayLeaves, 0, 7),
+        subStream(key, Stage.dayNodes, 0, 7),
+      ];
+      const shape = makeDayShape(leaves, fanouts);
+      const grown = core.growDay(leafRandom, nodeRandom, makeScale(p, q), shape);
+      return [grown, leafRandom.position, nodeRandom.position];
+    }),
+  ),
   "block sums": [1, 2, 3, 4, 5, 8, 12, 1000].flatMap((n) =>
     [511, 512, 513, 515, 1024, 8191, 8192, 8193, 16_390].flatMap((length) =>
       [0, 1, n - 1]
@@ -159,6 +196,23 @@ const CALLS: Record<string, Call[]> = {
       );
       return [out, from.position];
     }),
+  ),
+  "held-out values": [511, 512, 513, 1000, 8191, 8192, 8193, 16_390].flatMap((length) =>
+    (
+      [
+        [100, 1, 1],
+        [100, 1 / 32, 32],
+        [90_000, 0.3, 1],
+      ] as const
+    ).flatMap(([max, resolution, step]) =>
+      [0, 1, 31].map((first): Call => (core) => {
+        const table = makeChoice(0.3, 1000, 2 ** 16, Math.floor(max / resolution), step);
+        const purposes = Uint8Array.from({ length: 32 }, (_, i) => (i * i) % 5);
+        const counters = integers(8, 6 * (table.candidates.length + 1), 1e6);
+        core.countHeldOut(floats(9, length, 1.2 * max), max, resolution, table, purposes, first, counters);
+        return [counters];
+      }),
+    ),
   ),
   "noisy max": (["laplace", "exponential"] as const).flatMap((noise) =>
     [1, 2, 5, 255, 256, 257, 5000].flatMap((candidates) =>

@@ -1,7 +1,14 @@
 /** The budget's arithmetic. Storage, tabs and sending are tested in a browser: test/browser/device.test.ts. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { charged, limitsOf, NOTHING_SPENT, reportsLeft } from "../../src/device/budget.js";
+import {
+  charged,
+  limitsOf,
+  NOTHING_SPENT,
+  originsOf,
+  promiseOf,
+  reportsLeft,
+} from "../../src/device/budget.js";
 import { checkTerms } from "../../src/device/terms.js";
 import { device } from "../../src/device.js";
 
@@ -57,4 +64,22 @@ test("without a browser's storage there is no device", () => {
   expect(() => device({ name: "x", epsilon: 1, max: 1, budget, url: "/", phase: "learn" })).toThrow(
     /^indexedDB: expected a browser's storage, got none/,
   );
+});
+
+test("the attacker serves one page from four origins: the statement says so, or the page refuses", () => {
+  const limits = limitsOf({ reports: 3, every: "1d", lifetime: 300 });
+  const origins = ["a", "b", "c", "d"].map((name) => `https://${name}.example`);
+  const promise = (listed: readonly string[] | undefined, here: string) =>
+    promiseOf(limits, 0.5, originsOf(listed, here));
+  expect(promise(undefined, origins[0]!)).toEqual({
+    ...{ unit: "one device and origin, per day", epsilonPerReport: 0.5, epsilon: 1.5, lifetimeEpsilon: 150 },
+  });
+  expect(promise([...origins, "https://a.example/page"], origins[3]!)).toEqual({
+    ...{ unit: "one device, per day", epsilonPerReport: 0.5, epsilon: 6, lifetimeEpsilon: 600 },
+  });
+  expect(() => promise(origins.slice(0, 3), origins[3]!)).toThrow(
+    "origins: expected https://a.example, https://b.example, https://c.example, got a page at https://d.example",
+  );
+  for (const wrong of [[], "https://a.example", [7], ["a"]])
+    expect(() => promise(wrong as string[], origins[0]!)).toThrow();
 });

@@ -16,9 +16,7 @@ const key = new Uint8Array(32).fill(3);
 const exact = {
   epsilon: 64,
   every: "1s",
-  origin: TEN,
-  maxRange: "16s",
-  tuning: { fanout: 4, skipLevels: 0 },
+  levels: ["1s", "1m"],
   clock: () => TEN,
   unsafeSeed: "durable",
   name: "shop",
@@ -31,17 +29,19 @@ test("a process that is killed has every event that was acknowledged, and publis
   const before = await openStream({ ...exact, of: "count", store });
   await Promise.all([0, 0, 1, 2, 2, 2].map((second) => before.add({ at: TEN + 1000 * second })));
   const first = await before.advance(TEN + 1000);
-  expect(Array.from(first.values, Math.round)).toEqual([2]);
+  expect(first.map(({ value }) => Math.round(value!))).toEqual([2]);
   const { sequence } = before;
   // Killed here: nothing is closed. The store's lease is taken over by the next process in the same place.
   const after = await openStream({ ...exact, of: "count", store, atLeast: sequence });
-  expect(after.closed).toBe(1);
   await after.add({ at: TEN + 1000 });
   await after.add({ at: TEN }); // its tick is published: late
   expect(after.dropped.late).toBe(1);
   const second = await after.advance(TEN + 3000);
-  expect([second.from, ...Array.from(second.values, Math.round)]).toEqual([TEN + 1000, 2, 3]);
-  expect(Math.round((await after.between(TEN, TEN + 3000)).value)).toBe(7);
+  expect(second.map(({ from, value }) => [from, Math.round(value!)])).toEqual([
+    [TEN + 1000, 2],
+    [TEN + 2000, 3],
+  ]);
+  expect(Math.round((await after.between(TEN, TEN + 3000)).value!)).toBe(7);
   await after.close();
   await expect(after.add({ at: TEN + 5000 })).rejects.toThrow("expected an open stream");
 });
@@ -69,12 +69,12 @@ test("a stream of values is charged to an odometer by its unit", async () => {
     store,
     key,
     limit: 100,
-    unit: "one person, per day",
+    unit: "one person, per day (UTC)",
   });
   const stream = await openStream({
     ...exact,
     epsilon: 80,
-    perPerson: { events: 2, every: "1d" },
+    perPerson: 2,
     max: 10,
     threshold: 10,
     store,
@@ -82,13 +82,13 @@ test("a stream of values is charged to an odometer by its unit", async () => {
   });
   expect(odometer.spent()).toBe(80);
   await stream.add(5, { at: TEN, person: "ann" });
-  expect((await stream.statement()).unit).toBe("one person, per day");
+  expect((await stream.statement()).unit).toBe("one person, per day (UTC)");
   await expect(
     openStream({
       ...exact,
       name: "more",
       of: "count",
-      perPerson: { events: 2, every: "1d" },
+      perPerson: 2,
       store,
       budget: { odometer },
     }),
@@ -121,11 +121,11 @@ test.each([true, false])("sequence tells whether an add that failed was stored: 
   await stream.add({ at: TEN });
   const { sequence } = stream;
   broken = true;
-  await expect(stream.add({ at: TEN })).rejects.toMatchObject({ code: "unavailable" });
+  await expect(stream.add({ at: TEN })).rejects.toMatchObject({ code: "in-doubt" });
   broken = false;
   const again = await openStream({ ...exact, of: "count", store });
   expect(again.sequence - sequence).toBe(stored ? 1 : 0);
   if (!stored) await again.add({ at: TEN });
   await again.advance(TEN + 1000);
-  expect(Math.round((await again.between(TEN, TEN + 1000)).value)).toBe(2);
+  expect(Math.round((await again.between(TEN, TEN + 1000)).value!)).toBe(2);
 });

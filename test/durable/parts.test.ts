@@ -94,12 +94,14 @@ describe("a folder of logs", () => {
       [6],
       [],
     ]);
+    for (const end of [5, 7]) expect(await logs.append(2, bytesOf(1), end)).toBe(false); // others went on with 10
+    await logs.append(10, bytesOf(1, 2, 3, 4, 5, 6), 0);
     for (const end of [5, 7])
-      await expect(logs.append(2, bytesOf(1), end)).rejects.toThrow(
+      await expect(logs.append(10, bytesOf(1), end)).rejects.toThrow(
         "fileStore: another program changed the folder of this store; open the streams again",
       );
-    truncateSync(join(place, "2.log"), 5);
-    await expect(logs.append(2, bytesOf(1), 6)).rejects.toThrow("another program changed");
+    truncateSync(join(place, "10.log"), 5);
+    await expect(logs.append(10, bytesOf(1), 6)).rejects.toThrow("another program changed");
     await logs.remove(2);
     await logs.remove(2);
     expect([await logs.read(2, 0), await logs.append(2, bytesOf(1), 0), await logs.numbers()]).toEqual([

@@ -98,8 +98,8 @@ test("errors keep their class, message and code, and a failed call disturbs no o
   const results = await Promise.allSettled(["a", "b", "c", "d"].map((name) => hub.push(name, 1)));
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
   expect((results[1] as PromiseRejectedResult).reason).toMatchObject({
-    code: "unavailable",
-    retryable: true,
+    code: "in-doubt",
+    retryable: false,
   });
   await expect(hub.range("a", 0, 1)).rejects.toThrow(RangeError);
   await expect(hub.range("a", 0, 1)).rejects.toThrow("holding out: 1 of 16");

@@ -1,121 +1,122 @@
 /**
- * Intervals hold what they say. The noise of 2000 runs is fresh, the events are the same. A count of covered runs is
- * binomial with p = 0.95: its standard deviation is 0.49 %, and it is 2.4 % off once in 10⁶ seeds (4.9 standard
- * deviations). The whole file takes 8 s of one core.
+ * Intervals of counts hold the truth for any data: 5,000 draws of the noise on fixed data, per data set, rate, ε and question.
+ * A share of exactly 95 % is below 94 % with odds of 6·10⁻⁴ a cell; seeds are fixed, and the intervals are wider by half a
+ * unit, so that the lowest cell here is well above.
  */
 import { describe, expect, test } from "vitest";
-import { resolveHistogram } from "../../src/events/histogramOptions.js";
-import { TickedHistogram } from "../../src/events/histogram.js";
-import { type EventStreamOptions, resolveEventStream } from "../../src/events/options.js";
-import { ValueEvents } from "../../src/events/tickedStream.js";
-import { chooseCore } from "../../src/core/choose.js";
-import { normalQuantile } from "../../src/core/normal.js";
-import { unsafeKey } from "../../src/core/unsafeKey.js";
+import { DAY, HOUR } from "../../src/events/calendar.js";
+import { BEGAN, coverage, drawn } from "../support/eventCoverage.js";
+import { eventAnswer } from "../../src/events/answers.js";
+import { integers } from "../support/numbers.js";
 
-const RUNS = 2000;
-const [LEAST, MOST] = [0.926, 0.974];
-const core = chooseCore("js");
-const TEN = Date.UTC(2026, 2, 1, 10);
-const ticks = {
-  epsilon: 1,
-  every: "1s",
-  origin: TEN,
-  maxRange: "16s",
-  tuning: { fanout: 4, skipLevels: 0 },
-  clock: () => TEN,
-} as const;
+const DRAWS = 5000;
+const at = (from: number, to: number) => [BEGAN + from * HOUR, BEGAN + to * HOUR] as const;
 
-/** Lognormal values with σ = 1 by their quantiles, shuffled over 12 ticks by a fixed stride. */
-const EVENTS = 1200;
-const values = Array.from({ length: EVENTS }, (_, i) => Math.exp(normal(((i * 1009) % EVENTS) + 0.5)));
-const at = (i: number) => TEN + Math.floor(i / 100) * 1000;
-const sorted = values.toSorted((a, b) => a - b);
+/** Counts of the hours of a day, at a mean rate. */
+const data: Record<string, (rate: number) => number[]> = {
+  empty: () => hours(() => 0),
+  burst: (rate) => hours((h) => (h === 9 ? 100 + 20 * rate : rate)),
+  "rush hour": (rate) => hours((h) => (h === 8 || h === 17 ? 6 * rate : rate / 3)),
+  outage: (rate) => hours((h) => (h >= 9 && h < 13 ? 0 : rate)),
+  step: (rate) => hours((h) => (h < 9 ? rate / 4 : 2 * rate)),
+  wave: (rate) => hours((h) => rate * (1 - 0.8 * Math.cos((2 * Math.PI * h) / 24))),
+};
+const hours = (of: (hour: number) => number): number[] =>
+  Array.from({ length: 24 }, (_, h) => Math.round(of(h)));
 
-function normal(rank: number): number {
-  const p = rank / EVENTS;
-  return Math.sign(p - 0.5) * normalQuantile(Math.abs(2 * p - 1));
-}
-
-const keys = (name: string) => {
-  const key = unsafeKey(name);
-  return (run: number) => {
-    key[0] = run;
-    return key.slice();
-  };
+const questions = {
+  "the first hour": at(0, 1),
+  "the hour at nine": at(9, 10),
+  "six hours around it": at(7, 13),
+  "from ten to midnight": at(10, 24),
+  "the day": at(0, 24),
 };
 
-describe("percentiles", () => {
-  const settings = resolveHistogram({ ...ticks, edges: { min: 0.03, max: 30, buckets: 32 } });
-  const key = keys("quantiles");
-  const quantiles = [0.5, 0.95, 0.99];
-  const runs = Array.from({ length: RUNS }, (_, run) => {
-    const histogram = new TickedHistogram(settings, core, key(run));
-    values.forEach((value, i) => histogram.add(value, { at: at(i) }));
-    histogram.advance(TEN + 12_000);
-    return histogram.between(TEN, TEN + 12_000, { quantiles, shares: [1, 3] });
-  });
-  const truth = (p: number) => sorted[Math.ceil(p * EVENTS) - 1]!;
-
-  test.each(quantiles.map((p, i) => [p, i] as const))(
-    "p = %d is inside its interval in 95 %% of runs",
-    (p, i) => {
-      const covered = runs.filter(({ quantiles: q }) => {
-        const { low, high } = q[i]!;
-        return (low ?? -Infinity) <= truth(p) && truth(p) <= (high ?? Infinity);
-      });
-      expect(covered.length / RUNS).toBeGreaterThan(LEAST);
-      expect(covered.length / RUNS).toBeLessThan(MOST);
-      const inEdges = runs.filter(({ quantiles: q }) => {
-        const [low, high] = q[i]!.edges;
-        return (low ?? -Infinity) <= truth(p) && truth(p) <= (high ?? Infinity);
-      });
-      expect(inEdges.length / RUNS).toBeGreaterThan(LEAST);
-    },
-  );
-
-  test("intervals that are a fifth too narrow are seen", () => {
-    // 1.96·0.8 standard deviations leave 88 %.
-    const covered = runs.filter(({ quantiles: q }) => {
-      const { value, low, high } = q[0]!;
-      const within = (end: number) => value! + 0.8 * (end - value!);
-      return within(low!) <= truth(0.5) && truth(0.5) <= within(high!);
-    });
-    expect(covered.length / RUNS).toBeLessThan(LEAST);
-  });
-
-  test("totals and shares are inside their intervals", () => {
-    const total = runs.filter(({ total: { low, high } }) => low <= EVENTS && EVENTS <= high).length / RUNS;
-    expect(total).toBeGreaterThan(LEAST);
-    expect(total).toBeLessThan(MOST);
-    for (const [i, x] of [1, 3].entries()) {
-      const share = sorted.filter((value) => value < x).length / EVENTS;
-      const covered = runs.filter(({ shares }) => shares[i]!.low <= share && share <= shares[i]!.high);
-      expect(covered.length / RUNS).toBeGreaterThan(LEAST);
+describe.each([0.1, 1, 5])("ε = %d", (epsilon) => {
+  test.each(Object.keys(data))("%s, at 0.5, 5, 100 and 5,000 events an hour", (name) => {
+    for (const rate of [0.5, 5, 100, 5000]) {
+      const shares = coverage({ epsilon, every: "1h", of: "count" }, data[name]!(rate), questions, DRAWS);
+      for (const [question, share] of Object.entries(shares))
+        expect(share, `${question}, ${rate} an hour`).toBeGreaterThanOrEqual(0.94);
     }
   });
 });
 
-describe("counts, sums and means", () => {
-  const clamp = (value: number) => Math.round(Math.min(value, 4) * 64) / 64;
-  const sum = values.reduce((total, value) => total + clamp(value), 0);
-  test.each<[string, EventStreamOptions, number]>([
-    ["count", { ...ticks, of: "count" }, EVENTS],
-    ["sum", { ...ticks, of: "sum", max: 4, threshold: 4 }, sum],
-    ["mean", { ...ticks, of: "mean", max: 4, threshold: 4 }, sum / EVENTS],
-    ["mean of few", { ...ticks, of: "mean", max: 4, threshold: 4, epsilon: 0.01 }, sum / EVENTS],
-  ])("the %s is inside its interval in 95 %% of runs", (name, options, truth) => {
-    const settings = resolveEventStream(options);
-    const key = keys(name);
-    let covered = 0;
-    for (let run = 0; run < RUNS; run++) {
-      const stream = new ValueEvents(settings, core, key(run));
-      values.forEach((value, i) => stream.add(value, { at: at(i) }));
-      stream.advance(TEN + 12_000);
-      const { low, high } = stream.between(TEN, TEN + 12_000);
-      if (low <= truth && truth <= high) covered++;
+test("finer levels, people and a week hold too", () => {
+  const week = Array.from({ length: 8 * 24 }, (_, h) => (h % 24 === 9 ? 400 : 7));
+  const long = {
+    "a week": [BEGAN, BEGAN + 7 * DAY],
+    "30 hours": [BEGAN + 5 * HOUR, BEGAN + 35 * HOUR],
+  } as const;
+  for (const options of [
+    { levels: ["1h"] },
+    { levels: ["1h", "6h", "1d"] },
+    { levels: ["1h", "1d"], perPerson: { events: 3 } },
+  ])
+    for (const share of Object.values(
+      coverage({ epsilon: 1, every: "1h", of: "count", ...options }, week, long, 2000),
+    ))
+      expect(share).toBeGreaterThanOrEqual(0.94);
+});
+
+describe("broken siblings are seen", () => {
+  const counts = data["wave"]!(5);
+
+  test("a tenth less noise in the interval than in the release", () => {
+    const shares = coverage(
+      { epsilon: 0.1, every: "1h", of: "count" },
+      counts,
+      questions,
+      DRAWS,
+      (low, high) => 0.43 * (high - low),
+    );
+    expect(Math.min(...Object.values(shares))).toBeLessThan(0.94);
+  });
+
+  test("without half a unit, one level covers 92 % at ε = 1", () => {
+    const one = { "an hour": at(9, 10) };
+    const options = { epsilon: 1, every: "1h", of: "count", levels: ["1h"] } as const;
+    const without = coverage(options, counts, one, DRAWS, (low, high) => (high - low) / 2 - 0.5);
+    expect(without["an hour"]).toBeLessThan(0.94);
+    expect(coverage(options, counts, one, DRAWS)["an hour"]).toBeGreaterThanOrEqual(0.95);
+  });
+});
+
+describe("means", () => {
+  const [theta, epsilon] = [64, 1];
+  const options = { epsilon, every: "1h", of: "mean", max: theta, threshold: theta, resolution: 1 } as const;
+
+  /** Columns Σ v and Σ (θ − v) of so many events an hour. */
+  function columns(rate: number): [number[], number[]] {
+    const values = hours((h) => h).map((h) => integers(h, rate, theta / 2).map((x) => x + theta / 2));
+    const sums = values.map((list) => list.reduce((total, v) => total + v, 0));
+    return [sums, sums.map((sum) => theta * rate - sum)];
+  }
+
+  test.each([1, 4, 20, 300])("%d events an hour: the mean is in its interval, or nothing is said", (rate) => {
+    const truth = columns(rate);
+    const total = (range: readonly [number, number], column: number) =>
+      truth[column]!.slice((range[0] - BEGAN) / HOUR, (range[1] - BEGAN) / HOUR).reduce(
+        (sum, n) => sum + n,
+        0,
+      );
+    const hits = { hour: 0, day: 0 };
+    let said = 0;
+    for (let draw = 0; draw < 3000; draw++) {
+      const metric = drawn(options, truth, draw);
+      for (const [name, range] of [
+        ["hour", at(9, 10)],
+        ["day", at(0, 24)],
+      ] as const) {
+        const { value, low, high } = eventAnswer(metric, metric.release(""), range, 0.95);
+        const mean = (theta * total(range, 0)) / (total(range, 0) + total(range, 1));
+        if (low! <= mean && mean <= high!) hits[name]++;
+        if (value === null) expect([low, high]).toEqual([0, theta]);
+        else said++;
+      }
     }
-    expect(covered / RUNS).toBeGreaterThan(LEAST);
-    // With few events an interval ends at 0 or θ, and holds more often than it says.
-    expect(covered / RUNS).toBeLessThan(name === "mean of few" ? 1 : MOST);
+    expect(hits.hour / 3000).toBeGreaterThanOrEqual(0.94);
+    expect(hits.day / 3000).toBeGreaterThanOrEqual(0.94);
+    if (rate === 300) expect(said).toBe(6000);
   });
 });

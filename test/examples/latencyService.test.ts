@@ -83,6 +83,7 @@ async function published(address: string, route: string, from: number, to: numbe
 
 test("per-route percentiles survive SIGKILL, bit for bit", { timeout: 60_000 }, async () => {
   const first = await start();
+  await (await fetch(`${first.address}/metrics`)).text(); // answers when the hub is open and listens
   const from = 1000 * Math.ceil(Date.now() / 1000); // ranges are published from a full second on
   while (Date.now() < from) await new Promise((resolve) => setTimeout(resolve, from - Date.now()));
   await load(first.address, "/search", 400);
@@ -102,7 +103,7 @@ test("per-route percentiles survive SIGKILL, bit for bit", { timeout: 60_000 }, 
   expect(await ask(second.address, "/search", from, to)).toEqual(search);
   expect(await ask(second.address, "/checkout", from, to)).toEqual(checkout);
   const statement = (await (await fetch(`${second.address}/statement`)).json()) as { unit: string };
-  expect(statement.unit).toBe("one person, per day");
+  expect(statement.unit).toBe("one person, per day (UTC)");
   expect((await fetch(`${second.address}/latency?route=/nowhere&from=2026-01-01&to=2026-01-02`)).status).toBe(
     400,
   );

@@ -23,10 +23,13 @@ const DRIVEN = [
   ...["recent", "mean", "median", "moving", "exponential", "own"].map((name) => `smoother ${name}`),
   ...[0, 1, 2, 3].map((levels) => `skipLevels ${levels}`),
   ...["report", "reportMany", "take reports", "distribution", "threshold", "local range"],
-  ...["event", "advance", "between", "histogram between", "event snapshot and restore", "bad event"],
-  ...["sum", "mean", "count", "histogram", "θ chosen"].map((name) => `events: ${name}`),
-  ...["event options refused", "limit of a person met"],
-  ...["keystream", "samples", "trees", "noisyMax", "reports", "emSteps", "ingest"].map(
+  ...["event", "advance", "between", "histogram between", "last", "series", "bad event"],
+  ...["event snapshot and restore", "missed periods", "event options refused", "limit of a person met"],
+  ...["sum", "mean", "count", "histogram", "θ chosen", "a person's sum", "per hour"].map(
+    (name) => `events: ${name}`,
+  ),
+  ...["events: a day ended", "events: not 24 hours"],
+  ...["keystream", "samples", "trees", "days", "noisyMax", "reports", "emSteps", "ingest"].map(
     (name) => `kernel ${name}`,
   ),
 ];

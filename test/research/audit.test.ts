@@ -93,6 +93,7 @@ const samples: Partial<Record<MechanismName, number>> = {
   refining: 40_000,
   counter: 10_000,
   events: 10_000,
+  mean: 10_000,
   "per-person": 10_000,
   histogram: 10_000,
   sr: 200_000,
@@ -127,6 +128,7 @@ describe("our mechanisms keep their promise, and the attack comes near it", () =
     ["refining", 1, 0.53], // 0.73 ± 0.03 at half as many runs
     ["counter", 1, 0.25], // 0.45 ± 0.03
     ["events", 1, 0.25],
+    ["mean", 1, 0.25],
     ["per-person", 1, 0.25],
     ["histogram", 1, 0.25],
     ["sr", 1, 0.9],
@@ -171,6 +173,7 @@ describe("every break is caught", () => {
     ["counter", "scale=0.4"],
     ["counter", "float"],
     ["events", "scale=0.4"],
+    ["mean", "scale=0.4"],
     ["per-person", "scale=0.4"],
     ["histogram", "scale=0.4"],
     ["sr", "scale=0.8"],

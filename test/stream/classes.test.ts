@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { makeChoice } from "../../src/stream/choice.js";
+import { binOf, makeChoice } from "../../src/stream/choice.js";
 import { Classes } from "../../src/stream/classes.js";
 import { Decoder, Encoder } from "../../src/stream/codec.js";
 
@@ -36,6 +36,29 @@ describe("classes", () => {
     noise[0] = others.mean * mean15.length; // nothing but noise is left of zeros
     expect(others.theta).toBe(theta);
     expect(usual.mean * mean15.length).toBeCloseTo(sum + noise[0], 6);
+  });
+
+  test("batches count as single values do, on both cores and on one that fails", () => {
+    const many = Float64Array.from({ length: 1600 }, (_, i) => values[i % 320]! + (i % 3) / 4);
+    const each = new Classes(choice);
+    for (const value of many) each.add(Math.floor(value + 0.5));
+    const broken = {
+      ...cores.wasm,
+      countHeldOut: () => {
+        throw new RangeError("out of memory");
+      },
+    };
+    for (const core of [cores.js, cores.wasm, broken]) {
+      const batches = new Classes(choice);
+      for (const [from, to] of [
+        [0, 3],
+        [3, 900],
+        [900, 1600],
+      ] as const)
+        batches.addMany(core, many.subarray(from), to - from, 1000, 1);
+      expect(batches.held).toBe(1600);
+      expect(batches.choose(cores.js, key)).toEqual(each.choose(cores.js, key));
+    }
   });
 
   test("both cores choose the same", () => {
@@ -85,4 +108,40 @@ describe("what is told to the choice", () => {
       861, 304, 304, 1000, 609, 1000, 431, 181, 431, 512, 724, 861, 724, 431, 1000, 861, 304, 724, 861, 724,
     ]);
   });
+});
+
+test("a grid finer than the candidates chooses the same θ from whole numbers, and the mean of what they are", () => {
+  const [largest, step] = [1000, 128];
+  for (const run of [1, 2, 3, 4, 5]) {
+    const coarse = new Classes(makeChoice(1, 3200, 51_200, largest));
+    const fine = new Classes(makeChoice(1, 3200, 51_200, largest * step, step));
+    const halves = new Classes(makeChoice(1, 3200, 51_200, largest * step + 3, step)); // max is on no candidate's grid
+    for (let i = 0; i < 3200; i++) {
+      const x = (i * 7919) % (40 * run);
+      coarse.add(x);
+      fine.add(x * step);
+      halves.add(x * step - Number(x > 0) * (step / 2)); // within (x − 1, x]: the same candidates are below
+    }
+    const key = Uint32Array.of(run, 2, 3, 4, 5, 6, 7, 8);
+    const [want, got, cut] = [coarse, fine, halves].map((classes) => classes.choose(chooseCore(), key));
+    expect([got!.theta, got!.above, got!.sparse]).toEqual([want!.theta * step, want!.above, want!.sparse]);
+    expect([cut!.theta, cut!.above]).toEqual([got!.theta, got!.above]);
+    expect(Math.abs(got!.mean / step - want!.mean)).toBeLessThan(want!.theta); // other noise, of the same scale
+    expect(cut!.mean).toBeLessThan(got!.mean);
+  }
+});
+
+test("a value above the largest candidate is above it, though the candidate is no multiple of the step", () => {
+  const choice = makeChoice(1, 3200, 51_200, 1003, 8);
+  for (let x = 0; x <= 1004; x++) {
+    const classes = new Classes(choice);
+    classes.add(x);
+    const writer = new Encoder();
+    classes.save(writer);
+    const reader = writer.read();
+    reader.double();
+    const bins = choice.candidates.length + 1;
+    const counters = Array.from({ length: 5 * bins }, () => reader.double());
+    expect(counters.indexOf(1) % bins).toBe(binOf(choice.candidates, x));
+  }
 });

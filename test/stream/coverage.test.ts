@@ -1,11 +1,10 @@
 /**
- * How often 95 % intervals hold the truth, on constant data: predictions and parts of blocks are then right but for the
- * noise that they carry, so nothing but noise is measured. Takes 8 s.
+ * Whether the error of an answer has the standard deviation that it states, on constant data: predictions and parts of
+ * blocks are then right but for the noise that they carry, so nothing but noise is measured. Takes 8 s.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { restore, type StreamOptions } from "../../src/index.js";
-import { makeAnswer } from "../../src/stream/answer.js";
 import { resolveSettings } from "../../src/stream/options.js";
 import { PublishedBlocks } from "../../src/stream/blocks.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
@@ -39,11 +38,10 @@ const RUNS = 6000;
 const ANSWERS = ["blocks", "published"] as const;
 
 /**
- * A share of hits strays by √(0.95·0.05/n) = 0.0028. With Z = 5.8 one of the 2·4·10 shares here raises a false alarm
- * with probability 80·7·10⁻⁹ < 10⁻⁶, and the quantile, within 0.03 standard deviations of the exact one, adds 0.0035:
- * all stays within 93 … 97 %.
+ * A mean of squared errors, over the stated variance, strays by √((2 + κ)/n) ≤ 0.029: noise has an excess kurtosis κ of at
+ * most 3. With Z = 5.8 one of the 2·4·10 means here raises a false alarm with probability 80·7·10⁻⁹ < 10⁻⁶.
  */
-const SLACK = 5.8 * Math.sqrt((0.95 * 0.05) / RUNS) + 0.0035;
+const SLACK = 5.8 * Math.sqrt(5 / RUNS);
 
 function make(smoother: SmootherChoice, run: number): HoldoutStream {
   const key = Uint32Array.of(run, 1, 2, 3, 4, 5, 6, 7);
@@ -52,23 +50,14 @@ function make(smoother: SmootherChoice, run: number): HoldoutStream {
   return stream;
 }
 
-interface Measured {
-  /** Share of the intervals that hold the truth. */
-  readonly hits: number;
-  readonly errors: readonly number[];
-}
-
-/** For every kind of answer and of range. */
-function measure(smoother: SmootherChoice, runs: number): ReadonlyMap<string, Measured> {
-  const found = new Map<string, { hits: number; errors: number[] }>();
+/** Mean of (error / stated standard error)², for every kind of answer and of range. */
+function measure(smoother: SmootherChoice, runs: number): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
   const look = (stream: HoldoutStream, name: string, [from, to]: readonly [number, number]) => {
     for (const answer of ANSWERS) {
-      const { sum, low, high } = stream.range(from, to, { answer });
-      const at = found.get(`${answer}: ${name}`) ?? { hits: 0, errors: [] };
-      found.set(`${answer}: ${name}`, at);
-      const truth = VALUE * (to - from);
-      at.errors.push(sum - truth);
-      if (low <= truth && truth <= high) at.hits += 1 / runs;
+      const { sum, standardError } = stream.range(from, to, { answer });
+      const square = ((sum - VALUE * (to - from)) / standardError) ** 2;
+      found.set(`${answer}: ${name}`, (found.get(`${answer}: ${name}`) ?? 0) + square / runs);
     }
   };
   for (let run = 0; run < runs; run++) {
@@ -81,19 +70,15 @@ function measure(smoother: SmootherChoice, runs: number): ReadonlyMap<string, Me
   return found;
 }
 
-/** Share of errors within ± reach. */
-const within = (errors: readonly number[], reach: number) =>
-  errors.filter((error) => Math.abs(error) <= reach).length / errors.length;
-
 describe.each(LINEAR)("%j", (smoother) => {
-  let found: ReadonlyMap<string, Measured>;
+  let found: ReadonlyMap<string, number>;
   beforeAll(() => {
     found = measure(smoother, RUNS);
   });
 
-  test("95 % intervals hold the truth in 95 % of the runs, in every kind of range", () => {
-    for (const [name, { hits }] of found)
-      expect({ name, hits, right: Math.abs(hits - 0.95) < SLACK }).toEqual({ name, hits, right: true });
+  test("errors have the standard deviation that answers state, in every kind of range", () => {
+    for (const [name, mean] of found)
+      expect({ name, mean, right: Math.abs(mean - 1) < SLACK }).toEqual({ name, mean, right: true });
   });
 
   test("were predictions taken for constants, it would be seen", () => {
@@ -104,37 +89,35 @@ describe.each(LINEAR)("%j", (smoother) => {
       first: NO_SPREAD,
       weights: () => [],
     });
+    const stream = make(smoother, 0);
+    stream.pushMany(new Float64Array(LENGTH).fill(VALUE));
+    const [from, to] = RANGES["the running block"];
     for (const answer of ANSWERS) {
-      const [from, to] = RANGES["the running block"];
-      const { high } = makeAnswer(0, to - from, broken.answer(from, to, answer).spread, 1, 0.95);
-      const hits = within(found.get(`${answer}: the running block`)!.errors, high);
-      expect(Math.abs(hits - 0.95)).toBeGreaterThan(SLACK);
+      const stated = stream.range(from, to, { answer }).standardError ** 2;
+      const mean = found.get(`${answer}: the running block`)!;
+      const { variance } = broken.answer(from, to, answer).spread;
+      expect(Math.abs((mean * stated) / variance - 1)).toBeGreaterThan(SLACK);
     }
   });
 
-  test("intervals a fifth too short would be seen", () => {
-    const stream = make(smoother, 0);
-    stream.pushMany(new Float64Array(LENGTH).fill(VALUE));
-    for (const answer of ANSWERS)
-      for (const [name, [from, to]] of Object.entries(RANGES)) {
-        const { low, high } = stream.range(from, to, { answer });
-        const hits = within(found.get(`${answer}: ${name}`)!.errors, 0.4 * (high - low));
-        expect(Math.abs(hits - 0.95)).toBeGreaterThan(SLACK);
-      }
+  test("standard errors a fifth too small would be seen", () => {
+    for (const mean of found.values()) expect(Math.abs(mean / 0.8 ** 2 - 1)).toBeGreaterThan(SLACK);
   });
 });
 
 test("a median: an upper bound that is never 0", () => {
-  const runs = 1000;
-  const least = 0.95 - 5.8 * Math.sqrt((0.95 * 0.05) / runs); // odds as above
-  for (const [name, { hits }] of measure("median", runs))
-    expect({ name, hits, enough: hits > least }).toEqual({ name, hits, enough: true });
+  for (const [name, mean] of measure("median", 1000))
+    expect({ name, mean, enough: mean < 1 + 5.8 * Math.sqrt(5 / 1000) }).toEqual({
+      name,
+      mean,
+      enough: true,
+    });
   const stream = make("median", 1);
   stream.pushMany(new Float64Array(LENGTH).fill(VALUE));
   for (const answer of ANSWERS) expect(stream.range(84, 86, { answer }).standardError).toBeGreaterThan(0);
 });
 
-test("after a restore the intervals are the same, in every bit", async () => {
+test("after a restore answers are the same, in every bit", async () => {
   const key = new Uint8Array(32).fill(9);
   for (const smoother of [...LINEAR, "median"] as SmootherChoice[]) {
     const stream = make(smoother, 5);

@@ -135,3 +135,37 @@ test("the count of held-out values above θ lies in its interval", () => {
   }
   expect(missed).toBeLessThanOrEqual(33);
 });
+
+describe.each(["wasm", "js"] as const)("a batch with a value that is no number, %s core", (core) => {
+  const options: StreamOptions = {
+    epsilon: 1,
+    max: 100,
+    holdout: 320,
+
+    core,
+    unsafeSeed: "bad",
+  };
+  const values = longTailedStream(320 + 70_000, 100, "bad");
+  const spoilt = (at: number, from = 0) => values.slice(from).map((value, i) => (i === at ? NaN : value));
+  const whole = privateStream(options).pushMany(values);
+  const refused = (at: number) => `values[${at}]: expected a finite number; nothing of this batch was taken`;
+
+  // In the hold-out, its last value, the first and a late one after it, in another tree of noise.
+  test.each([7, 319, 320, 69_000])(
+    "at %s of a batch that ends the hold-out: it is named, nothing is taken",
+    (at) => {
+      const stream = privateStream(options);
+      expect(() => stream.pushMany(spoilt(at))).toThrow(new TypeError(refused(at)));
+      expect(stream.received).toBe(0);
+      expect(stream.pushMany(values)).toEqual(whole);
+    },
+  );
+
+  test.each([0, 5, 69_000])("at %s of a batch behind the hold-out", (at) => {
+    const stream = privateStream(options);
+    stream.pushMany(values.subarray(0, 320));
+    expect(() => stream.pushMany(spoilt(at, 320))).toThrow(new TypeError(refused(at)));
+    expect(stream.received).toBe(320);
+    expect(stream.pushMany(values.subarray(320))).toEqual(whole);
+  });
+});

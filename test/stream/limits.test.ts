@@ -1,9 +1,9 @@
 /** The ends of what options may be: the last value that is taken and the first that is refused; and what follows from them. */
 import { describe, expect, test } from "vitest";
-import { plan } from "../../src/index.js";
+import { plan, privateStream } from "../../src/index.js";
 import { levelCount, skippedLevels } from "../../src/stream/levels.js";
 import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
-import { warmValues } from "../../src/stream/shape.js";
+import { exactRangeError, warmValues } from "../../src/stream/shape.js";
 import { meanVariance } from "../../src/stream/variance.js";
 
 const base = { epsilon: 1, max: 256, maxRange: 4096, unsafeSeed: "limits" };
@@ -28,8 +28,12 @@ describe("the last that is taken, and the first that is refused", () => {
       { tuning: { resolution: 256.5 } },
       "tuning.resolution: expected at most",
     ],
-    [{ threshold: 256 }, { threshold: 256.5 }, "threshold: expected resolution 1 ≤ θ ≤ max 256, got 256.5"],
-    [{ threshold: 1 }, { threshold: 0.5 }, "threshold: expected resolution"],
+    [
+      { threshold: 256 },
+      { threshold: 256.5 },
+      "threshold: expected resolution 0.00390625 ≤ θ ≤ max 256, got 256.5",
+    ],
+    [{ threshold: 2 ** -8 }, { threshold: 2 ** -9 }, "threshold: expected resolution"],
     [{ holdout: 16 }, { holdout: 15 }, "holdout: expected a whole number from 16 to 4294967296"],
     [{ holdout: 2 ** 32 }, { holdout: 2 ** 32 + 1 }, "holdout: expected"],
     [
@@ -175,11 +179,33 @@ describe("what follows from options", () => {
     expect(seen.size).toBeGreaterThan(8);
   });
 
-  test("a grid of 256 steps or more, by powers of two", () => {
-    const resolution = (max: number) => settings({ max }).resolution;
-    expect([1e6, 256, 255.9, 128, 127, 1, 0.001].map(resolution)).toEqual([
-      ...[1, 1, 0.5, 0.5, 0.25, 2 ** -8, 2 ** -18],
-    ]);
+  test("a grid of 2¹⁶ steps or more, by powers of two; θ on one of 256 or more", () => {
+    const grids = (change: object) =>
+      [1e6, 2 ** 16, 65_535, 1000, 256, 255.9, 128, 127, 1, 0.001].map((max) => {
+        const { resolution, thresholdStep } = settings({ max, ...change });
+        return [Math.log2(resolution), Math.log2(thresholdStep)];
+      });
+    const coarse = [0, 0, 0, 0, 0, -1, -1, -2, -8, -18];
+    expect(grids({})).toEqual([0, 0, -1, -7, -8, -9, -9, -10, -16, -26].map((g, i) => [g, coarse[i]]));
+    const steps = coarse.with(0, 4); // at most 2¹⁶ candidates
+    expect(grids({ variant: "paper" })).toEqual(coarse.map((g, i) => [g, steps[i]]));
+    expect(settings({ tuning: { resolution: 0.3 } })).toMatchObject({ resolution: 0.3, thresholdStep: 0.3 });
+  });
+
+  test("a coarser grid where sums would not stay exact, and a statement that says so", () => {
+    const at = (epsilon: number) => settings({ epsilon, holdout: 64 });
+    expect(at(1e-6)).toMatchObject({ resolution: 2 ** -8, coarsened: false });
+    const small = at(1e-8);
+    expect(small.coarsened).toBe(true);
+    expect(small.resolution).toBeGreaterThan(2 ** -8);
+    expect(exactRangeError(small)).toBeUndefined();
+    expect(exactRangeError({ ...small, resolution: small.resolution / 2 })).toContain("is above 2^40");
+    const { warnings, resolution } = privateStream({ ...base, epsilon: 1e-8, holdout: 64 }).statement();
+    expect(resolution).toBe(small.resolution);
+    expect(warnings).toContainEqual(
+      expect.stringContaining(`rounded to multiples of ${resolution}, coarser`),
+    );
+    expect(() => at(1e-11)).toThrow("is above 2^40"); // on the coarsest default grid too
   });
 
   test("blocks, forests and history", () => {

@@ -119,6 +119,7 @@ describe("spread", () => {
     const empty = example(0).index;
     for (const kind of ["blocks", "published"] as const)
       expect(empty.answer(0, 3, kind)).toEqual({
+        cut: true,
         sum: 3 * running,
         spread: { variance: 9 * 11, fourth: 81 * 121 },
       });
@@ -144,10 +145,59 @@ describe("spread", () => {
 
 describe("answers", () => {
   test("scale to units of the stream", () => {
-    const answer = makeAnswer(12, 4, { variance: 9, fourth: 0 }, 0.5, 0.95);
+    const answer = makeAnswer({ sum: 12, spread: { variance: 9, fourth: 0 } }, 4, 0.5, 0.95);
     expect(answer).toMatchObject({ sum: 6, mean: 1.5, standardError: 1.5, confidence: 0.95 });
     expect(answer.low).toBeCloseTo(6 - 1.959963984540054 * 1.5, 12);
     expect(answer.high).toBeCloseTo(6 + 1.959963984540054 * 1.5, 12);
+  });
+
+  const gauss = (sum: number, sd: number) => ({ sum, spread: { variance: sd ** 2, fourth: 0 } });
+  const z = 1.959963984540054;
+  const bounds = { inside: gauss(40, 2), touched: gauss(90, 3), least: 0, most: 1000 };
+
+  test("reach from the blocks inside to the blocks touched, and half a grid unit a value further", () => {
+    const { low, high, sum, standardError } = makeAnswer({ ...gauss(60, 4), bounds }, 10, 0.5, 0.95);
+    expect(low).toBeCloseTo((40 - 2 * z - 5) / 2, 12);
+    expect(high).toBeCloseTo((90 + 3 * z + 5) / 2, 12);
+    expect([sum, standardError]).toEqual([30, 2]);
+  });
+
+  test("stay within what values between 0 and θ can sum to", () => {
+    const answer = (sum: number) =>
+      makeAnswer(
+        { ...gauss(sum, 4), bounds: { inside: gauss(sum, 4), touched: gauss(sum, 4), least: 0, most: 100 } },
+        ...([10, 1, 0.95] as const),
+      );
+    expect(answer(1)).toMatchObject({ sum: 1, low: 0 });
+    expect(answer(99)).toMatchObject({ sum: 99, high: 100 });
+    expect(answer(-50)).toMatchObject({ low: 0, high: 0 });
+    expect(answer(500)).toMatchObject({ low: 100, high: 100 });
+  });
+
+  test("are never empty, though noise puts what is touched far below what is inside", () => {
+    const crossed = { ...bounds, inside: gauss(90, 1), touched: gauss(40, 1) };
+    const { low, high, sum } = makeAnswer({ ...gauss(60, 1), shrunk: 60, bounds: crossed }, 0, 1, 0.95);
+    expect([low, high]).toEqual([40 + z, 90 - z]);
+    expect(sum).toBe(60);
+  });
+
+  test("a shrunk sum moves by at most 1.5 standard errors, and not out of the interval", () => {
+    const value = (shrunk: number, confidence = 0.95) =>
+      makeAnswer(
+        { ...gauss(60, 4), shrunk, bounds: { ...bounds, inside: gauss(60, 4), touched: gauss(60, 4) } },
+        ...([0, 1, confidence] as const),
+      );
+    expect(value(61).sum).toBe(61);
+    expect(value(70).sum).toBe(66);
+    expect(value(0).sum).toBe(54);
+    const narrow = value(70, 0.1);
+    expect(narrow.high).toBeLessThan(61);
+    expect(narrow.sum).toBe(narrow.high);
+  });
+
+  test("without bounds lie around what was measured", () => {
+    const { sum, low, high } = makeAnswer({ ...gauss(60, 4), shrunk: 64 }, 10, 1, 0.95);
+    expect([sum, low, high]).toEqual([64, 60 - 4 * z, 60 + 4 * z]);
   });
 
   test("normal quantiles", () => {

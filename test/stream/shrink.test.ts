@@ -62,7 +62,6 @@ test("four leaves under two trees, worked by hand", () => {
   // Trees 13.75 and 6.25; leaves 6.875 ± 2 and 3.125 twice.
   const want = [0, 8.875, 13.75, 15.3125, 16.875, 20];
   sums.forEach((sum, i) => expect(sum).toBeCloseTo(want[i]!, 12));
-  expect(shrinkage.leafVariance).toBeCloseTo((6 * (9 - 3)) / (2 * 3), 12);
 });
 
 test("equals the rule written out node by node", () => {
@@ -119,7 +118,6 @@ describe("deviations", () => {
     noise.update(prefix, 256);
     for (let i = 0; i <= 256; i += 7)
       expect(noise.sumBefore(i, prefix)).toBeCloseTo((prefix.at(256) * i) / 256, 8);
-    expect(noise.leafVariance).toBe(0);
     const signal = new Shrinkage({ fanout: 16, levels: 2 }, 1e-6);
     signal.update(prefix, 256);
     for (let i = 0; i <= 256; i += 7) expect(signal.sumBefore(i, prefix)).toBeCloseTo(prefix.at(i), 4);
@@ -140,68 +138,20 @@ describe("an index", () => {
 
   test("shrinks finished trees, and leaves the running tree and the running block as they are", () => {
     const index = filled(10); // two trees and two blocks
-    expect(index.answer(0, 32, "best").sum).toBeCloseTo(index.answer(0, 32, "blocks").sum, 9);
-    expect(index.answer(0, 7, "best").sum).not.toBeCloseTo(index.answer(0, 7, "blocks").sum, 1);
-    expect(index.answer(32, 43, "best").sum).toBeCloseTo(index.answer(32, 43, "blocks").sum, 9);
+    const moved = (from: number, to: number) => {
+      const { sum, shrunk } = index.answer(from, to, "best");
+      expect(sum).toBe(index.answer(from, to, "blocks").sum);
+      return shrunk! - sum;
+    };
+    expect(moved(0, 32)).toBeCloseTo(0, 9);
+    expect(moved(0, 7)).not.toBeCloseTo(0, 1);
+    expect(moved(32, 43)).toBeCloseTo(0, 9);
   });
 
-  test("sums stay additive, across forests too", () => {
+  test("shrunk sums stay additive, across forests too", () => {
     const index = filled(16 + 9);
+    const shrunk = (from: number, to: number) => index.answer(from, to, "best").shrunk!;
     for (let cut = 1; cut < 100; cut++)
-      expect(index.answer(0, cut, "best").sum + index.answer(cut, 100, "best").sum).toBeCloseTo(
-        index.answer(0, 100, "best").sum,
-        8,
-      );
+      expect(shrunk(0, cut) + shrunk(cut, 100)).toBeCloseTo(shrunk(0, 100), 8);
   });
-
-  test("error bars: the noise of blocks, and at cut blocks what leaves vary by", () => {
-    const index = filled(10);
-    const signal = (from: number, to: number) =>
-      index.answer(from, to, "best").spread.variance - index.answer(from, to, "blocks").spread.variance;
-    // Blocks vary far more than their noise, so that shrinking takes next to nothing off the noise.
-    const near = (got: number, want: number) => expect(Math.abs(got / want - 1)).toBeLessThan(1e-3);
-    expect(Math.abs(signal(4, 32))).toBeLessThan(0.05);
-    const variance = 4 * signal(0, 2); // φ(1 − φ) = 1/4
-    expect(variance).toBeGreaterThan(1000);
-    near(signal(0, 1), (3 / 16) * variance);
-    near(signal(5, 7), variance / 4); // half of one block, from its inside
-    near(signal(2, 9), (1 / 4 + 3 / 16) * variance);
-    near(signal(40, 42), (1 / 2) * (1 + 1 / 2) * variance); // predicted
-    expect(filled(16 + 3).answer(64, 65, "best").spread.variance).toBeGreaterThan(
-      filled(16 + 3).answer(64, 65, "blocks").spread.variance,
-    ); // no tree of its own has ended: the forest before says how much blocks vary
-  });
-});
-
-test("what shrinking saves: of the noise of each level, all but what is expected to be left and a doubt", () => {
-  // All leaves are equal, so that every c is 0. Levels of 64, 16 and 1 families of 4, 4 and 16 children.
-  const [b, levels, trees, nodeVariance] = [4, 3, 16, 7];
-  const leaves = trees * b ** (levels - 1);
-  const shrinkage = new Shrinkage({ fanout: b, levels }, nodeVariance);
-  shrinkage.update(prefixOf(new Array<number>(leaves).fill(3)), leaves);
-  const doubt = (families: number, n: number) =>
-    Math.min(1, 0.7 * Math.sqrt((2 * (2 * n ** 2 + 7)) / (families * 5 * (n ** 2 - 1))));
-  const left = [doubt(64, b), doubt(16, b), doubt(1, trees)];
-  const sizes = [1, b, b ** 2, leaves];
-  const sigma = deviationVariances(b, levels, nodeVariance);
-  for (const [from, to] of [
-    [3, 200],
-    [5.25, 6.5],
-    [17, 63.75],
-    [0, 256],
-  ] as const) {
-    const q = Array.from({ length: leaves }, (_, i) => Math.max(0, Math.min(to, i + 1) - Math.max(from, i)));
-    const norms = sizes.map((n) => {
-      let sum = 0;
-      for (let i = 0; i < leaves; i += n) sum += q.slice(i, i + n).reduce((a, x) => a + x, 0) ** 2 / n;
-      return sum;
-    });
-    const terms = sigma.map((variance, l) => ((norms[l]! - norms[l + 1]!) * variance) / sizes[l]!);
-    const want = terms.reduce((sum, term, l) => sum + (1 - left[l]!) * term, 0);
-    expect(shrinkage.saved(from, to)).toBeCloseTo(want, 9);
-    // Together with what all trees have in common, the terms are the whole variance.
-    const all = forestSpread([{ from, to, weight: 1 }], b, levels, nodeVariance).variance;
-    const common = (norms[3]! * sigma[2]!) / sizes[2]!;
-    expect(terms.reduce((sum, term) => sum + term, common)).toBeCloseTo(all, 6);
-  }
 });

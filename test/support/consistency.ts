@@ -49,8 +49,13 @@ export function leastSquaresLeaves(tree: Levels, b: number): number[] {
   return solve(matrix);
 }
 
-/** Gauss–Jordan on [A | y]; A is symmetric and positive definite here, so no pivot is needed. */
-function solve(matrix: number[][]): number[] {
+const solve = (matrix: number[][]): number[] => {
+  eliminate(matrix);
+  return matrix.map((row) => row.at(-1)!);
+};
+
+/** Gauss–Jordan on [A | Y], in place: Y becomes A⁻¹Y. A is symmetric and positive definite here, so no pivot is needed. */
+export function eliminate(matrix: number[][]): void {
   matrix.forEach((pivotRow, pivot) => {
     const scale = pivotRow[pivot]!;
     for (let column = 0; column < pivotRow.length; column++) pivotRow[column]! /= scale;
@@ -60,5 +65,4 @@ function solve(matrix: number[][]): number[] {
       for (let column = 0; column < row.length; column++) row[column]! -= factor * pivotRow[column]!;
     });
   });
-  return matrix.map((row) => row.at(-1)!);
 }

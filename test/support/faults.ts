@@ -34,17 +34,19 @@ export class Countdown {
 /**
  * Runs `scenario` with the first call failing, then with the second, and so on, until no call is left to fail.
  * @param width how many run at the same time: for scenarios that mostly wait, and have nothing in common
+ * @param stride for scenarios of thousands of calls that are alike: one call in so many fails
  * @returns how many calls failed in turn
  */
 export async function everyFault(
   scenario: (fault: Countdown) => void | Promise<void>,
   width = 1,
+  stride = 1,
 ): Promise<number> {
-  for (let n = 1; ; n += width) {
-    const faults = Array.from({ length: width }, (_, i) => new Countdown(n + i));
+  for (let n = 1; ; n += width * stride) {
+    const faults = Array.from({ length: width }, (_, i) => new Countdown(n + i * stride));
     await Promise.all(faults.map(async (fault) => scenario(fault)));
     const left = faults.findIndex((fault) => !fault.over);
-    if (left >= 0) return n + left - 1;
+    if (left >= 0) return (n - 1) / stride + left;
   }
 }
 

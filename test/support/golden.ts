@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Core } from "../../src/core/core.js";
+import { makeDayShape } from "../../src/core/dayShape.js";
 import { Stage, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
@@ -56,6 +57,9 @@ export function draws(core: Core, start = 0): Record<string, string> {
     const { noise, corrections } = core.growTree(random(2), makeScale(300n, 1n), fanout, levels);
     found[`tree ${fanout}^${levels - 1}`] = digestOf(noise, corrections);
   }
+  const berlin = makeDayShape(50, [new Array<number>(25).fill(2), [25]]);
+  const day = core.growDay(random(4 + start), random(5 + start), makeScale(3n, 1n), berlin);
+  found["day"] = digestOf(day);
   for (const noise of ["laplace", "exponential"] as const) {
     const [candidates, holdout] = [1000, 400];
     const selection = makeSelection({
@@ -83,7 +87,8 @@ export interface Pinned {
   /** Steps before which a snapshot is taken. */
   readonly snapshots: readonly number[];
   begin(core: "wasm" | "js"): Fed;
-  resume(bytes: Uint8Array, core: "wasm" | "js"): Promise<Fed>;
+  /** @param step the one before which the snapshot was taken */
+  resume(bytes: Uint8Array, core: "wasm" | "js", step: number): Promise<Fed>;
 }
 
 export interface Fed {
@@ -108,53 +113,65 @@ function positions(options: StreamOptions): Pinned {
   };
 }
 
-const TEN = Date.UTC(2026, 2, 1, 10);
+/** Berlin's day of 25 hours begins two hours later. */
+const START = Date.parse("2026-10-24T20:00Z");
+const HOUR = 3_600_000;
 
 function events(options: Partial<EventStreamOptions> | Partial<HistogramOptions>): Pinned {
   const all = {
-    ...{ epsilon: 1, every: "1s", origin: TEN, maxRange: "64s", unsafeSeed: "golden", name: "golden" },
-    ...{ skew: "4s", perPerson: { events: 3, every: "1m", people: 16 } },
-    ...{ tuning: { fanout: 4, skipLevels: 1 }, ...options },
+    ...{ epsilon: 1, every: "30m", levels: ["30m", "1h", "1d"], zone: "Europe/Berlin" },
+    ...{ unsafeSeed: "golden", name: "golden", skew: "2h" },
+    ...{ perPerson: { events: 3, perHour: 2, people: 16 }, ...options },
   } as EventStreamOptions | HistogramOptions;
   const counts = "of" in all && all.of === "count";
-  let now = TEN;
+  let now = START;
   const clock = () => now;
   const fed = (stream: ReturnType<typeof beginEvents>): Fed => ({
     step(i) {
-      now = TEN + 4000 * i;
+      now = START + HOUR * i;
       for (let k = 0; k < 9; k++) {
-        const info = { at: TEN + 4000 * i + 450 * k, person: `person ${(i * k) % 11}` };
+        const info = { at: now + 450_000 * k, person: `person ${(i * k) % 41}` };
         if (counts) (stream as { add(info: object): void }).add(info);
         else (stream as { add(value: number, info: object): void }).add(values[9 * i + k]!, info);
       }
-      const closed = stream.advance(TEN + 4000 * (i + 1));
-      if (Array.isArray(closed)) return closed.map((block) => block.counts);
-      return "counts" in closed ? [closed.values, closed.counts] : [closed.values];
+      return stream
+        .advance(START + HOUR * (i + 1))
+        .map((answer) =>
+          "counts" in answer
+            ? Float64Array.from(answer.counts!)
+            : Float64Array.of(answer.from, answer.value ?? NaN, answer.low ?? NaN, answer.high ?? NaN),
+        );
     },
     snapshot: () => stream.snapshot(SNAPSHOT_KEY),
   });
   return {
-    steps: 40,
-    snapshots: [3, 27],
+    steps: 60,
+    snapshots: [3, 40],
     begin(core) {
-      now = TEN;
+      now = START;
       return fed(beginEvents({ ...all, core, clock }));
     },
-    resume: async (bytes, core) => fed(await restoreEvents(bytes, SNAPSHOT_KEY, { ...all, core, clock })),
+    // Resumed at the moment of the snapshot: nothing was missed.
+    resume: async (bytes, core, step) => {
+      now = START + HOUR * (step - 1);
+      return fed(await restoreEvents(bytes, SNAPSHOT_KEY, { ...all, core, clock }));
+    },
   };
 }
 
-const base = { epsilon: 1, max: 100, holdout: 512, maxRange: 2048, tuning: { fanout: 4 } } as const;
+const tuning = { fanout: 4 } as const;
+const base = { epsilon: 1, max: 100, holdout: 512, maxRange: 2048, tuning } as const;
 export const PINNED: Readonly<Record<string, Pinned>> = {
   defaults: positions({ epsilon: 1, max: 100, holdout: 512, maxRange: 4096 }),
   "with a probe": positions({ ...base, holdout: 1024, maxRange: 256 }),
-  shrunk: positions({ ...base, smoother: "shrunk", tuning: { fanout: 4, skipLevels: 1 } }),
-  median: positions({ ...base, smoother: "median", tuning: { fanout: 4, skipLevels: 2 } }),
+  shrunk: positions({ ...base, smoother: "shrunk", tuning: { ...tuning, skipLevels: 1 } }),
+  median: positions({ ...base, smoother: "median", tuning: { ...tuning, skipLevels: 2 } }),
   "fixed threshold": positions({ ...base, threshold: 30, smoother: { moving: 3 } }),
   paper: positions({ ...base, variant: "paper" }),
-  refined: positions({ ...base, tuning: { fanout: 4, refine: true } }),
-  "sum of events": events({ of: "sum", max: 100, holdout: "40s" }),
-  "mean of events": events({ of: "mean", max: 100, holdout: "40s", smoother: "mean" }),
+  refined: positions({ ...base, tuning: { ...tuning, refine: true } }),
+  "sum of events": events({ of: "sum", max: 100, holdout: 0 }),
+  "mean of events": events({ of: "mean", max: 100, threshold: 50 }),
+  "a person's sum": events({ of: "sum", max: 100, perPerson: { sum: 120, people: 16 } }),
   counter: events({ of: "count" }),
   histogram: events({ edges: [1, 3, 10, 30] }),
 };

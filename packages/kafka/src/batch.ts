@@ -1,5 +1,5 @@
 /** From records of `in` to records of `out`, within one transaction. */
-import { heartbeatTime } from "./clock.js";
+import { type Heartbeat, readHeartbeat } from "./clock.js";
 import { Keyed } from "./keyed.js";
 import type { LogRecord, NewRecord } from "./port.js";
 import type { PartitionState, StateSettings } from "./state.js";
@@ -20,6 +20,9 @@ export interface BatchSettings extends StateSettings {
   /** Topic for records that cannot be read, with its number of partitions. */
   readonly deadLetters: { readonly topic: string; readonly partitions: number } | undefined;
 }
+
+/** The last time that a Date can hold. */
+const LAST_TIME = 8.64e15;
 
 /** Records that are processed and not yet committed. */
 export class Batch {
@@ -52,20 +55,20 @@ export class Batch {
   newcomers(records: readonly LogRecord[]): Keyed[] {
     const { stream, values } = this.#settings;
     const found = new Map<string, Keyed>();
-    let { clock } = this.#state;
+    const clock = this.#state.clock.copy();
     const streams: (Keyed | undefined)[] = [];
     this.#known = { records, streams };
     for (const record of records) {
-      const time = heartbeatTime(record);
-      if (time !== undefined) clock = Math.max(clock, time);
+      const beat = this.#heartbeatIn(record);
+      if (beat !== undefined) clock.take(beat, record.offset);
       const raw = rawKey(record);
       const known = this.#state.streams.get(raw);
       streams.push(known);
-      if (time !== undefined || known !== undefined || found.has(raw)) continue;
-      if (takesEvents(stream) && clock === -Infinity) continue; // before the first heartbeat there is no time
+      if (beat !== undefined || known !== undefined || found.has(raw)) continue;
+      if (takesEvents(stream) && clock.now === -Infinity) continue; // before the first heartbeat there is no time
       const read = readName(record.key);
       if ("reason" in read || this.#problem(record, readNumber(record, values)) !== undefined) continue;
-      found.set(raw, Keyed.make(read.name, this.#settings, this.#state.next, Math.max(0, clock)));
+      found.set(raw, Keyed.make(read.name, this.#settings, this.#state.next, clock));
     }
     return [...found.values()];
   }
@@ -76,8 +79,8 @@ export class Batch {
     const known = this.#known?.records === records ? this.#known.streams : undefined;
     this.#known = undefined;
     for (const [i, record] of records.entries()) {
-      const time = heartbeatTime(record);
-      if (time !== undefined) this.#beat(time, record.offset);
+      const beat = this.#heartbeatIn(record);
+      if (beat !== undefined) this.#beat(beat, record.offset);
       else this.#value(record, known?.[i] ?? this.#state.streams.get(rawKey(record)), touched);
     }
     for (const keyed of touched) this.#publish(keyed, keyed.push());
@@ -104,20 +107,27 @@ export class Batch {
   #problem(record: LogRecord, value: number, person?: string): Unreadable | undefined {
     const { stream, values } = this.#settings;
     if (Number.isNaN(value)) return "no number";
-    if (takesEvents(stream) && !(record.timestamp >= 0)) return "no time";
+    if (takesEvents(stream) && !(record.timestamp >= 0 && record.timestamp <= LAST_TIME)) return "no time";
     if (needsPerson(stream) && (person ?? readPerson(record, values)) === undefined) return "no person";
     return undefined;
   }
 
-  #beat(time: number, offset: number): void {
-    this.#hash(null, time, 0, undefined);
-    if (takesEvents(this.#settings.stream))
-      for (const keyed of this.#state.streams.values()) {
-        if (offset < keyed.sealedAt) continue;
-        this.#publish(keyed, keyed.beat(time, offset));
-        if (keyed.dirtyFrom !== undefined) this.#state.touched(keyed);
-      }
-    this.#state.clock = Math.max(this.#state.clock, time);
+  /** The heartbeat in a record, if it is one for these streams. */
+  #heartbeatIn(record: LogRecord): Heartbeat | undefined {
+    const beat = readHeartbeat(record);
+    const isOurs = !takesEvents(this.#settings.stream) || beat?.zone === this.#state.clock.rules.zone;
+    return isOurs ? beat : undefined;
+  }
+
+  #beat(beat: Heartbeat, offset: number): void {
+    for (const number of [beat.time, ...beat.days]) this.#hash(null, number, 0, undefined);
+    if (!takesEvents(this.#settings.stream)) return;
+    for (const keyed of this.#state.streams.values()) {
+      if (offset < keyed.sealedAt) continue;
+      this.#publish(keyed, keyed.beat(beat, offset));
+      this.#state.touched(keyed);
+    }
+    this.#state.clock.take(beat, offset);
   }
 
   #publish({ key }: Keyed, outputs: readonly Output[]): void {
@@ -128,7 +138,12 @@ export class Batch {
   #refuse(record: LogRecord, number: number, person: string | undefined): void {
     const { key, value, offset } = record;
     const read = readName(key);
-    const reason = "reason" in read ? read.reason : this.#problem(record, number, person);
+    const reason =
+      readHeartbeat(record) !== undefined
+        ? "other zone"
+        : "reason" in read
+          ? read.reason
+          : this.#problem(record, number, person);
     if (reason === undefined) return; // an event before the first heartbeat
     this.unreadableCount++;
     if (this.#settings.deadLetters === undefined) return;

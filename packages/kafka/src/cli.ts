@@ -9,7 +9,7 @@ import type { Port } from "./port.js";
 import { PublishedTwice, readPublishedFrom } from "./readPublished.js";
 import { rekey } from "./rekey.js";
 import { runClock } from "./clock.js";
-import { tickLength } from "./streams.js";
+import { beatLength, clockRules } from "./streams.js";
 import { topicPlan, topicProblems } from "./topics.js";
 import { type KafkaWorkerOptions, makeWorker } from "./worker.js";
 
@@ -64,7 +64,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     console.log(JSON.stringify(worker.stats()));
   },
   clock: async (port, options, _, signal) => {
-    await runClock(port, options.in, tickLength(options.stream), signal);
+    await runClock(port, options.in, beatLength(options.stream), signal, clockRules(options.stream).zone);
   },
   read: async (port, { out, format = "json" }, _, signal) => {
     for await (const published of readPublishedFrom(port, { topic: out, format, signal }))
@@ -99,6 +99,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   INVALID_REPLICATION_FACTOR:
     'the cluster has fewer than 3 brokers; add brokers, or set "development": true on a laptop',
   TOPIC_AUTHORIZATION_FAILED: "this user may not use a topic; give it the right",
+  MESSAGE_TOO_LARGE:
+    "the state of a key is too large for the topic; raise max.message.bytes of the state topic, or take a longer every or fewer buckets",
   SASL_AUTHENTICATION_FAILED: 'the login was refused; look at "sasl"',
 };
 

@@ -2,14 +2,17 @@
 import type { webcrypto } from "node:crypto";
 
 import { type Keyring, Refusal } from "./keys.js";
+import type { Heartbeat } from "./clock.js";
+import { LogClock } from "./logClock.js";
 import type { Place, StateRecord } from "./manifest.js";
 import {
+  clockRules,
   type KeyedStream,
   type KeyedStreamOptions,
-  type LogClock,
   makeStream,
   type Output,
   restoreStream,
+  takesEvents,
 } from "./streams.js";
 
 export interface KeyedSettings {
@@ -17,12 +20,6 @@ export interface KeyedSettings {
   readonly keys: Keyring;
   readonly place: Place;
 }
-
-/**
- * A heartbeat moves a stream's clock by at most this many milliseconds, so that a clock that jumps cannot stop the
- * work; the next heartbeats move it further.
- */
-const LONGEST_STEP = 3_600_000;
 
 export class Keyed {
   readonly name: string;
@@ -39,9 +36,10 @@ export class Keyed {
   unsealed = 0;
   readonly #stream: KeyedStream;
   readonly #settings: KeyedSettings;
-  /** Time as the log told this stream; the newest snapshot was made at `#sealedNow`. */
+  /** Time as the log told this stream. */
   readonly #clock: LogClock;
-  #sealedNow: number;
+  /** Header of the record that holds the newest snapshot. */
+  #header: Buffer;
 
   private constructor(
     name: string,
@@ -58,14 +56,17 @@ export class Keyed {
     this.#stream = stream;
     this.#settings = settings;
     this.#clock = clock;
-    this.#sealedNow = clock.now;
+    this.#header = this.#makeHeader();
   }
 
-  /** A new stream, with a fresh noise key. Nothing of it may be published before its first snapshot is committed. */
-  static make(name: string, settings: KeyedSettings, offset: number, now: number): Keyed {
-    const clock = { now };
-    const stream = makeStream(name, settings.stream, clock);
-    return new Keyed(name, stream, settings, clock, offset, settings.keys.current);
+  /**
+   * A new stream, with a fresh noise key. Nothing of it may be published before its first snapshot is committed.
+   * @param clock time at the stream's first record
+   */
+  static make(name: string, settings: KeyedSettings, offset: number, clock: LogClock): Keyed {
+    const own = clock.copy();
+    const stream = makeStream(name, settings.stream, own);
+    return new Keyed(name, stream, settings, own, offset, settings.keys.current);
   }
 
   static async restore(
@@ -73,26 +74,31 @@ export class Keyed {
     settings: KeyedSettings,
   ): Promise<Keyed> {
     const { name, offset, keyId, bytes } = state;
-    const clock = { now: bytes.readDoubleBE(0) };
-    const secret = await secretOf(keyId, settings);
-    const stream = await restoreStream(name, bytes.subarray(8), secret, settings.stream, clock).catch(
-      (cause: unknown) => {
-        throw new Refusal("state: a stream cannot be restored: wrong key, other options, or damaged bytes", {
-          cause,
-        });
-      },
-    );
-    const keyed = new Keyed(name, stream, settings, clock, offset, keyId);
-    keyed.sealedSequence = stream.sequence;
-    return keyed;
+    try {
+      const [times, after] = readNumbers(bytes, 0);
+      const [numbers, at] = readNumbers(bytes, after);
+      const clock = new LogClock(clockRules(settings.stream), times.length === 0 ? undefined : times);
+      const secret = await secretOf(keyId, settings);
+      const sealed = bytes.subarray(at);
+      const stream = await restoreStream(name, sealed, secret, settings.stream, clock, numbers);
+      const keyed = new Keyed(name, stream, settings, clock, offset, keyId);
+      keyed.sealedSequence = stream.sequence;
+      return keyed;
+    } catch (cause) {
+      if (cause instanceof Refusal) throw cause;
+      throw new Refusal("state: a stream cannot be restored: wrong key, other options, or damaged bytes", {
+        cause,
+      });
+    }
   }
 
   /** What the manifest's hash covers. */
   get fingerprint(): string {
-    return JSON.stringify([this.name, this.sealedSequence, this.sealedAt, this.#sealedNow, this.keyId]);
+    const header = this.#header.toString("base64");
+    return JSON.stringify([this.name, this.sealedSequence, this.sealedAt, header, this.keyId]);
   }
 
-  /** Takes a value into the next push, or an event into its tick. */
+  /** Takes a value into the next push, or an event into its period. */
   take(value: number, time: number, person: string | undefined, offset: number): void {
     this.#stream.take(value, time, person);
     this.#touch(offset);
@@ -103,33 +109,51 @@ export class Keyed {
     return this.#stream.push();
   }
 
-  /** Closes the ticks that are due. Time moves, so a replay needs every heartbeat that no snapshot has. */
-  beat(time: number, offset: number): Output[] {
-    if (time <= this.#clock.now) return [];
-    this.#clock.now = Math.min(time, this.#clock.now + LONGEST_STEP);
+  /** Closes the periods that are due. Time moves, so a replay needs every heartbeat that no snapshot has. */
+  beat(heartbeat: Heartbeat, offset: number): Output[] {
+    const moved = this.#clock.take(heartbeat, offset);
     this.#touch(offset);
-    return this.#stream.beat(this.#clock.now);
+    return moved === undefined ? [] : this.#stream.beat(moved.silence);
   }
 
   /** Seals the state under the current key. @param offset everything before it is in this state */
   async seal(offset: number): Promise<Uint8Array> {
     this.keyId = this.#settings.keys.current;
-    this.#sealedNow = this.#clock.now;
+    const header = this.#makeHeader();
     const secret = await secretOf(this.keyId, this.#settings);
     const snapshot = await this.#stream.snapshot(secret);
     this.sealedSequence = this.#stream.sequence;
     this.sealedAt = offset;
     this.dirtyFrom = undefined;
     this.unsealed = 0;
-    const now = Buffer.alloc(8);
-    now.writeDoubleBE(this.#sealedNow);
-    return Buffer.concat([now, snapshot]);
+    this.#header = header;
+    return Buffer.concat([header, snapshot]);
+  }
+
+  #makeHeader(): Buffer {
+    const times = takesEvents(this.#settings.stream) ? this.#clock.state : [];
+    return Buffer.concat([times, this.#stream.state].map(writeNumbers));
   }
 
   #touch(offset: number): void {
     this.dirtyFrom ??= offset;
     this.unsealed++;
   }
+}
+
+/** How many there are, in two bytes, and the numbers. */
+function writeNumbers(numbers: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(2 + 8 * numbers.length);
+  bytes.writeUInt16BE(numbers.length);
+  numbers.forEach((number, i) => bytes.writeDoubleBE(number, 2 + 8 * i));
+  return bytes;
+}
+
+/** The numbers that stand at a place, and the place after them. */
+function readNumbers(bytes: Buffer, at: number): readonly [numbers: number[], after: number] {
+  const count = bytes.readUInt16BE(at);
+  const numbers = Array.from({ length: count }, (_, i) => bytes.readDoubleBE(at + 2 + 8 * i));
+  return [numbers, at + 2 + 8 * count];
 }
 
 function secretOf(keyId: string, { keys, place }: KeyedSettings): Promise<webcrypto.CryptoKey> {

@@ -27,8 +27,8 @@ export interface Manifest {
   readonly hash: string;
   /** Hashes over what was processed, from the first record that a snapshot may lack: [offset, hash]. */
   readonly segments: readonly (readonly [from: number, hash: string])[];
-  /** The latest heartbeat, if there was one. */
-  readonly clock?: number;
+  /** Time as the log told it, if there was a heartbeat. */
+  readonly clock?: readonly number[];
 }
 
 /** Which partition's state: bound into its keys, so that records of one cannot replace another's. */

@@ -2,6 +2,7 @@
 import { readCommitted } from "./committed.js";
 import { Keyed, type KeyedSettings } from "./keyed.js";
 import { Refusal, SetHash } from "./keys.js";
+import { LogClock } from "./logClock.js";
 import {
   type Manifest,
   openManifest,
@@ -12,6 +13,7 @@ import {
   streamRecord,
 } from "./manifest.js";
 import type { LogRecord, NewRecord, Port } from "./port.js";
+import { clockRules } from "./streams.js";
 import { COUNTER_HEADER } from "./values.js";
 
 export interface StateSettings extends KeyedSettings {
@@ -36,8 +38,8 @@ export class PartitionState {
   /** First offset of `in` that was not processed. */
   next = 0;
   counter = 0;
-  /** The latest heartbeat, in milliseconds since 1970, for streams that begin now. */
-  clock = -Infinity;
+  /** Time as the log tells it, for streams that begin now. */
+  clock: LogClock;
   readonly segments: SegmentHashes;
   readonly #settings: StateSettings;
   readonly #facts: TopicFacts;
@@ -50,6 +52,7 @@ export class PartitionState {
     this.#settings = settings;
     this.#facts = facts;
     this.next = start;
+    this.clock = new LogClock(clockRules(settings.stream));
     this.#hash = new SetHash(keys.derive(keys.current, "set", place.group, place.partition));
     this.segments = new SegmentHashes(start);
   }
@@ -101,7 +104,7 @@ export class PartitionState {
       streams: this.streams.size,
       hash: this.#hash.text,
       segments: this.segments.list,
-      ...(this.clock === -Infinity ? {} : { clock: this.clock }),
+      ...(this.clock.now === -Infinity ? {} : { clock: this.clock.state }),
     };
     return sealManifest(manifest, keys, place);
   }
@@ -135,7 +138,7 @@ export async function loadState(
       `${topic}[${place.partition}]: expected transaction ${published} or later, got ${manifest.counter}; an older state was put back`,
     );
   const state = new PartitionState(settings, facts, manifest.segments[0]![0]);
-  state.clock = manifest.clock ?? -Infinity;
+  state.clock = new LogClock(state.clock.rules, manifest.clock);
   state.counter = manifest.counter;
   const check = new SetHash(keys.derive(manifestKey, "set", place.group, place.partition));
   for (const keyed of await restoreAll(streams, settings)) {

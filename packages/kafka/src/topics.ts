@@ -19,6 +19,9 @@ export interface SafetyOptions {
   readonly development?: boolean;
 }
 
+/** Bytes: the state of one key is one record, and with short periods or many buckets it is larger than Kafka's default. */
+const LARGEST_STATE = String(16 * 2 ** 20);
+
 /** Topics as they should be made: three copies of everything, two of them written before anything counts. */
 export function topicPlan(
   names: TopicNames,
@@ -29,7 +32,7 @@ export function topicPlan(
   const safe = { "min.insync.replicas": development ? "1" : "2", "unclean.leader.election.enable": "false" };
   const list = [
     { name: names.in, config: { "cleanup.policy": "delete" } },
-    { name: names.state, config: { "cleanup.policy": "compact" } },
+    { name: names.state, config: { "cleanup.policy": "compact", "max.message.bytes": LARGEST_STATE } },
     { name: names.out, config: { "cleanup.policy": "delete" } },
     ...(names.deadLetters === undefined
       ? []

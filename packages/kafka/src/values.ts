@@ -1,6 +1,8 @@
 /** Values as bytes: how they are read from `in` and written to `out`. */
 import { TextDecoder } from "node:util";
 
+import type { Clipped, Limited } from "brume";
+
 import type { LogRecord, NewRecord } from "./port.js";
 
 /** An event of a person, for streams with `perPerson`. */
@@ -18,7 +20,7 @@ export type ValueFormat = "json" | "float64" | "float32" | ((record: LogRecord) 
 
 /** Why a record cannot be used. A word of this list is all that is ever said about it. */
 export type Unreadable =
-  "no key" | "key is not text" | "key is too long" | "no number" | "no time" | "no person";
+  "no key" | "key is not text" | "key is too long" | "no number" | "no time" | "no person" | "other zone";
 
 /** Names are in state keys and in memory; a longer one is not a name. */
 const LONGEST_NAME = 1024;
@@ -86,25 +88,36 @@ export function counterHeader(counter: number): [string, Buffer] {
 }
 
 /**
- * What is published: JSON text, or float64 numbers, big-endian: position, value, and of event streams the start of
- * the tick; then the count of a mean, or the end of a histogram's block and its counts.
+ * What is published: JSON text, or float64 numbers, big-endian: position and value; of event streams then from, to, low,
+ * high, standardError, the three numbers of `limited` and of `clipped` (NaN if there are none); then sum and count of a
+ * mean, or countError and the counts of a histogram.
  */
 export type OutputFormat = "json" | "binary";
 
 export interface Published {
   /** The record's key: which stream. */
   readonly name: string;
-  /** 0 for the first number of the stream. */
+  /** 0 for the first number of the stream; each number has the next one. */
   readonly position: number;
-  /** The number; of a mean the sum, of a histogram the number of all events. */
+  /** The number: unbiased, may be negative. Of a histogram how many events there are. */
   readonly value: number;
-  /** Of event streams: start of the tick, or of the histogram's block, in milliseconds since 1970. */
-  readonly at?: number;
-  /** Of a mean: how many events the tick has. */
+  /** Of event streams: the period that the number is about, in milliseconds since 1970. */
+  readonly from?: number;
+  readonly to?: number;
+  /** Of event streams: an interval that holds the true number in 95 % of all draws of the noise, whatever the data. */
+  readonly low?: number;
+  readonly high?: number;
+  readonly standardError?: number;
+  /** Of the longest level, with people: the share of people with events that were not counted. */
+  readonly limited?: Limited;
+  /** Of the longest level, if θ is chosen: how many events were above it in the days of the period. */
+  readonly clipped?: Clipped;
+  /** Of a mean: the sum of its values, and how many events there were. */
+  readonly sum?: number;
   readonly count?: number;
-  /** Of a histogram: end of the block, and the events of each bucket. */
-  readonly until?: number;
+  /** Of a histogram: the events of each bucket, and the standard error of each. */
   readonly counts?: readonly number[];
+  readonly countError?: number;
 }
 
 export function publishedRecord(
@@ -113,18 +126,25 @@ export function publishedRecord(
   format: OutputFormat,
 ): NewRecord {
   if (format === "json") return { key, value: Buffer.from(JSON.stringify(published)) };
-  const { position, value, at, count, until, counts } = published;
-  if (at === undefined) {
-    const bytes = Buffer.allocUnsafe(16);
-    bytes.writeDoubleBE(value, bytes.writeDoubleBE(position, 0));
-    return { key, value: bytes };
-  }
-  const numbers = [position, value, at];
-  if (count !== undefined) numbers.push(count);
-  if (until !== undefined) numbers.push(until, ...counts!);
+  const numbers = numbersOf(published);
   const bytes = Buffer.allocUnsafe(8 * numbers.length);
-  numbers.forEach((number, i) => bytes.writeDoubleBE(number, 8 * i));
+  for (let i = 0; i < numbers.length; i++) bytes.writeDoubleBE(numbers[i]!, 8 * i);
   return { key, value: bytes };
+}
+
+const NO_SHARE = [NaN, NaN, NaN];
+
+function numbersOf(published: Omit<Published, "name">): number[] {
+  const { position, value, from, to, low, high, standardError, limited, clipped } = published;
+  const { sum, count, counts, countError } = published;
+  if (from === undefined) return [position, value];
+  return [
+    ...[position, value, from, to!, low!, high!, standardError!],
+    ...(limited === undefined ? NO_SHARE : [limited.share, limited.low, limited.high]),
+    ...(clipped === undefined ? NO_SHARE : [clipped.events, clipped.low, clipped.high]),
+    ...(sum === undefined ? [] : [sum, count!]),
+    ...(counts === undefined ? [] : [countError!, ...counts]),
+  ];
 }
 
 export function readPublishedRecord({ key, value }: LogRecord, format: OutputFormat): Published {
@@ -133,10 +153,18 @@ export function readPublishedRecord({ key, value }: LogRecord, format: OutputFor
   const name = key.toString();
   if (format === "json") return { name, ...(JSON.parse(value.toString()) as Omit<Published, "name">) };
   const numbers = Array.from({ length: value.length / 8 }, (_, i) => value.readDoubleBE(8 * i));
-  const [position, number, at, next, ...counts] = numbers as [number, number, ...number[]];
+  return { name, ...publishedOf(numbers) };
+}
+
+function publishedOf(numbers: readonly number[]): Omit<Published, "name"> {
+  const [position, value, from, to, low, high, standardError] = numbers as [number, ...number[]] & number[];
+  if (from === undefined) return { position, value: value! };
+  const [share, shareLow, shareHigh, events, eventsLow, eventsHigh, ...rest] = numbers.slice(7);
   return {
-    ...{ name, position, value: number },
-    ...(at === undefined ? {} : { at }),
-    ...(next === undefined ? {} : counts.length === 0 ? { count: next } : { until: next, counts }),
+    ...{ position, value: value!, from, to: to!, low: low!, high: high!, standardError: standardError! },
+    ...(Number.isNaN(share) ? {} : { limited: { share: share!, low: shareLow!, high: shareHigh! } }),
+    ...(Number.isNaN(events) ? {} : { clipped: { events: events!, low: eventsLow!, high: eventsHigh! } }),
+    ...(rest.length === 2 ? { sum: rest[0]!, count: rest[1]! } : {}),
+    ...(rest.length > 2 ? { countError: rest[0]!, counts: rest.slice(1) } : {}),
   };
 }

@@ -4,7 +4,7 @@ import type { ConnectOptions } from "./kafka/connections.js";
 import { added, GroupTasks, type MemberOptions } from "./groupTasks.js";
 import { type KeyOption, Keyring } from "./keys.js";
 import type { Port } from "./port.js";
-import { type KeyedStreamOptions, makeStream } from "./streams.js";
+import { checkStream, type KeyedStreamOptions } from "./streams.js";
 import { PartitionTask, type TaskSettings, type TaskStats } from "./task.js";
 import { checkTopics, type SafetyOptions, type TopicNames } from "./topics.js";
 import type { OutputFormat, ValueFormat } from "./values.js";
@@ -13,8 +13,9 @@ export interface WorkerOptions extends TopicNames, SafetyOptions, MemberOptions 
   /** Seals the state; as secret as the data. The same for all workers of the group. */
   readonly key: KeyOption;
   /**
-   * Options of each key's stream: `epsilon`, `max` and so on. With `every` it takes events and publishes per tick,
-   * with `edges` it is a histogram; both need a clock (`runClock`). The budget holds for each key by itself.
+   * Options of each key's stream: `epsilon`, `max` and so on. With `every` it takes events and publishes one number per
+   * period of each level, with `edges` too it is a histogram; both need a clock (`runClock`). The budget holds for each
+   * key by itself.
    */
   readonly stream: KeyedStreamOptions;
   /** How values are read. Default "json". */
@@ -74,7 +75,7 @@ class Worker implements KafkaWorker {
 
   constructor(port: Port, options: WorkerOptions, Task: typeof PartitionTask) {
     checkNumbers(options);
-    makeStream("options", options.stream, { now: 0 }); // throws if the options are wrong
+    checkStream(options.stream);
     this.#port = port;
     this.#options = options;
     this.#keys = new Keyring(options.key);

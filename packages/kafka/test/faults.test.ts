@@ -170,25 +170,25 @@ describe.each(["before", "after"] as const)("each call of the port fails %s it d
     expect(calls).toBeGreaterThanOrEqual(3);
   });
 
-  test("a clock: heartbeats that fail or come twice close every tick once", async () => {
-    const stream = { epsilon: 1, every: "1s", of: "count", maxRange: "64s" } as const;
+  test("a clock: heartbeats that fail or come twice close every period once", async () => {
+    const stream = { epsilon: 1, every: "1m", levels: ["1m"], of: "count" } as const;
     const calls = await everyFault(async (fault) => {
       const { port, options, failing } = await scene(fault, when, { stream });
       const send = (timestamp: number) => {
         const record = { key: Buffer.from("a"), value: Buffer.alloc(8), timestamp };
         return port.send([{ topic: options.in, partition: 0, records: [record] }]);
       };
-      await port.send([{ topic: options.in, partition: 0, records: [heartbeat(10_000)] }]);
+      await port.send([{ topic: options.in, partition: 0, records: [heartbeat(10 * 60_000)] }]);
       const worker = await started(failing, options);
-      for (let second = 10; second < 14; second++) {
-        await send(1000 * second + 1);
-        for (let done = false; !done;) done = await beatOnce(failing, options.in, 1000 * (second + 1));
+      for (let minute = 10; minute < 14; minute++) {
+        await send(60_000 * minute + 1);
+        for (let done = false; !done;) done = await beatOnce(failing, options.in, 60_000 * (minute + 1));
         await settled(port, options);
       }
       await stopped(worker);
       const next = await started(port, options);
-      await send(14_001);
-      await beatOnce(port, options.in, 15_000);
+      await send(14 * 60_000 + 1);
+      await beatOnce(port, options.in, 15 * 60_000);
       const verdict = await settled(port, options);
       await next.stop();
       expect(verdict).toMatchObject({ ...RIGHT, committed: 5 });
@@ -202,7 +202,7 @@ async function beatOnce(port: Port, topic: string, time: number): Promise<boolea
   const stop = new AbortController();
   const once: Port = { ...port, send: (writes) => port.send(writes).finally(() => stop.abort()) };
   try {
-    await runClock(once, topic, 1, stop.signal, () => time);
+    await runClock(once, topic, 1, stop.signal, "UTC", () => time);
     return true;
   } catch (error) {
     expect(error).toBeInstanceOf(Fault);

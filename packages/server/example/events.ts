@@ -1,6 +1,7 @@
 /** A made-up day of a shop's web server: requests as often as the built-in stream says, durations, and baskets. */
 
-const PEOPLE = 20_000;
+/** About two requests a person and day: the limits of the example let nearly all of them count. */
+const PEOPLE = 200_000;
 /** Requests a minute for each query a second of the stream: a few hundred requests a minute. */
 const SHARE = 2;
 

@@ -23,33 +23,25 @@ const [speed, hours] = [Number(given.speed), Number(given.hours)];
 
 const folder = mkdtempSync(join(tmpdir(), "brume-example-"));
 const keys = ["home", "search", "checkout"];
-const common = { perPerson: 5, every: "1m", lateness: "1m", keys } as const;
 const config: Config = {
-  epsilon: 3,
+  epsilon: 4,
+  zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   key: { env: "NOT_USED" },
   store: { sqlite: folder },
   listen: { port: Number(given.port) },
   metrics: {
-    requests: { ...common, type: "count", epsilon: 1, perTick: 100 },
-    latency: {
-      ...common,
-      type: "histogram",
-      epsilon: 1,
-      perTick: 100,
-      unit: "ms",
-      min: 5,
-      max: 5000,
-      buckets: 48,
+    requests: {
+      ...{ type: "count", epsilon: 1, keys, every: "1m", levels: ["1m", "1h", "1d"], lateness: "1m" },
+      perPerson: { events: 6, perHour: 3 },
     },
+    latency: {
+      ...{ type: "histogram", epsilon: 2, keys, every: "1h", lateness: "1m", perPerson: 4 },
+      ...{ unit: "ms", min: 5, max: 5000, buckets: 48 },
+    },
+    // Known without the data: no basket of this shop is above 100 EUR. Without it, the first day would choose a bound.
     basket: {
-      type: "mean",
-      epsilon: 1,
-      perPerson: 1,
-      every: "1m",
-      lateness: "1m",
-      max: 200,
-      unit: "EUR",
-      perTick: 30,
+      ...{ type: "mean", epsilon: 1, every: "1h", lateness: "1m", perPerson: 1 },
+      ...{ max: 100, threshold: 100, unit: "EUR" },
     },
   },
   log: "warn",
@@ -91,6 +83,7 @@ for (let minute = 0; running && minute < hours * 60; minute++) {
   });
   if (!response.ok) throw new Error(`POST /v1/events: expected 202, got ${response.status}`);
   sent += events.length;
+  await service.flush(); // time passes faster than the service's own timer
   const due = ((minute + 1) * 60_000) / speed - (performance.now() - started);
   if (due > 0) await sleep(due);
   if (minute % 60 === 59)

@@ -35,7 +35,7 @@ const TOKEN = "a-token-for-the-attacker-1";
 process.env["BRUME_FUZZ_TOKEN"] = TOKEN;
 const token = { env: "BRUME_FUZZ_TOKEN" };
 const folder = mkdtempSync(join(tmpdir(), "brume-fuzz-"));
-const ticks = { every: "1s", lateness: "0s" } as const;
+const seconds = { every: "1s", lateness: "0s" } as const;
 const config: Config = {
   epsilon: 5,
   key: { env: "NOT_USED" },
@@ -43,9 +43,9 @@ const config: Config = {
   tokens: { read: token, write: token },
   limits: { perMinute: 0, commitEvery: 1 },
   metrics: {
-    requests: { type: "count", epsilon: 1, keys: ["a", "b"], ...ticks },
-    basket: { type: "mean", epsilon: 1, max: 100, protect: "event", ...ticks },
-    latency: { type: "histogram", epsilon: 1, min: 1, max: 1000, ...ticks },
+    requests: { type: "count", epsilon: 1, perPerson: 10, keys: ["a", "b"], ...seconds },
+    basket: { type: "mean", epsilon: 1, max: 100, threshold: 100, protect: "event", ...seconds },
+    latency: { type: "histogram", epsilon: 1, perPerson: 10, min: 1, max: 1000, ...seconds },
     pageload: { type: "local", epsilon: 1, max: 1000, holdout: 64 },
   },
 };

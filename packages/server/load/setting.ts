@@ -12,8 +12,8 @@ export function loadConfig(folder: string, keys: number): Config {
     store: { sqlite: folder },
     limits: { perMinute: 0 },
     metrics: {
-      requests: { type: "count", epsilon: 1, keys: list },
-      latency: { type: "histogram", epsilon: 1, min: 1, max: 10_000, keys: list },
+      requests: { type: "count", epsilon: 1, every: "1m", perPerson: 10, keys: list },
+      latency: { type: "histogram", epsilon: 1, every: "1h", perPerson: 10, min: 1, max: 10_000, keys: list },
     },
     log: "error",
   };

@@ -1,13 +1,13 @@
 /** What `brume serve` does. */
 import { existsSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
-import { loadConfig } from "./config/load.js";
-import { readKey } from "./config/secrets.js";
-import type { Config } from "./config/types.js";
-import { makeLogger, makeServer } from "./http/server.js";
-import { tokensOf } from "./http/app.js";
+import type { FastifyInstance } from "fastify";
+import { configProblems, loadConfig, readConfig } from "./config/load.js";
+import { readKey, readSecret, readToken } from "./config/secrets.js";
+import type { Config, Secret } from "./config/types.js";
+import { checkExposure, makeLogger, makeServer } from "./http/server.js";
 import { makeKafkaServer } from "./kafka/serve.js";
-import { Refusal } from "./refusal.js";
+import { portRefusal, Refusal } from "./refusal.js";
 import { Service } from "./service.js";
 import { StatsdServer } from "./statsd.js";
 
@@ -15,85 +15,162 @@ export interface ServeOptions {
   readonly config: string;
   /** Says what is wrong with the config, and starts nothing. */
   readonly check: boolean;
-  /** Writes a config and a key to begin with. */
+  /** Writes a config, a key and a token to begin with. */
   readonly init: boolean;
   readonly port?: number;
+  /** Says that a clock far after the newest stored time is right. */
+  readonly confirmClock?: boolean;
 }
 
 /** The message, if the error is one that may be shown. */
 export const shown = (reason: unknown): string | undefined =>
   reason instanceof Refusal ? reason.message : undefined;
 
-export async function runCommand({ config: path, check, init, port }: ServeOptions): Promise<void> {
+export async function runCommand(options: ServeOptions): Promise<void> {
+  const { config: path, check, init, port, confirmClock = false } = options;
   if (init) return initialise(path);
-  const read = await loadConfig(path);
-  const config = port === undefined ? read : { ...read, listen: { ...read.listen, port } };
-  if (check) return checkOnly(path, config);
-  await serve(config);
+  if (check) return checkOnly(path, port);
+  await serve(withPort(await loadConfig(path), port), confirmClock);
 }
 
-function checkOnly(path: string, config: Config): void {
-  readKey(config.key);
-  tokensOf(config);
-  const metrics = Object.entries(config.metrics).map(
+const withPort = (config: Config, port: number | undefined): Config =>
+  port === undefined ? config : { ...config, listen: { ...config.listen, port } };
+
+/** Everything that is wrong, at once: in the file, with its secrets, and with what it opens to others. */
+async function checkOnly(path: string, port: number | undefined): Promise<void> {
+  const config = await readConfig(path);
+  const problems = configProblems(config).map((problem) => `config: ${problem}`);
+  const { key, tokens, store, metrics = {} } = Object(config) as Partial<Config>;
+  const secrets = {
+    key,
+    "tokens.write": tokens?.write,
+    "tokens.read": tokens?.read,
+    "tokens.metrics": tokens?.metrics,
+  };
+  for (const [name, secret] of Object.entries(secrets))
+    if (isSecret(secret)) attempt(() => (name === "key" ? readKey(secret) : readToken(name, secret)));
+  const database = store !== undefined && "postgres" in store ? store.postgres : undefined;
+  if (isSecret(database)) attempt(() => readSecret("store.postgres", database));
+  attempt(() => checkExposure(withPort(Object(config) as Config, port)));
+  if (problems.length > 0) throw new Refusal(problems.join("\n"));
+  const list = Object.entries(metrics).map(
     ([name, { type, epsilon }]) => `${name} (${type}, ε = ${epsilon})`,
   );
-  console.log(`${path}: it is right. Metrics: ${metrics.join(", ")}.`);
+  console.log(`${path}: it is right. Metrics: ${list.join(", ")}.`);
+
+  function attempt(check: () => unknown): void {
+    try {
+      check();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      problems.push(error.message);
+    }
+  }
 }
+
+/** Whether a part of a config that may be wrong elsewhere says where a secret is. */
+const isSecret = (part: unknown): part is Secret =>
+  ["env", "file"].some((field) => typeof (Object(part) as Record<string, unknown>)[field] === "string");
+
+/** Milliseconds that requests have to end, and the store to close. */
+const PATIENCE = 10_000;
 
 /** Events go to a cluster; nothing is kept here. */
 async function serveKafka(config: Config): Promise<void> {
   const log = makeLogger(config.log);
-  const app = await makeKafkaServer(config, log);
-  const { host = "127.0.0.1", port = 8787 } = config.listen ?? {};
-  await app.listen({ host, port });
-  await new Promise<void>((resolve, reject) => {
-    const stop = (signal: string): void => {
-      log.info({ signal }, "stopping: no new requests");
-      app.close().then(resolve, reject);
-    };
-    process.once("SIGTERM", stop);
-    process.once("SIGINT", stop);
+  let fail: (reason: Error) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => (fail = reject));
+  failed.catch(() => undefined); // it is awaited below
+  const app = await makeKafkaServer(config, log, undefined, fail);
+  await closingAfter([() => close(app)], async () => {
+    await listen(app, config);
+    log.info({ signal: await Promise.race([stopSignal(), failed]) }, "stopping: no new requests");
   });
 }
 
-async function serve(config: Config): Promise<void> {
+async function serve(config: Config, confirmClock: boolean): Promise<void> {
   if (config.store !== undefined && "kafka" in config.store) return serveKafka(config);
   const log = makeLogger(config.log);
-  const service = await Service.open(config, { onTrouble: (message) => log.error(message) });
-  const app = await makeServer(service, log).catch(async (error: unknown) => {
-    await service.stop();
-    throw error;
+  const service = await Service.open(config, {
+    confirmClock,
+    onTrouble: (message) => log.error(message),
   });
-  const { host = "127.0.0.1", port = 8787 } = config.listen ?? {};
-  await app.listen({ host, port });
-  const { statsd: udp } = config;
-  const statsd = udp && (await StatsdServer.open(service, udp.host ?? "127.0.0.1", udp.port));
-  await new Promise<void>((resolve, reject) => {
-    const stop = (signal: string): void => {
-      log.info({ signal }, "stopping: no new requests; what was received is stored");
-      Promise.all([app.close(), statsd?.close()])
-        .then(() => service.stop())
-        .then(resolve, reject);
-    };
-    process.once("SIGTERM", stop);
-    process.once("SIGINT", stop);
-    service.engine.onEnd(reject);
+  const closers = [() => service.stop()];
+  await closingAfter(closers, async () => {
+    const app = await makeServer(service, log);
+    closers.unshift(() => close(app));
+    await listen(app, config);
+    const { statsd: udp } = config;
+    if (udp !== undefined) {
+      const statsd = await StatsdServer.open(service, udp.host ?? "127.0.0.1", udp.port);
+      closers.unshift(() => statsd.close());
+    }
+    const failed = new Promise<never>((_, reject) => service.onEnd(reject));
+    const signal = await Promise.race([stopSignal(), failed]);
+    log.info({ signal }, "stopping: no new requests; what was received is stored");
   });
   log.info("stopped: everything is stored");
 }
 
+/**
+ * Runs, then closes everything in turn, also when running failed. A process that failed ends, even if something does not
+ * close: whoever supervises it starts it again.
+ */
+async function closingAfter(
+  closers: readonly (() => Promise<unknown>)[],
+  run: () => Promise<void>,
+): Promise<void> {
+  try {
+    await run();
+  } catch (reason) {
+    setTimeout(() => process.exit(1), 2 * PATIENCE).unref();
+    for (const closer of [...closers]) await closer().catch(() => undefined);
+    throw reason;
+  }
+  for (const closer of [...closers]) await closer();
+}
+
+const stopSignal = (): Promise<string> =>
+  new Promise((resolve) => {
+    process.once("SIGTERM", resolve);
+    process.once("SIGINT", resolve);
+  });
+
+/** Requests that run are answered, for a while. */
+async function close(app: FastifyInstance): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), PATIENCE);
+  await app.close();
+  clearTimeout(timer);
+}
+
+async function listen(app: FastifyInstance, config: Config): Promise<void> {
+  const { host = "127.0.0.1", port = 8787 } = config.listen ?? {};
+  await app.listen({ host, port }).catch((cause: unknown) => {
+    throw portRefusal(cause, "listen", host, port, ", or start with --port");
+  });
+}
+
 const EXAMPLE: Config = {
-  $schema: "./node_modules/brume-server/brume.schema.json",
+  $schema: "./node_modules/brume-server/src/config/brume.schema.json",
   epsilon: 1,
+  zone: "UTC",
   key: { file: "brume.key" },
+  tokens: { write: { file: "brume.token" } },
   store: { sqlite: "./state" },
   metrics: {
-    requests: { type: "count", epsilon: 0.3, perPerson: 20, keys: ["home", "search", "checkout"] },
+    requests: {
+      type: "count",
+      epsilon: 0.4,
+      every: "1m",
+      levels: ["1m", "1h", "1d"],
+      perPerson: { events: 20, perHour: 5 },
+      keys: ["home", "search", "checkout"],
+    },
     latency: {
       type: "histogram",
-      epsilon: 0.7,
-      perPerson: 20,
+      epsilon: 0.6,
+      every: "1h",
+      perPerson: { events: 5, perHour: 1 },
       unit: "ms",
       min: 1,
       max: 10_000,
@@ -103,11 +180,15 @@ const EXAMPLE: Config = {
 };
 
 function initialise(path: string): void {
-  for (const file of [path, "brume.key"])
+  for (const file of [path, "brume.key", "brume.token"])
     if (existsSync(file))
       throw new Refusal(`config: expected no file at ${file} yet, got one; remove it first`);
-  writeFileSync("brume.key", `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
-  writeFileSync(path, `${JSON.stringify(EXAMPLE, null, 2)}\n`);
-  console.log(`Wrote ${path} and brume.key. Keep the key secret, and never in the same place as backups of the state.
-Start it:  brume serve --config ${path}`);
+  const secret = { mode: 0o600, flag: "wx" };
+  writeFileSync("brume.key", `${randomBytes(32).toString("base64")}\n`, secret);
+  writeFileSync("brume.token", `${randomBytes(24).toString("hex")}\n`, secret);
+  writeFileSync(path, `${JSON.stringify(EXAMPLE, null, 2)}\n`, { flag: "wx" });
+  console.log(`Wrote ${path}, brume.key and brume.token. Keep the key secret, and never in the same place as backups of the state.
+Start it:     brume serve --config ${path}
+Send events:  curl -X POST http://127.0.0.1:8787/v1/events -H "authorization: Bearer $(cat brume.token)" \\
+                -H "content-type: application/json" -d '{"events":[{"metric":"requests","key":"home","person":"u-17"}]}'`);
 }

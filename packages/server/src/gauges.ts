@@ -1,22 +1,28 @@
 /**
  * What Prometheus reads. Counters are about the service, never about events: how many events came is protected, and so
- * is how often the store was written. Private
- * numbers are gauges, and only as they were published: the newest finished range of each metric and key.
+ * is how often the store was written. Private numbers are gauges, and only as they were published: the newest period of
+ * each metric and key. Where nothing was measured there is no sample.
  */
+import type { HistogramAnswer } from "brume";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
-import type { Service } from "./service.js";
+import { LIVE_QUANTILES } from "./http/liveFeed.js";
+import type { Answer, ServedMetric, Service } from "./service.js";
 
 /** More series than this are too many for one page. */
 const MOST_SERIES = 10_000;
 
 export class Gauges {
+  readonly #service: Service;
   readonly #registry = new Registry();
   readonly #reads: Counter;
+  /** The lines of each metric, as of a version of it; those who ask meanwhile wait for the same ones. */
+  readonly #lines = new Map<string, { readonly version: number; readonly lines: Promise<Lines> }>();
 
-  constructor(service: Service) {
+  /** @param guarded whether a token is needed to read it: process metrics tell how busy the machine is */
+  constructor(service: Service, guarded: boolean) {
+    this.#service = service;
     const registers = [this.#registry];
-    collectDefaultMetrics({ register: this.#registry });
-    const { engine } = service;
+    if (guarded) collectDefaultMetrics({ register: this.#registry });
     const counter = (name: string, help: string, read: () => number) =>
       new Counter({
         name,
@@ -27,7 +33,7 @@ export class Gauges {
           this.inc(read());
         },
       });
-    counter("brume_store_failures_total", "Calls of the store that failed.", () => engine.stats.failures);
+    counter("brume_store_failures_total", "Calls of the store that failed.", () => service.failures);
     const gauge = (name: string, help: string, read: () => number) =>
       new Gauge({
         name,
@@ -37,8 +43,12 @@ export class Gauges {
           this.set(read());
         },
       });
-    gauge("brume_ready", "1 if events can be taken.", () => (engine.trouble === undefined ? 1 : 0));
-    gauge("brume_streams", "Metrics times keys.", () => engine.stats.streams);
+    gauge("brume_ready", "1 if events can be taken.", () => (service.trouble === undefined ? 1 : 0));
+    const streams = [...service.metrics.values()].reduce(
+      (sum, { metric }) => sum + (metric.options === undefined ? 0 : metric.keys.length),
+      0,
+    );
+    gauge("brume_streams", "Metrics times keys.", () => streams);
     gauge("brume_budget_epsilon", "The ε that a person may spend in a day.", () => service.budget().limit);
     gauge("brume_budget_spent_epsilon", "The ε that metrics spend of it.", () => service.budget().spent);
     this.#reads = new Counter({
@@ -47,15 +57,20 @@ export class Gauges {
       labelNames: ["route", "status"],
       registers,
     });
-    this.#published(service);
   }
 
   get contentType(): string {
     return this.#registry.contentType;
   }
 
-  text(): Promise<string> {
-    return this.#registry.metrics();
+  /** The page. The numbers of a metric are put together once for all readers, until it publishes again. */
+  async text(): Promise<Buffer> {
+    const own = await this.#registry.metrics();
+    const lines: Lines[] = [];
+    for (const { served, keys } of this.#shown()) lines.push(await this.#linesOf(served, keys));
+    const values = lines.map(({ values }) => values).join("");
+    const quantiles = lines.map(({ quantiles }) => quantiles).join("");
+    return Buffer.from(`${own}${VALUE_HEAD}${values}${QUANTILE_HEAD}${quantiles}`);
   }
 
   /** Counts a request that is not about events: how many requests bring events is not told. */
@@ -63,42 +78,77 @@ export class Gauges {
     this.#reads.inc({ route, status });
   }
 
-  /** The newest published range of each stream. */
-  #published(service: Service): void {
-    const labels = ["metric", "key", "bound"];
-    const registers = [this.#registry];
-    const quantiles = new Gauge({
-      name: "brume_quantile",
-      help: "Of a histogram: percentiles of the newest published range.",
-      labelNames: [...labels, "quantile"],
-      registers: [],
-    });
-    new Gauge({
-      name: "brume_value",
-      help: "The newest published number: of a histogram its total. bound: estimate, low or high.",
-      labelNames: labels,
-      registers,
-      collect() {
-        this.reset();
-        quantiles.reset();
-        let series = 0;
-        for (const { metric } of service.engine.metrics)
-          for (const key of metric.options === undefined ? [] : metric.keys) {
-            if (++series > MOST_SERIES) return;
-            const newest = service.newest(metric.name, key);
-            if (newest === undefined) continue;
-            const number = "total" in newest ? newest.total : newest;
-            const own = { metric: metric.name, key };
-            this.set({ ...own, bound: "estimate" }, number.value);
-            this.set({ ...own, bound: "low" }, number.low);
-            this.set({ ...own, bound: "high" }, number.high);
-            if (!("quantiles" in newest)) continue;
-            for (const { p, value, low, high } of newest.quantiles)
-              for (const [bound, x] of Object.entries({ estimate: value, low, high }))
-                if (x !== null) quantiles.set({ ...own, quantile: p, bound }, x); // null: too few events to tell
-          }
-      },
-    });
-    this.#registry.registerMetric(quantiles); // behind the one that fills it
+  *#shown(): Iterable<{ readonly served: ServedMetric; readonly keys: readonly string[] }> {
+    let left = MOST_SERIES;
+    for (const served of this.#service.metrics.values()) {
+      if (served.metric.options === undefined) continue;
+      yield { served, keys: served.metric.keys.slice(0, left) };
+      left = Math.max(0, left - served.metric.keys.length);
+    }
+  }
+
+  #linesOf({ metric }: ServedMetric, keys: readonly string[]): Promise<Lines> {
+    const version = this.#service.version(metric.name);
+    const known = this.#lines.get(metric.name);
+    if (known?.version === version) return known.lines;
+    const lines = this.#make(metric, keys);
+    lines.catch(() => this.#lines.delete(metric.name));
+    this.#lines.set(metric.name, { version, lines });
+    return lines;
+  }
+
+  async #make({ name, type, every }: ServedMetric["metric"], keys: readonly string[]): Promise<Lines> {
+    const asked = type === "histogram" ? { quantiles: LIVE_QUANTILES } : {};
+    const made: Lines[] = [];
+    for (const key of keys) {
+      const labels = `metric="${escaped(name)}",key="${escaped(key)}"`;
+      made.push(linesOf(labels, (await this.#service.ask(name, key, { last: every }, asked)) as Answer));
+    }
+    return {
+      values: made.map(({ values }) => values).join(""),
+      quantiles: made.map(({ quantiles }) => quantiles).join(""),
+    };
   }
 }
+
+interface Lines {
+  readonly values: string;
+  readonly quantiles: string;
+}
+
+function linesOf(labels: string, answer: Answer): Lines {
+  const { total, quantiles = [] } = answer as Partial<HistogramAnswer>;
+  return {
+    values: boundsOf("brume_value", labels, total === undefined ? (answer as Bounds) : total),
+    quantiles: quantiles
+      .map((quantile) => boundsOf("brume_quantile", `${labels},quantile="${quantile.p}"`, quantile))
+      .join(""),
+  };
+}
+
+interface Bounds {
+  readonly value: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+const VALUE_HEAD = `
+# HELP brume_value The number of the newest published period: of a histogram its total. bound: estimate, low or high.
+# TYPE brume_value gauge
+`;
+const QUANTILE_HEAD = `
+# HELP brume_quantile Of a histogram: percentiles of the newest published period.
+# TYPE brume_quantile gauge
+`;
+
+/** A line for each bound; none where there is no value. */
+function boundsOf(name: string, labels: string, bounds: Bounds | null): string {
+  if (bounds === null || bounds.value === null) return "";
+  return Object.entries({ estimate: bounds.value, low: bounds.low, high: bounds.high })
+    .map(([bound, x]) => (x === null ? "" : `${name}{${labels},bound="${bound}"} ${x}\n`))
+    .join("");
+}
+
+/** A label's value in Prometheus's text format. */
+const escaped = (text: string): string =>
+  text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');

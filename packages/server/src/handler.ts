@@ -1,7 +1,8 @@
 /** The service as a function from Request to Response: for frameworks that speak the web's own types. */
 import type { FastifyInstance } from "fastify";
 import { Readable } from "node:stream";
-import { makeLogger, makeServer } from "./http/server.js";
+import { brumePlugin } from "./http/app.js";
+import { emptyServer, makeLogger } from "./http/server.js";
 import type { Service } from "./service.js";
 
 export interface Handler {
@@ -12,7 +13,8 @@ export interface Handler {
 
 /** All routes, checks and limits of the server, without a port. Bodies are bounded before they are read. */
 export async function makeHandler(service: Service): Promise<Handler> {
-  const app = await makeServer(service, makeLogger(service.config.log));
+  const app = emptyServer(service, makeLogger(service.config.log));
+  await app.register(brumePlugin, { service });
   await app.ready();
   const handle = (request: Request): Promise<Response> => answer(app, request, service.limits.body);
   return Object.assign(handle, { close: async () => void (await app.close()) });

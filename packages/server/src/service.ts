@@ -1,15 +1,31 @@
-/** The service without HTTP: what a config describes, opened. */
-import { type EventAnswer, type HistogramAnswer, type Odometer, openOdometer, type Store } from "brume";
+/** The service without HTTP: a hub of events, opened as a config describes it. */
+import {
+  type ClosedSpan,
+  type EventAnswer,
+  type EventHub,
+  type EventHubOptions,
+  type EventHubStats,
+  type EventStatement,
+  type HistogramAnswer,
+  type HistogramQuery,
+  type MetricEvent,
+  openHub,
+  type Series,
+  type Store,
+} from "brume";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Clock, type ClockSource } from "./clock.js";
 import { milliseconds } from "./config/duration.js";
-import { type Metric, metricsOf, personEpsilon } from "./config/metrics.js";
+import { type Metric, metricsOf } from "./config/metrics.js";
 import { readKey } from "./config/secrets.js";
 import type { Config } from "./config/types.js";
-import type { ClockSource } from "./engine/clock.js";
-import { Engine } from "./engine/engine.js";
-import { Sealer } from "./engine/seal.js";
-import type { Published } from "./engine/stream.js";
+import { DayBudget, type Spending } from "./dayBudget.js";
+import { LocalMetric } from "./localMetric.js";
+import { Mark, markOf } from "./mark.js";
 import { Refusal } from "./refusal.js";
 import { openStore } from "./stores.js";
+import { bodyOf, Busy, type CheckedEvent, hashOf, KeyReused, Unavailable } from "./submission.js";
+import { Turns } from "./turns.js";
 
 export interface Limits {
   readonly body: number;
@@ -23,98 +39,432 @@ export interface Limits {
 }
 
 export interface ServiceOptions {
-  /** In place of the config's store: any durable store with `putMany`. */
+  /** In place of the config's store: any durable store with `putMany`. It has no high-water mark beside it. */
   readonly store?: Store;
   /** In place of the config's key: 32 bytes. */
   readonly key?: Uint8Array;
   readonly clock?: ClockSource;
+  /** Says that a clock more than an hour after the newest stored time is right. Default false: it is refused. */
+  readonly confirmClock?: boolean;
   /** Told what an operator must know; no message holds private data. */
   readonly onTrouble?: (message: string) => void;
 }
 
-/** A number with its interval, as the live stream sends it. */
-export type LiveAnswer = (EventAnswer | HistogramAnswer) & { readonly metric: string; readonly key?: string };
+/** A metric as the service has it. */
+export interface ServedMetric {
+  readonly metric: Metric;
+  readonly local: LocalMetric | undefined;
+}
 
-const LIVE_QUANTILES = [0.5, 0.95, 0.99];
+/** Which part of the time a question is about. */
+export type Question =
+  | { readonly last: number }
+  | { readonly from: number; readonly to: number }
+  | { readonly from: number; readonly to: number; readonly every: string };
+
+export type Answer = EventAnswer | HistogramAnswer;
+
+/** Milliseconds between two attempts on a store that fails. */
+const RETRY = 250;
+/** Milliseconds between two looks at the budget, and two marks. */
+const PULSE = 1000;
+/** Milliseconds that a store has to take what is left when the service stops. */
+const LAST_CHANCE = 8000;
 
 export class Service {
+  // Parameters
   readonly config: Config;
-  readonly engine: Engine;
   readonly limits: Limits;
-  readonly #odometer: Odometer;
-  readonly #close: () => Promise<void>;
+  readonly zone: string;
+  readonly metrics: ReadonlyMap<string, ServedMetric>;
+  /** Where long work gets its turn, without holding up anything else. */
+  readonly turns = new Turns();
+  readonly hub: EventHub;
+  readonly #clock: Clock;
+  readonly #tell: (message: string) => void;
+  readonly #budget: DayBudget;
+  readonly #mark: Mark | undefined;
+  readonly #closeStore: () => Promise<void>;
+  // State
+  readonly #listeners = new Set<(closed: ClosedSpan) => void>();
+  /** How often each metric has published since this process began. */
+  readonly #versions = new Map<string, number>();
+  #storeTrouble: string | undefined;
+  /** Why the next day could not be charged to the budget: no event of it is taken. */
+  #unpaid: string | undefined;
+  #ended: Error | undefined;
+  #onEnd: ((reason: Error) => void) | undefined;
+  /** Calls of the store that failed. */
+  failures = 0;
+  readonly #pulse: NodeJS.Timeout;
+  #stopped: Promise<void> | undefined;
+  /** The mark could not be written; it is told once. */
+  #unmarked = false;
 
-  private constructor(config: Config, engine: Engine, odometer: Odometer, close: () => Promise<void>) {
-    this.config = config;
-    this.engine = engine;
-    this.limits = limitsOf(config);
-    this.#odometer = odometer;
-    this.#close = close;
+  private constructor(parts: Parts) {
+    this.config = parts.config;
+    this.limits = limitsOf(parts.config);
+    this.zone = parts.config.zone ?? "UTC";
+    this.metrics = parts.metrics;
+    this.hub = parts.hub;
+    this.#clock = parts.clock;
+    this.#tell = parts.tell;
+    this.#budget = parts.budget;
+    this.#mark = parts.mark;
+    this.#closeStore = parts.close;
+    this.#pulse = setInterval(() => void this.#beat(), PULSE);
+    this.#pulse.unref();
   }
 
   /** Opens the state, and continues where it stopped. */
   static async open(config: Config, options: ServiceOptions = {}): Promise<Service> {
     const key = options.key ?? readKey(config.key);
+    const given = options.store;
     const opened =
-      options.store === undefined
-        ? await openStore(config)
-        : { store: options.store, close: () => Promise.resolve() };
+      given === undefined ? await openStore(config) : { store: given, close: () => Promise.resolve() };
     try {
-      const { store } = opened;
-      const odometer = await openBudget(config, store, new Sealer(key).subkey("odometer", 32));
-      const charged = new Set<string>();
-      const onBeat = (time: number): Promise<void> => charge(odometer, config, time, charged);
-      await onBeat(options.clock?.wall() ?? Date.now()); // before anything is published
-      const { waiting, commitEvery, remember } = limitsOf(config);
-      const { clock, onTrouble } = options;
-      const engine = await Engine.open({
-        metrics: metricsOf(config),
-        store,
-        key,
-        waiting,
-        commitEvery,
-        remember,
-        onBeat,
-        ...(clock === undefined ? {} : { clock }),
-        ...(onTrouble === undefined ? {} : { onTrouble }),
-      });
-      return new Service(config, engine, odometer, opened.close);
+      checkStore(opened.store);
+      const mark = given === undefined ? markOf(config) : undefined;
+      return await Service.#openHub(config, key, opened, mark, options);
     } catch (error) {
       await opened.close();
+      throw asRefusal(error, given === undefined ? markOf(config) : undefined);
+    }
+  }
+
+  static async #openHub(
+    config: Config,
+    key: Uint8Array,
+    { store, close }: { readonly store: Store; readonly close: () => Promise<void> },
+    mark: Mark | undefined,
+    { clock: source, confirmClock = false, onTrouble: tell = () => undefined }: ServiceOptions,
+  ): Promise<Service> {
+    const atLeast = (await mark?.read()) ?? { rows: 0, budget: 0 };
+    const { waiting, commitEvery, remember } = limitsOf(config);
+    const clock = new Clock(source);
+    const made: { service?: Service; budget?: DayBudget } = {}; // what the hub calls back, once it is there
+    const metrics = servedMetrics(config, (name) => void made.service?.storeSoon(name));
+    const hub: EventHub = openHub({
+      metrics: hubMetrics(metrics),
+      zone: config.zone ?? "UTC",
+      name: "service",
+      store,
+      key,
+      commitEvery,
+      remember,
+      atLeast: atLeast.rows,
+      confirmClock,
+      exclusive: true,
+      waiting: { events: waiting, reports: waiting },
+      sections: [...metrics.values()].flatMap(({ local }) => local ?? []),
+      // No time passes that is not paid for: nothing of an uncharged day is published.
+      clock: () => {
+        const now = clock.now() ?? clock.time;
+        return Math.min(now, made.budget?.paidUntil ?? Infinity);
+      },
+      onPublished: (closed) => made.service?.publish(closed),
+    });
+    const stats = await hub.stats(); // of two services that start together, one is refused here
+    clock.startAfter(await newestTime(hub, metrics, stats));
+    const budget = await DayBudget.open(config, store, key, atLeast.budget);
+    await budget.charge(clock.time); // before anything is published, and after the clock was checked
+    await mark?.write({ rows: await hub.sequence(), budget: budget.sequence }).catch((cause: unknown) => {
+      throw new Refusal(
+        `mark: cannot write the file ${mark.path} (${codeOf(cause)}); let this user write there, or set mark to another place`,
+        { cause },
+      );
+    });
+    const service = new Service({ config, metrics, hub, clock, tell, budget, mark, close });
+    Object.assign(made, { service, budget });
+    hub.start(
+      () => undefined,
+      (error) => service.#fails(error),
+    );
+    return service;
+  }
+
+  metric(name: string): ServedMetric | undefined {
+    return this.metrics.get(name);
+  }
+
+  /** The time, as the service goes by it. */
+  get now(): number {
+    return this.#clock.now() ?? this.#clock.time;
+  }
+
+  /** Why nothing can be taken, if so. */
+  get trouble(): string | undefined {
+    return this.failure ?? this.#storeTrouble ?? this.#unpaid ?? this.#clockTrouble();
+  }
+
+  /** Why this service has ended, if so: only a new process can go on. */
+  get failure(): string | undefined {
+    return this.#ended?.message;
+  }
+
+  #clockTrouble(): string | undefined {
+    if (this.#clock.now() === undefined)
+      return "clock: the machine's clock jumped by more than a minute; set it right, or start the service again if it is right now";
+    const { behind } = this.#clock;
+    return behind < 60_000
+      ? undefined
+      : `clock: the machine's clock is ${Math.round(behind / 1000)} s behind the newest stored time; set it right, or wait`;
+  }
+
+  /** Calls back if this service ends by itself: another one took the state over, or the state is damaged. */
+  onEnd(listener: (reason: Error) => void): void {
+    this.#onEnd = listener;
+    if (this.#ended !== undefined) listener(this.#ended);
+  }
+
+  /** Takes events; resolves when they are stored. A repeated request key counts once. */
+  submit(events: readonly CheckedEvent[], requestKey?: string): Promise<void> {
+    const request =
+      requestKey === undefined ? undefined : { id: `events\n${requestKey}`, body: bodyOf(events) };
+    return this.#store(() => this.hub.addAll(events.flatMap(hubEvents), request));
+  }
+
+  /** Takes packed reports of devices, 8 bytes each. */
+  report({ metric }: ServedMetric, reports: Uint8Array, batch: string): Promise<void> {
+    const each = Array.from({ length: reports.length / 8 }, (_, i) => reports.slice(8 * i, 8 * i + 8));
+    // A header has no line break, so no sender of events can name a batch of reports.
+    const request = { id: `reports\n${metric.name}\n${batch}`, body: hashOf(reports) };
+    return this.#store(() => this.hub.report(metric.name, each, request));
+  }
+
+  /** Stores what a section has decided, without waiting for events. */
+  storeSoon(section: string): Promise<void> {
+    return this.#store(() => this.hub.report(section, [])).catch(() => undefined);
+  }
+
+  async #store(call: () => Promise<void>): Promise<void> {
+    const { trouble } = this;
+    if (trouble !== undefined) throw new Unavailable(trouble);
+    try {
+      await call();
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (code === "busy") throw new Busy();
+      if (code === "request-conflict") throw new KeyReused();
+      this.#fails(error);
+      throw new Unavailable(this.failure ?? IN_DOUBT);
+    }
+  }
+
+  /** One answer, as the library gives it. */
+  async ask(
+    metric: string,
+    key: string,
+    question: Question,
+    query: HistogramQuery,
+  ): Promise<Answer | Series<Answer>> {
+    if (this.failure !== undefined) throw new Unavailable(this.failure);
+    try {
+      if ("last" in question) return await this.hub.last(metric, key, question.last, query);
+      const { from, to } = question;
+      return "every" in question
+        ? await this.hub.series(metric, key, question.every, from, to, query)
+        : await this.hub.between(metric, key, from, to, query);
+    } catch (error) {
+      throw this.#readFails(error);
+    }
+  }
+
+  /** What a metric promises. */
+  statement({ name, keys }: Metric): Promise<EventStatement> {
+    return this.hub.statement(name, keys[0]!).catch((error: unknown) => {
+      throw this.#readFails(error);
+    });
+  }
+
+  #readFails(error: unknown): unknown {
+    if (!isStoreError(error) && this.#storeTrouble === undefined) return error;
+    this.#fails(error);
+    return new Unavailable(this.failure ?? TROUBLE);
+  }
+
+  /** What a person may spend in the running day of the zone, and what is spent. */
+  readonly budget = (): Spending => this.#budget.of(this.now);
+
+  /** Calls back with each range of time that is published. Returns how to stop it. */
+  listen(listener: (closed: ClosedSpan) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Tells those who listen what was published. */
+  publish(closed: readonly ClosedSpan[]): void {
+    for (const span of closed) {
+      this.#versions.set(span.metric, this.version(span.metric) + 1);
+      for (const listener of this.#listeners) listener(span);
+    }
+  }
+
+  /** Rises when a metric publishes. */
+  version(metric: string): number {
+    return this.#versions.get(metric) ?? 1;
+  }
+
+  /** Closes the periods that are due, now. */
+  async flush(): Promise<void> {
+    await this.#charge();
+    try {
+      await this.hub.advance();
+    } catch (error) {
+      this.#fails(error);
       throw error;
     }
   }
 
-  /** What a person may spend in the running UTC day, and what is spent. */
-  readonly budget = (): { limit: number; spent: number; left: number } => {
-    const { limit, data } = this.#odometer.statement();
-    const today = data.find((entry) => entry.data === dayOf(this.engine.time));
-    return { limit, spent: today?.spent ?? 0, left: today?.left ?? limit };
+  /** At times that no event decides. */
+  async #beat(): Promise<void> {
+    await this.#charge();
+    if (this.trouble === undefined) await this.#writeMark();
+  }
+
+  async #charge(): Promise<void> {
+    if (this.#ended !== undefined || this.#clock.now() === undefined) return;
+    try {
+      await this.#budget.charge(this.now);
+      if (this.#unpaid !== undefined) this.#tell("budget: the day is charged");
+      this.#unpaid = undefined;
+    } catch (error) {
+      const reason = error instanceof Refusal ? error.message : `${UNPAID} (${codeOf(error)})`;
+      if (this.#unpaid !== reason) this.#tell(reason);
+      this.#unpaid = reason;
+    }
+  }
+
+  async #writeMark(): Promise<void> {
+    if (this.#mark === undefined || this.#stopped !== undefined) return;
+    try {
+      await this.#mark.write({ rows: await this.hub.sequence(), budget: this.#budget.sequence });
+    } catch (error) {
+      if (isStoreError(error)) return this.#fails(error);
+      if (!this.#unmarked) this.#tell(`mark: cannot write the file ${this.#mark.path} (${codeOf(error)})`);
+      this.#unmarked = true;
+    }
+  }
+
+  /** A call of the hub failed: the state in memory is gone, and is read from the store again. */
+  #fails(error: unknown): void {
+    if (this.#stopped !== undefined || this.#ended !== undefined) return;
+    this.failures++;
+    const code = codeOf(error);
+    if (isTakenOver(error)) return this.#end(new Refusal(TAKEN_OVER, { cause: error }));
+    if ((error as { code?: unknown } | undefined)?.code === "rolled-back")
+      return this.#end(new Refusal((error as Error).message, { cause: error }));
+    if (this.#storeTrouble !== undefined) return;
+    this.#storeTrouble = TROUBLE;
+    this.#tell(`${TROUBLE} (${code})`);
+    void this.#recover();
+  }
+
+  async #recover(): Promise<void> {
+    while (this.#ended === undefined && this.#stopped === undefined) {
+      await sleep(RETRY);
+      try {
+        await this.hub.advance();
+        this.#storeTrouble = undefined;
+        return this.#tell("store: it works again");
+      } catch (error) {
+        this.#fails(error);
+      }
+    }
+  }
+
+  #end(reason: Error): void {
+    this.#ended ??= reason;
+    clearInterval(this.#pulse);
+    this.#onEnd?.(reason);
+  }
+
+  /** Takes nothing more, stores everything, and ends. */
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#stop());
+  }
+
+  async #stop(): Promise<void> {
+    clearInterval(this.#pulse);
+    // If it fails, rows of the journal have everything.
+    const stored = this.hub.close().then(
+      () => this.hub.sequence(),
+      () => undefined,
+    );
+    const late = new AbortController();
+    const rows = await Promise.race([
+      stored,
+      sleep(LAST_CHANCE, undefined, { signal: late.signal, ref: false }),
+    ]);
+    late.abort();
+    this.#ended ??= new Unavailable("the service stops");
+    if (rows !== undefined)
+      await this.#mark?.write({ rows, budget: this.#budget.sequence }).catch(() => undefined);
+    await this.#closeStore();
+  }
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly metrics: ReadonlyMap<string, ServedMetric>;
+  readonly hub: EventHub;
+  readonly clock: Clock;
+  readonly tell: (message: string) => void;
+  readonly budget: DayBudget;
+  readonly mark: Mark | undefined;
+  readonly close: () => Promise<void>;
+}
+
+function servedMetrics(config: Config, onChosen: (name: string) => void): Map<string, ServedMetric> {
+  return new Map(
+    metricsOf(config).map((metric) => {
+      const { name } = metric;
+      const local = metric.local === undefined ? undefined : new LocalMetric(metric, () => onChosen(name));
+      return [name, { metric, local }];
+    }),
+  );
+}
+
+function hubMetrics(metrics: ReadonlyMap<string, ServedMetric>): EventHubOptions["metrics"] {
+  return Object.fromEntries(
+    [...metrics.values()].flatMap(({ metric: { name, options, keys } }) =>
+      options === undefined ? [] : [[name, { ...options, keys }]],
+    ),
+  );
+}
+
+/** The time that periods are closed at, of metrics that have closed one. */
+async function newestTime(
+  hub: EventHub,
+  metrics: ReadonlyMap<string, ServedMetric>,
+  stats: EventHubStats,
+): Promise<number> {
+  let newest = -Infinity;
+  for (const [name, { closedTo }] of Object.entries(stats.metrics)) {
+    const { keys, lateness } = metrics.get(name)!.metric;
+    const { firstNumber } = await hub.statement(name, keys[0]!);
+    if (closedTo + lateness >= Date.parse(firstNumber)) newest = Math.max(newest, closedTo + lateness);
+  }
+  return newest;
+}
+
+/** As many as it stands for. */
+function hubEvents({ metric, key, value, count, at, person }: CheckedEvent): MetricEvent[] {
+  const { name, type } = metric.metric;
+  const event: MetricEvent = {
+    metric: name,
+    key,
+    ...(type === "count" ? {} : { value }),
+    ...(at === undefined ? {} : { at }),
+    ...(person === undefined ? {} : { person }),
   };
-
-  /** The answer for the range that a stream published last. */
-  newest(metric: string, key: string): LiveAnswer | undefined {
-    const published = this.engine.stream(this.engine.metric(metric)!, key)?.newest;
-    return published && this.answerOf(published);
-  }
-
-  answerOf({ metric, key, from, to }: Published): LiveAnswer {
-    const stream = this.engine.stream(this.engine.metric(metric.name)!, key)!;
-    const asked = metric.type === "histogram" ? { quantiles: LIVE_QUANTILES } : {};
-    return { metric: metric.name, ...(metric.hasKeys ? { key } : {}), ...stream.between(from, to, asked) };
-  }
-
-  /** Stores everything and ends. */
-  async stop(): Promise<void> {
-    await this.engine.stop();
-    await this.#close();
-  }
+  return count === 1 ? [event] : Array<MetricEvent>(count).fill(event);
 }
 
 export function limitsOf({ limits = {} }: Config): Limits {
   return {
     body: limits.body ?? 1 << 20,
-    batch: limits.batch ?? 10_000,
+    batch: limits.batch ?? 2500,
     waiting: limits.waiting ?? 200_000,
     perMinute: limits.perMinute ?? 60_000,
     commitEvery: limits.commitEvery ?? 20,
@@ -123,35 +473,51 @@ export function limitsOf({ limits = {} }: Config): Limits {
   };
 }
 
-const UNIT = "one person, per day";
-/** Milliseconds before a day begins. */
-const CHARGED_AHEAD = 600_000;
-
-function openBudget({ epsilon }: Config, store: Store, key: Uint8Array): Promise<Odometer> {
-  return openOdometer({ name: "budget", store, key, limit: epsilon, unit: UNIT });
+function checkStore(store: Store): void {
+  if (store.putMany === undefined)
+    throw new Refusal(
+      "store: expected one with putMany, which stores several parts in one call; take another one",
+    );
 }
 
-/** "2026-11-17": each UTC day is data of its own, since the unit is one person and day. */
-const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+const TAKEN_OVER = "store: another service writes to the same state, so this one stops";
+const UNPAID = "budget: the day cannot be charged, so nothing is published";
+const TROUBLE =
+  "store: it does not take anything; events are refused until it does. Check the disk and its permissions, or the database";
+const IN_DOUBT =
+  "store: it failed, and whether the batch is stored is not known; send it again with the same Idempotency-Key";
 
-/** Charges the metrics to the running day, and to the next one before its first events may come. */
-async function charge(odometer: Odometer, config: Config, time: number, charged: Set<string>): Promise<void> {
-  if (charged.has(dayOf(time)) && charged.has(dayOf(time + CHARGED_AHEAD))) return;
-  const metrics = metricsOf(config);
-  const ahead = CHARGED_AHEAD + Math.max(...metrics.map(({ skew }) => skew));
-  for (const day of new Set([dayOf(time), dayOf(time + ahead)])) {
-    for (const metric of metrics) {
-      if (metric.perPerson === undefined) continue;
-      const release = { epsilon: personEpsilon(metric), unit: UNIT };
-      await odometer.register(releaseName(metric, day), release, { data: day }).catch((cause: unknown) => {
-        throw new Refusal(
-          `epsilon: the budget of ${day} does not allow the metric ${metric.name}: metrics that were removed or changed today still count today; wait for the next UTC day, or raise epsilon. ${(cause as Error).message}`,
-          { cause },
-        );
-      });
-    }
-    charged.add(day);
-  }
+const isStoreError = (error: unknown): boolean => (error as Error | undefined)?.name === "StoreError";
+
+/** Whether another process continued the journal: its row is where ours should be. */
+function isTakenOver(error: unknown): boolean {
+  const { code, cause } = error as { code?: unknown; cause?: unknown };
+  return code === "conflict" || (cause instanceof Error && isTakenOver(cause));
 }
 
-const releaseName = ({ name, epsilon }: Metric, day: string): string => `${day} ${name} ε=${epsilon}`;
+/** What a person can act on. The messages of the library hold public parameters only. */
+function asRefusal(error: unknown, mark: Mark | undefined): unknown {
+  if (error instanceof Refusal || !(error instanceof Error)) return error;
+  const { code } = error as { code?: unknown };
+  if (code === "conflict") return new Refusal(TAKEN_OVER, { cause: error });
+  if (code === "rolled-back" && mark !== undefined)
+    return new Refusal(
+      `${error.message}. The file ${mark.path} says how new the state must be; if you begin with an empty state, remove that file too (docs/service.md, "Back up, and never roll back")`,
+      { cause: error },
+    );
+  if (error.message.startsWith("clock:"))
+    return new Refusal(
+      error.message.replace("open with confirmClock: true", "start once with --confirm-clock"),
+      { cause: error },
+    );
+  return isStoreError(error) || error instanceof RangeError || error instanceof TypeError
+    ? new Refusal(error.message, { cause: error })
+    : error;
+}
+
+/** A code such as ENOSPC, which says nothing about data. */
+function codeOf(error: unknown): string {
+  const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
+  if (typeof code === "string" && /^[A-Z_]{2,40}$/.test(code)) return code;
+  return cause === undefined ? "no code" : codeOf(cause);
+}

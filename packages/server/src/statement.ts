@@ -1,19 +1,20 @@
 /** What the service says about its own privacy: for machines, and as a text for people. */
 import type { EventStatement } from "brume";
 import { personEpsilon } from "./config/metrics.js";
-import type { LiveMetric } from "./engine/state.js";
-import type { Service } from "./service.js";
+import type { PerPersonConfig } from "./config/types.js";
+import type { Spending } from "./dayBudget.js";
+import type { ServedMetric, Service } from "./service.js";
 
 export interface MetricStatement {
   readonly name: string;
   readonly type: string;
-  /** "one person, per day", "one event" or "one report". */
+  /** "one person, per day (UTC)", "one event" or "one report". */
   readonly unit: string;
   readonly epsilon: number;
-  /** How many events of a person and day count. */
-  readonly perPerson: number | null;
+  /** What counts of a person and day. */
+  readonly perPerson: PerPersonConfig | null;
   readonly keys: number;
-  /** Of each key's stream, for one event. */
+  /** Of the metric, for all keys together. */
   readonly stream: EventStatement | null;
   readonly composition: string;
 }
@@ -22,24 +23,30 @@ export interface ServiceStatement {
   readonly system: string;
   readonly definition: string;
   readonly unit: string;
+  readonly zone: string;
   readonly delta: 0;
-  /** What one person may spend in a UTC day, and what the metrics spend of it. */
-  readonly budget: { readonly limit: number; readonly spent: number; readonly left: number };
+  /** What one person may spend in a day of the zone, and what the metrics spend of it. */
+  readonly budget: Spending;
   readonly metrics: readonly MetricStatement[];
   readonly composition: string;
   readonly notProtected: readonly string[];
 }
 
-export function serviceStatement({ engine, budget }: Service): ServiceStatement {
+export async function serviceStatement(service: Service): Promise<ServiceStatement> {
+  const { zone, turns } = service;
+  const metrics = await turns.read(() =>
+    Promise.all([...service.metrics.values()].map((served) => metricStatement(service, served))),
+  );
   return {
     system: "Brume service",
-    definition: "person-level differential privacy, per UTC day",
-    unit: "one person, per day",
+    definition: `person-level differential privacy, per day (${zone})`,
+    unit: `one person, per day (${zone})`,
+    zone,
     delta: 0,
-    budget: budget(),
-    metrics: [...engine.metrics].map((metric) => metricStatement(metric, engine)),
+    budget: service.budget(),
+    metrics,
     composition:
-      "A person's events of one day go to several metrics: their ε add up. Within a metric every event has one key, and at most `perPerson` events of a person and day count over all keys: ε once for the metric.",
+      "A person's events of one day go to several metrics: their ε add up. Within a metric every event has one key, and `perPerson` limits a person's day over all keys: ε once for the metric. Days have noise of their own.",
     notProtected: [
       "a person over several days: n days are protected at nε",
       "a person who uses several ids",
@@ -50,34 +57,41 @@ export function serviceStatement({ engine, budget }: Service): ServiceStatement 
   };
 }
 
-function metricStatement(live: LiveMetric, engine: Service["engine"]): MetricStatement {
-  const { metric } = live;
-  const { name, type, epsilon, perPerson, keys } = metric;
-  const local = type === "local";
+async function metricStatement(service: Service, { metric }: ServedMetric): Promise<MetricStatement> {
+  const { name, type, epsilon, perPerson, keys, hasKeys, options } = metric;
+  const stream = options === undefined ? null : await service.statement(metric);
   return {
     name,
     type,
-    unit: local ? "one report" : perPerson === undefined ? "one event" : "one person, per day",
+    unit: stream?.unit ?? "one report",
     epsilon,
     perPerson: perPerson ?? null,
-    keys: metric.hasKeys ? keys.length : 0,
-    stream: local ? null : (engine.stream(live, keys[0]!)?.statement() ?? null),
-    composition: local
-      ? `Values get noise on the device; ${perPerson} reports a day: ε = ${personEpsilon(metric)} for a person and day.`
-      : perPerson === undefined
-        ? "Every event is in one stream: ε for one event."
-        : `The first ${perPerson} events of a person and day count, over all keys, at ε/${perPerson} each: ε for the person and day.`,
+    keys: hasKeys ? keys.length : 0,
+    stream,
+    composition:
+      stream === null
+        ? `Values get noise on the device; ${perPerson!.events} reports a day: ε = ${personEpsilon(metric)} for a person and day.`
+        : perPerson === undefined
+          ? "Every event is in one period of each level: ε for one event."
+          : `${limitWords(perPerson)}, over all keys: ε for the person and day.`,
   };
 }
 
-export function explainService({ budget, metrics, composition, notProtected }: ServiceStatement): string {
+function limitWords({ events, perHour, sum }: PerPersonConfig): string {
+  if (sum !== undefined) return `A person's values of a day count until they sum to ${sum}`;
+  const hourly = perHour === undefined ? "" : `, at most ${perHour} of them in an hour`;
+  return `The first ${events} events of a person and day count${hourly}`;
+}
+
+export function explainService(statement: ServiceStatement): string {
+  const { zone, budget, metrics, composition, notProtected } = statement;
   return [
     "This service publishes under differential privacy.",
-    `Protected: one person, per UTC day. Adding or removing all events of a person and day changes the probability of anything published by at most a factor e^ε, with ε = ${budget.spent} (limit ${budget.limit}, left ${budget.left}).`,
+    `Protected: one person, per day (${zone}). Adding or removing all events of a person and day changes the probability of anything published by at most a factor e^ε, with ε = ${budget.spent} (limit ${budget.limit}, left ${budget.left}).`,
     "",
     ...metrics.map(
-      ({ name, type, unit, epsilon, keys, composition }) =>
-        `${name} (${type}${keys === 0 ? "" : `, ${keys} keys`}): ε = ${epsilon} for ${unit}. ${composition}`,
+      ({ name, type, unit, epsilon, keys, stream, composition }) =>
+        `${name} (${type}${keys === 0 ? "" : `, ${keys} keys`}): ε = ${epsilon} for ${unit}. ${composition}${periodWords(stream)}`,
     ),
     "",
     composition,
@@ -85,4 +99,12 @@ export function explainService({ budget, metrics, composition, notProtected }: S
     ...notProtected.map((line) => `  - ${line}`),
     "",
   ].join("\n");
+}
+
+const rounded = (value: number): string => String(Number(value.toPrecision(3)));
+
+function periodWords(stream: EventStatement | null): string {
+  if (stream === null) return "";
+  const errors = Object.entries(stream.standardErrors ?? {}).map(([level, x]) => `${level} ${rounded(x)}`);
+  return ` A number every ${stream.every}${errors.length === 0 ? "" : `; standard errors: ${errors.join(", ")}`}.`;
 }

@@ -1,11 +1,13 @@
 /**
  * StatsD over UDP: `latency:12|ms|#key:shop-3,person:p7`, one per line. Nothing answers a datagram, so nothing is
- * promised: lines without sense are dropped, and so is everything while the service cannot take events.
+ * promised: lines without sense are dropped, and so are datagrams with more events than a request may have, and everything
+ * while the service cannot take events.
  */
 import { createSocket, type Socket } from "node:dgram";
-import type { CheckedEvent } from "./engine/batch.js";
 import { checkEvents, type RawEvent } from "./http/events.js";
+import { portRefusal } from "./refusal.js";
 import type { Service } from "./service.js";
+import { type CheckedEvent, eventCount } from "./submission.js";
 
 /** name:value|type, then fields that begin with @ (a rate), # (tags) or others, which are not used. */
 const LINE =
@@ -46,25 +48,28 @@ export class StatsdServer {
     this.#socket = socket;
   }
 
-  static async open({ engine }: Service, host: string, port: number): Promise<StatsdServer> {
+  static async open(service: Service, host: string, port: number): Promise<StatsdServer> {
     const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
     const take = (line: string): readonly CheckedEvent[] => {
       const parsed = parseLine(line.trim());
       if (parsed === undefined) return [];
       try {
-        const [event] = checkEvents((name) => engine.metric(name), [parsed.event]);
-        return Array.from({ length: parsed.times }, () => event!);
+        const [event] = checkEvents((name) => service.metric(name), [parsed.event]);
+        return [{ ...event!, count: parsed.times }];
       } catch {
         return []; // nobody to tell
       }
     };
     socket.on("message", (message) => {
       const events = message.toString().split("\n").flatMap(take);
-      if (events.length > 0) engine.submit(events).catch(() => undefined);
+      const count = eventCount(events);
+      if (count > 0 && count <= service.limits.batch) service.submit(events).catch(() => undefined);
     });
     await new Promise<void>((resolve, reject) => {
       socket.once("error", reject);
       socket.bind(port, host, resolve);
+    }).catch((cause: unknown) => {
+      throw portRefusal(cause, "statsd", host, port);
     });
     return new StatsdServer(socket);
   }

@@ -6,14 +6,14 @@
  * independent runs. Half of them find an event that tells the worlds apart, the others count it (research/audit/attack.ts).
  */
 import { createHash } from "node:crypto";
-import { Contributions } from "brume/node";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { attack, type Observations } from "../../../research/audit/attack.js";
-import { pass, type Running, startService, temporaryFolder, testConfig } from "./support.js";
+import { EventMetric } from "../../../src/events/metric.js";
+import { pass, type Running, SECONDS, startService, temporaryFolder, testConfig } from "./support.js";
 
 const EPSILON = 1;
 const PER_PERSON = 2;
-/** Of one person, in one tick. */
+/** Of one person, in one second. */
 const SENT = 5 * PER_PERSON;
 const RUNS = 3000;
 /** Odds that the bound of an honest service is above its ε. */
@@ -38,15 +38,14 @@ function fixedRandomness(seed: string): void {
   });
 }
 
-const ticks = { every: "1s", lateness: "0s", finest: "1s", maxRange: "16s", perTick: 1 } as const;
 const keys = { prefix: "k-", from: 0, to: RUNS - 1 };
 const metrics = {
-  visits: { type: "count", epsilon: EPSILON, perPerson: PER_PERSON, keys, ...ticks },
+  visits: { type: "count", epsilon: EPSILON, perPerson: PER_PERSON, keys, ...SECONDS },
 } as const;
 
 async function sendAll(url: string, events: readonly object[]): Promise<void> {
-  for (let at = 0; at < events.length; at += 10_000) {
-    const body = JSON.stringify({ events: events.slice(at, at + 10_000) });
+  for (let at = 0; at < events.length; at += 2500) {
+    const body = JSON.stringify({ events: events.slice(at, at + 2500) });
     const headers = { "content-type": "application/json" };
     const response = await fetch(`${url}/v1/events`, { method: "POST", headers, body });
     expect(response.status).toBe(202);
@@ -65,7 +64,7 @@ async function published(url: string): Promise<Float64Array> {
   return values;
 }
 
-/** What the attacker sees: both ticks' numbers and their sum, one row per key. */
+/** What the attacker sees: both seconds' numbers and their sum, one row per key. */
 async function observe(world: 0 | 1, seed: string): Promise<Observations> {
   fixedRandomness(`${seed} ${world}`);
   const config = testConfig(temporaryFolder(), { metrics, epsilon: EPSILON, limits: { commitEvery: 0 } });
@@ -102,7 +101,7 @@ test("what the attack shows stays below the ε of a person, and is not nothing",
 });
 
 test("a service that counts every event of a person is caught", async () => {
-  vi.spyOn(Contributions.prototype, "admit").mockReturnValue(true);
+  vi.spyOn(EventMetric.prototype, "admit").mockReturnValue(1);
   const { lowerBound } = await audited("service");
   expect(lowerBound).toBeGreaterThan(EPSILON);
 });

@@ -10,7 +10,7 @@ import { temporaryFolder } from "./support.js";
 const right = {
   epsilon: 1,
   key: { env: "BRUME_KEY" },
-  metrics: { requests: { type: "count", epsilon: 0.5 } },
+  metrics: { requests: { type: "count", epsilon: 0.5, every: "1h", perPerson: 3 } },
 };
 
 const problemsOf = (config: unknown): string => {
@@ -21,7 +21,10 @@ const problemsOf = (config: unknown): string => {
     return (error as Error).message;
   }
 };
-const withMetric = (metric: object) => ({ ...right, metrics: { m: metric } });
+const withMetric = (metric: object) => ({
+  ...right,
+  metrics: { m: { every: "1h", perPerson: 1, ...metric } },
+});
 
 test("a small config is right", () => {
   expect(checkConfig(right)).toBe(right);
@@ -44,9 +47,28 @@ test.each([
   ],
   [withMetric({ type: "histogram", epsilon: 1, max: 3 }), 'metrics.m: expected the field "min"'],
   [withMetric({ type: "count", epsilon: 1, every: "1 minute" }), "metrics.m.every: expected text like"],
+  [withMetric({ type: "count", epsilon: 1, every: "7s" }), "metrics.m.every: expected"],
+  [withMetric({ type: "count", epsilon: 1, levels: ["1h", "90m"] }), "metrics.m.levels: expected"],
+  [{ ...right, zone: "Mars/Olympus" }, "zone: expected"],
+  ...["perTick", "finest", "maxRange", "origin", "smoother", "tuning"].map((former): [object, string] => [
+    withMetric({ type: "count", epsilon: 1, [former]: 1 }),
+    `metrics.m.${former}: no longer an option; use `,
+  ]),
   [
-    withMetric({ type: "count", epsilon: 1, every: "7s", finest: "1s" }),
-    "metrics.m.finest: expected at least one tick",
+    { ...right, metrics: { m: { type: "count", epsilon: 1, perPerson: 1 } } },
+    'metrics.m: expected the field "every" for type count',
+  ],
+  [
+    { ...right, metrics: { m: { type: "count", epsilon: 1, every: "1h" } } },
+    'metrics.m: expected the field "perPerson", how many events of a person and day count',
+  ],
+  [
+    withMetric({ type: "count", epsilon: 1, perPerson: { sum: 4 } }),
+    "metrics.m.perPerson.sum: expected none for a count",
+  ],
+  [
+    withMetric({ type: "count", epsilon: 1, perPerson: "5" }),
+    'metrics.m.perPerson: expected a number of events, or { "events": 5, "perHour": 1 }',
   ],
   [
     withMetric({ type: "count", epsilon: 1, keys: { prefix: "a", from: 3, to: 1 } }),
@@ -61,7 +83,7 @@ test.each([
     "epsilon: expected metrics that spend at most ε = 1 of a person and day, got 2",
   ],
   [
-    withMetric({ type: "local", epsilon: 1, max: 3, keys: ["a"] }),
+    { ...right, metrics: { m: { type: "local", epsilon: 1, max: 3, keys: ["a"] } } },
     "metrics.m.keys: expected none for type local",
   ],
 ])("%j is refused", (config, message) => {
@@ -73,17 +95,23 @@ test("all mistakes come at once", () => {
   expect(message.split("\n")).toHaveLength(2);
 });
 
-test("ten events of a person never spend more than the metric has", () => {
-  const { options } = resolveMetric("m", { type: "count", epsilon: 0.3, perPerson: 10 });
-  const share = BigInt(Math.round(options!.epsilon * 2 ** 60)); // exact: a double times a power of two
-  expect(10n * share <= BigInt(Math.round(0.3 * 2 ** 60))).toBe(true);
-  expect(options!.epsilon).toBeCloseTo(0.03, 14);
+test("what counts of a person goes to the library as it is written", () => {
+  const metric = { type: "count", epsilon: 0.3, every: "1m", levels: ["1m", "1h"] } as const;
+  const { options } = resolveMetric("m", { ...metric, perPerson: { events: 10, perHour: 2 } });
+  expect(options).toMatchObject({
+    epsilon: 0.3,
+    levels: ["1m", "1h"],
+    perPerson: { events: 10, perHour: 2 },
+  });
+  expect(resolveMetric("m", { ...metric, perPerson: 4 }).options).toMatchObject({ perPerson: { events: 4 } });
+  expect(resolveMetric("m", { ...metric, protect: "event" }).options).not.toHaveProperty("perPerson");
 });
 
 test("numbered keys are a list", () => {
   const { keys } = resolveMetric("m", {
     type: "count",
     epsilon: 1,
+    every: "1h",
     keys: { prefix: "shop-", from: 1, to: 3 },
   });
   expect(keys).toEqual(["shop-1", "shop-2", "shop-3"]);
@@ -105,7 +133,7 @@ test("JSON and TypeScript files", async () => {
 
 test("secrets come from files and the environment, and no message has one", () => {
   const file = join(temporaryFolder(), "key");
-  writeFileSync(file, Buffer.alloc(32, 5).toString("base64"));
+  writeFileSync(file, Buffer.alloc(32, 5).toString("base64"), { mode: 0o600 });
   expect(readKey({ file })).toEqual(new Uint8Array(32).fill(5));
   writeFileSync(file, "too short");
   expect(() => readKey({ file })).toThrow(/^key: expected 32 bytes in base64 or hex, got \d+; make one with/);

@@ -1,6 +1,6 @@
 /** Dockerfile, compose file, config and Grafana's files fit each other and this package. No image is built here. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { checkConfig } from "../src/config/load.js";
@@ -60,9 +60,11 @@ test("ports, folders and secrets of image, compose file and config are the same"
   expect(all(final, "HEALTHCHECK")[0]).toContain(`127.0.0.1:${port}/healthz`);
   expect(brume!.ports).toEqual([`${port}:${port}`]);
   const state = (config.store as { sqlite: string }).sqlite;
-  expect(all(final, "VOLUME")).toEqual([state]);
+  const mark = dirname(config.mark!);
+  expect(JSON.parse(all(final, "VOLUME")[0]!)).toEqual([state, mark]);
   expect(brume!.volumes).toContain(`state:${state}`);
-  expect(Object.keys(compose.volumes)).toEqual(["state"]);
+  expect(brume!.volumes).toContain(`mark:${mark}`);
+  expect(Object.keys(compose.volumes)).toEqual(["state", "mark"]);
   const entry = JSON.parse(all(final, "ENTRYPOINT")[0]!) as string[];
   expect(brume!.volumes).toContain(`./brume.json:${entry.at(-1)}:ro`);
   const files = [config.key, config.tokens!.write!].map((secret) => (secret as { file: string }).file);

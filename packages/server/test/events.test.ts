@@ -80,13 +80,68 @@ test("steps, csv and the statement", async () => {
   const steps = await app.inject(`/v1/query?metric=requests&key=a&from=${START}&to=${START + 3000}&every=1s`);
   expect(steps.json<{ answers: unknown[] }>().answers).toHaveLength(3);
   const csv = await app.inject(`/v1/query?metric=requests&key=a&from=${START}&every=1s&format=csv`);
-  expect(csv.body.split("\n")[0]).toBe("from,to,complete,value,standardError,low,high,confidence");
+  expect(csv.body.split("\n")[0]).toBe("from,to,complete,next,value,low,high,standardError,confidence");
   const statement = await app.inject("/v1/statement");
   expect(statement.json()).toMatchObject({
-    unit: "one person, per day",
+    unit: "one person, per day (UTC)",
+    zone: "UTC",
     budget: { limit: 1300, spent: 1200, left: 100 },
   });
-  expect((await app.inject("/v1/statement?format=text")).body).toContain("ε = 400 for one person, per day");
+  expect((await app.inject("/v1/statement?format=text")).body).toContain(
+    "ε = 400 for one person, per day (UTC)",
+  );
+});
+
+test("an answer is the library's: nothing before a period has ended, then a number, and when the next one comes", async () => {
+  const running = await start();
+  const { app, service } = running;
+  const ask = async (query: string) =>
+    (await app.inject(`/v1/query?metric=requests&key=a${query}`)).json<object>();
+  expect(await ask("")).toMatchObject({ value: null, complete: false, next: START + 1000 });
+  expect(await ask(`&from=${START}&to=${START + 5000}`)).toMatchObject({ value: null, next: START + 1000 });
+  await send(app, [{ metric: "requests", key: "a", person: "one" }]);
+  await pass(running, 1000);
+  const { metric, type, unit, key, zone, ...answer } = (await ask("&last=1s")) as Record<string, unknown>;
+  expect({ metric, type, unit, key, zone }).toEqual({
+    ...{ metric: "requests", type: "count", unit: "", key: "a", zone: "UTC" },
+  });
+  expect(answer).toEqual(JSON.parse(JSON.stringify(await service.hub.last("requests", "a", "1s"))));
+  expect(answer).toMatchObject({ from: START, to: START + 1000, complete: true, next: START + 2000 });
+  expect(answer["value"]).toBeCloseTo(1, 0);
+});
+
+test("one answer per calendar period; a period that the service has not seen in full has none", async () => {
+  const hourly = { type: "count", epsilon: 400, perPerson: 1, every: "1h", lateness: "0s" } as const;
+  const config = testConfig(temporaryFolder(), {
+    ...{ epsilon: 400, zone: "Europe/Berlin", metrics: { visits: hourly } },
+  });
+  const running = await startService(config); // 13:00 in Berlin
+  const { app } = running;
+  for (let hour = 0; hour < 14; hour++) {
+    await send(app, [{ metric: "visits", person: `p${hour}` }]);
+    await pass(running, 3_600_000);
+  }
+  const series = async (query: string) =>
+    (await app.inject(`/v1/query?metric=visits&${query}`)).json<{
+      zone: string;
+      period: string;
+      why?: string;
+      answers: { from: number; to: number; complete: boolean; value: number | null }[];
+    }>();
+  const days = await series("every=1d&from=-2d");
+  expect([days.zone, days.period]).toEqual(["Europe/Berlin", "1d"]);
+  const [before, first, today] = days.answers.slice(-3);
+  expect(before!.value).toBeNull();
+  expect(first!.value).toBeNull(); // it began before the service did
+  expect([today!.complete, Math.round(today!.value!)]).toEqual([false, 3]);
+  const hours = await series(`every=1h&from=${START}`);
+  expect(hours.answers.map(({ value }) => Math.round(value!))).toEqual(Array(14).fill(1));
+  expect((await series("every=1mo&from=-1d")).answers).toHaveLength(1);
+  expect((await series("every=auto&from=-12h")).why).toMatch(/hours/);
+  const refused = async (query: string) => (await app.inject(`/v1/query?metric=visits&${query}`)).body;
+  expect(await refused("last=90m")).toContain("last: expected a multiple of 3600000ms");
+  expect(await refused("last=1h&from=-1h")).toContain("last: expected none beside from");
+  expect(await refused("every=5h")).toContain("every: expected 1w, 1mo, auto, or a multiple of 3600000ms");
 });
 
 test.each([

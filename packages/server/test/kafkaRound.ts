@@ -14,19 +14,19 @@ import type { KafkaPackage } from "../src/kafka/serve.js";
 import { makeKafkaServer } from "../src/kafka/serve.js";
 import { atEnd, testConfig } from "./support.js";
 
-const ticks = { every: "500ms", lateness: "0s", finest: "500ms", maxRange: "1m" } as const;
+const periods = { every: "500ms", levels: ["500ms"], lateness: "0s" } as const;
 
 export const kafkaConfig = (prefix: string): Config =>
   testConfig("unused", {
     store: { kafka: { brokers: ["given by the test"], prefix } },
     epsilon: 1000,
     metrics: {
-      requests: { type: "count", epsilon: 100, protect: "event", keys: ["a", "b"], ...ticks },
-      visits: { type: "count", epsilon: 100, perPerson: 2, ...ticks },
+      requests: { type: "count", epsilon: 100, protect: "event", keys: ["a", "b"], ...periods },
+      visits: { type: "count", epsilon: 100, perPerson: 2, ...periods },
     },
   });
 
-/** ε = 50 an event on two levels: noise is 0, but for odds of e⁻²⁵ a number: what was published per key, added up. */
+/** ε of 48 an event or more on one level: noise is 0, but for odds of e⁻⁴⁷ a number. What was published per key, added up. */
 export async function kafkaRound(prefix: string, open: () => Port) {
   const config = kafkaConfig(prefix);
   const port = open();
@@ -37,9 +37,7 @@ export async function kafkaRound(prefix: string, open: () => Port) {
   const app = await makeKafkaServer(config, makeLogger("silent"), given);
   atEnd(() => app.close());
   for (const [name, metric] of Object.entries(config.metrics)) {
-    const { options, epsilon, perPerson } = resolveMetric(name, metric);
-    const people = perPerson === undefined ? {} : { epsilon, perPerson: { events: perPerson, every: "1d" } };
-    const stream = { ...options!, ...people } as KeyedStreamOptions;
+    const stream = resolveMetric(name, metric).options as KeyedStreamOptions;
     const worker = makeWorker(port, {
       ...{ ...topicsOf(config, name), group: `${prefix}-${name}`, development: true },
       ...{ key: new Uint8Array(32).fill(7), stream, commitInterval: 20 },

@@ -4,7 +4,16 @@ import { reporter } from "brume";
 import { expect, test } from "vitest";
 import { pageLoad } from "../src/http/local.js";
 import { packReport } from "../../../src/reporter.js";
-import { atEnd, pass, type Running, send, startService, temporaryFolder, testConfig } from "./support.js";
+import {
+  atEnd,
+  pass,
+  type Running,
+  SECONDS,
+  send,
+  startService,
+  temporaryFolder,
+  testConfig,
+} from "./support.js";
 
 const metrics = { load: { type: "local", epsilon: 4, max: 1000, holdout: 64, unit: "ms" } } as const;
 const start = (folder: string, from?: Running) =>
@@ -45,7 +54,7 @@ test("learn, choose θ, release; a batch that comes twice counts once; a restart
   ]);
   while ((await terms(first)).phase === "learn") {
     await new Promise((resolve) => setTimeout(resolve, 20)); // θ is computed in between
-    await first.service.engine.flush();
+    await first.service.flush();
   }
   const wanted = await terms(first);
   const released = reports(2000, wanted);
@@ -90,17 +99,18 @@ test("the script has ε, the bound and the budget in it, and finds the service b
 test("a device, which needs no token, cannot make a batch of events count as sent", async () => {
   const both = {
     ...metrics,
-    requests: { type: "count", epsilon: 200, perPerson: 1, every: "1s", lateness: "0s" },
+    requests: { type: "count", epsilon: 200, perPerson: 1, ...SECONDS },
   } as const;
-  const running = await startService(testConfig(temporaryFolder(), { epsilon: 404, metrics: both }));
+  const running = await startService(
+    testConfig(temporaryFolder(), { epsilon: 404, metrics: both, cors: ["https://shop.example"] }),
+  );
   const key = "reports load b1"; // what a sender of events may call its batch
   for (const batch of ["b1", encodeURIComponent(key), "reports%0Aload%0Ab1"])
     expect((await post(running, batch, reports(1, { phase: "learn" }))).statusCode).toBe(204);
   const sent = await send(running.app, [{ metric: "requests", person: "one" }], { "idempotency-key": key });
   expect(sent.statusCode).toBe(202);
   await pass(running, 2000);
-  const live = running.service.engine.metric("requests")!;
   const now = running.clock.wall();
-  const answer = running.service.engine.stream(live, "")!.between(now - 3000, now) as { value: number };
+  const answer = (await running.service.hub.between("requests", "", now - 3000, now)) as { value: number };
   expect(Math.round(answer.value)).toBe(1); // noise of scale below 1/50
 });

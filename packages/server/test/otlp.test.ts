@@ -1,11 +1,11 @@
 /** OpenTelemetry metrics as JSON: what counts, and what is rejected. */
 import { expect, test } from "vitest";
-import { pass, START, startService, temporaryFolder, testConfig } from "./support.js";
+import { pass, SECONDS, START, startService, temporaryFolder, testConfig } from "./support.js";
 
-const ticks = { every: "1s", lateness: "0s", finest: "1s", perPerson: 3 } as const;
+const seconds = { ...SECONDS, perPerson: 3 } as const;
 const metrics = {
-  requests: { type: "count", epsilon: 600, keys: ["a", "b"], ...ticks },
-  basket: { type: "mean", epsilon: 300, max: 100, ...ticks },
+  requests: { type: "count", epsilon: 600, keys: ["a", "b"], ...seconds },
+  basket: { type: "mean", epsilon: 300, max: 100, threshold: 100, ...seconds },
 } as const;
 const start = () => startService(testConfig(temporaryFolder(), { epsilon: 1000, metrics }));
 type Started = Awaited<ReturnType<typeof start>>;

@@ -31,14 +31,14 @@ test("a kill, and a second service that takes over: the same numbers, a batch co
   expect((await send(first.app, batch, { "idempotency-key": "k" })).statusCode).toBe(202);
   await pass(first, 3000);
   const before = await answer(first);
-  const ended = new Promise<Error>((resolve) => first.service.engine.onEnd(resolve));
+  const ended = new Promise<Error>((resolve) => first.service.onEnd(resolve));
   // The first one is not stopped: what the second one finds is what a kill leaves.
   const second = await startService(config, first.clock);
   expect(await answer(second)).toBe(before);
   expect((await send(second.app, batch, { "idempotency-key": "k" })).statusCode).toBe(202);
   await pass(second, 1000);
   expect(await answer(second)).toBe(before);
-  await first.service.engine.flush().catch(() => undefined);
+  await first.service.flush().catch(() => undefined);
   expect((await ended).message).toContain("another service writes to the same state");
   expect((await send(first.app, batch)).statusCode).toBe(503);
 });

@@ -1,5 +1,5 @@
 /** What survives a stop and a kill: everything acknowledged, once; everything published, bit for bit. */
-import { cpSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { expect, test } from "vitest";
@@ -13,6 +13,7 @@ import {
   START,
   startService,
   temporaryFolder,
+  TestClock,
   testConfig,
 } from "./support.js";
 
@@ -54,12 +55,10 @@ test("a kill loses nothing that was acknowledged and publishes the same numbers"
   const folder = temporaryFolder();
   const first = await startService(testConfig(folder));
   await send(first.app, [event("one"), event("two", "b")], { "idempotency-key": "k1" });
-  const afterAck = killed(folder);
+  const second = await startService(testConfig(killed(folder)), first.clock);
   await pass(first, 3000);
-  const before = await answers(first);
-  const second = await startService(testConfig(afterAck), first.clock);
-  await second.service.engine.flush();
-  expect(await answers(second)).toEqual(before);
+  await second.service.flush();
+  expect(await answers(second)).toEqual(await answers(first));
   // The retry of a client that did not see the answer changes nothing.
   await send(second.app, [event("one"), event("two", "b")], { "idempotency-key": "k1" });
   await pass(second, 1000);
@@ -77,30 +76,81 @@ test("rows and parts of many commits are read again after a kill", async () => {
     ]);
     if (i % 100 === 0) await pass(first, 500);
   }
-  expect(first.service.engine.stats.parts).toBeGreaterThan(0);
-  const copy = killed(folder);
+  const second = await startService(testConfig(killed(folder)), first.clock);
   await pass(first, 3000);
-  const second = await startService(testConfig(copy), first.clock);
-  await second.service.engine.flush();
+  await second.service.flush();
   expect(await answers(second, START + 6000)).toEqual(await answers(first, START + 6000));
 });
 
-test("new metrics and keys join, removed ones are left alone, changed ones are refused", async () => {
+test("new metrics join at once, new keys and changed settings at midnight; nothing of them is published before", async () => {
   const folder = temporaryFolder();
   const first = await startService(testConfig(folder));
   await send(first.app, [event("one")]);
   await first.stop();
   const requests = METRICS["requests"]!;
-  const more = { requests: { ...requests, keys: ["c", "a"] }, extra: { ...requests, epsilon: 0.5 } };
+  const more = {
+    requests: { ...requests, keys: ["c", "a"] },
+    extra: { ...requests, epsilon: 0.5 },
+    basket: { ...METRICS["basket"]!, epsilon: 0.5 },
+  };
   const second = await startService(testConfig(folder, { epsilon: 31, metrics: more }), first.clock);
-  await send(second.app, [event("one", "c"), { ...event("one"), metric: "extra" }]);
+  const newest = async (query: string) =>
+    (await second.app.inject(`/v1/query?metric=${query}`)).json<{ value: number | null; from: number }>();
   await pass(second, 2000);
-  expect((await second.app.inject("/v1/query?metric=extra&key=a&from=-1h")).statusCode).toBe(200);
-  await second.stop();
-  const changed = testConfig(folder, { epsilon: 40, metrics: { requests: { ...requests, epsilon: 5 } } });
-  await expect(Service.open(changed, { key: KEY, clock: first.clock })).rejects.toThrow(
-    /metrics\.requests: .*set them back, or give the metric a new name/,
-  );
+  expect((await newest("extra&key=a")).value).not.toBeNull();
+  expect((await newest("requests&key=a")).value).not.toBeNull();
+  expect((await newest("requests&key=c")).value).toBeNull();
+  expect((await newest("basket")).value).toBeNull();
+  const midnight = Date.UTC(2026, 2, 2);
+  for (let left = midnight - second.clock.wall(); left > 0; left -= 1800_000)
+    await pass(second, Math.min(left, 1800_000));
+  await send(second.app, [event("two", "c")]);
+  await pass(second, 1000);
+  expect((await newest("requests&key=c")).value).not.toBeNull();
+  expect(await newest("requests&key=c")).toMatchObject({ from: midnight });
+  expect(await newest("basket")).toMatchObject({ from: midnight });
+});
+
+test("another zone is refused: days are bound to the first one", async () => {
+  const folder = temporaryFolder();
+  const first = await startService(testConfig(folder));
+  await first.stop();
+  const { clock } = first;
+  const moved = Service.open(testConfig(folder, { zone: "Europe/Berlin" }), { key: KEY, clock });
+  await expect(moved).rejects.toThrow(/UTC.*Europe\/Berlin/);
+});
+
+test("an older copy of the state is refused, and so is an empty one, until the mark is removed", async () => {
+  const folder = temporaryFolder();
+  const first = await startService(testConfig(folder));
+  const older = killed(folder);
+  await send(first.app, [event("one")]);
+  await pass(first, 2000);
+  await first.stop();
+  const { clock } = first;
+  const open = () => Service.open(testConfig(folder), { key: KEY, clock });
+  rmSync(folder, { recursive: true });
+  await expect(open()).rejects.toThrow(/rolled back.*remove that file too/);
+  cpSync(older, folder, { recursive: true });
+  await expect(open()).rejects.toThrow(/rolled back.*remove that file too/);
+  rmSync(`${folder}.mark`);
+  await (await open()).stop();
+  expect(readFileSync(`${folder}.mark`, "utf8")).toMatch(/^rows \d+\nbudget \d+\n$/);
+});
+
+test("a clock more than an hour after the stored time is refused until it is confirmed, and blocks nothing", async () => {
+  const folder = temporaryFolder();
+  const first = await startService(testConfig(folder));
+  await first.stop();
+  const ahead = new TestClock();
+  ahead.pass(400 * 86_400_000);
+  const open = (clock: TestClock, confirmClock = false) =>
+    Service.open(testConfig(folder), { key: KEY, clock, confirmClock });
+  await expect(open(ahead)).rejects.toThrow(/clock: expected .*start once with --confirm-clock/);
+  await (await open(first.clock)).stop(); // the wrong clock has changed nothing
+  const later = new TestClock();
+  later.pass(7_200_000);
+  await (await open(later, true)).stop();
 });
 
 test("the budget of a day counts metrics that were removed on that day", async () => {
@@ -121,9 +171,9 @@ test("a wrong key and a changed byte are told apart from nothing, and nothing st
   const first = await startService(testConfig(folder));
   await first.stop();
   const wrong = Service.open(testConfig(folder), { key: new Uint8Array(32), clock: first.clock });
-  await expect(wrong).rejects.toThrow(/wrong key, or corrupt|cannot decrypt/);
+  await expect(wrong).rejects.toThrow(/wrong key, or corrupt|cannot be decrypted/);
   const database = new Database(join(folder, "state.sqlite"));
-  const name = "stream/requests/a";
+  const name = "service/catalogue";
   const { bytes } = database.prepare("SELECT bytes FROM brume_snapshots WHERE name = ?").get(name) as {
     bytes: Buffer;
   };
@@ -132,8 +182,25 @@ test("a wrong key and a changed byte are told apart from nothing, and nothing st
   database.close();
   const damaged = Service.open(testConfig(folder), { key: KEY, clock: first.clock });
   await expect(damaged).rejects.toThrow(
-    'state: cannot decrypt "stream/requests/a": wrong key, or corrupt data',
+    '"service/catalogue" cannot be decrypted: the key is another one, or it was altered',
   );
+});
+
+test.each([
+  ["a row of the journal", "service//1"],
+  ["a section", "service/metrics/0.1"],
+  ["the budget", "budget"],
+])("a state without %s is refused: what was published would be published again", async (_, name) => {
+  const folder = temporaryFolder();
+  const first = await startService(testConfig(folder));
+  await send(first.app, [event("one")]);
+  await pass(first, 3000);
+  await first.stop();
+  const database = new Database(join(folder, "state.sqlite"));
+  expect(database.prepare("DELETE FROM brume_snapshots WHERE name = ?").run(name).changes).toBe(1);
+  database.close();
+  const opened = Service.open(testConfig(folder), { key: KEY, clock: first.clock });
+  await expect(opened).rejects.toThrow(/rolled back|is missing/);
 });
 
 test("a file that is no database is refused with what to do", async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { afterEach } from "vitest";
 import type { Config } from "../src/config/types.js";
-import type { ClockSource } from "../src/engine/clock.js";
+import type { ClockSource } from "../src/clock.js";
 import { makeLogger, makeServer } from "../src/http/server.js";
 import { Service } from "../src/service.js";
 
@@ -40,14 +40,18 @@ export const atEnd = (clean: () => unknown): void => void cleanups.push(clean);
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "brume-server-"));
   atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  atEnd(() => rmSync(`${folder}.mark`, { force: true }));
   return folder;
 }
 
+/** One number a second, and no other level: as little noise as there can be. */
+export const SECONDS = { every: "1s", levels: ["1s"], lateness: "0s" } as const;
+
 export const METRICS: Config["metrics"] = {
-  requests: { type: "count", epsilon: 10, perPerson: 2, every: "1s", lateness: "0s", keys: ["a", "b"] },
-  basket: { type: "mean", epsilon: 10, max: 100, perPerson: 2, every: "1s", lateness: "0s" },
+  requests: { type: "count", epsilon: 10, perPerson: 2, keys: ["a", "b"], ...SECONDS },
+  basket: { type: "mean", epsilon: 10, max: 100, threshold: 100, perPerson: 2, ...SECONDS },
   latency: {
-    ...{ type: "histogram", epsilon: 10, perPerson: 2, every: "1s", lateness: "0s", finest: "1s" },
+    ...{ type: "histogram", epsilon: 10, perPerson: 2, ...SECONDS },
     ...{ min: 1, max: 1000, buckets: 8, unit: "ms" },
   },
 };
@@ -83,8 +87,17 @@ export async function startService(config: Config, clock = new TestClock()): Pro
 export const send = (app: FastifyInstance, events: readonly object[], headers: Record<string, string> = {}) =>
   app.inject({ method: "POST", url: "/v1/events", headers, payload: { events } });
 
-/** Time passes, and the service closes ticks. */
+/** Time passes, and the service closes periods. */
 export async function pass({ service, clock }: Running, milliseconds: number): Promise<void> {
   clock.pass(milliseconds);
-  await service.engine.flush();
+  await service.flush();
+}
+
+/** The address of a service that listens on a free port. */
+export const listen = ({ app }: Pick<Running, "app">): Promise<string> =>
+  app.listen({ host: "127.0.0.1", port: 0 });
+
+/** Publishes so many periods of a second each. */
+export async function publish(running: Running, periods: number): Promise<void> {
+  for (let i = 0; i < periods; i++) await pass(running, 1000);
 }

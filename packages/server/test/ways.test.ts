@@ -39,14 +39,14 @@ test("datagrams arrive", async () => {
   atEnd(() => statsd.close());
   const socket = createSocket("udp4");
   atEnd(() => socket.close());
-  const { engine } = running.service;
-  const before = engine.stats.commits;
+  const { hub } = running.service;
+  const before = await hub.sequence();
   socket.send(
     "nonsense\nrequests:1|c|#key:a,person:p\nrequests:1|c|#key:a,person:q",
     statsd.port,
     "127.0.0.1",
   );
-  while (engine.stats.commits === before) await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await hub.sequence()) === before) await new Promise((resolve) => setTimeout(resolve, 5));
   await pass(running, 2000);
   expect(countOf((await running.app.inject("/v1/query?metric=requests&key=a&from=-1h")).body)).toBe(2);
 });

@@ -1,33 +1,57 @@
 /**
- * Streams of events, end to end, through the code that publishes: one event more or less, or one person more or less.
- * Two ticks make a tree of two leaves and a top, so the likelihood of what is published is known.
+ * A day of events, end to end, through the code that publishes: one event more or less, or one person's day more or less. A
+ * release that begins at ten in the evening has a first day of two hours and their sum, so the likelihood of what is
+ * published is known.
  */
-import { TickedHistogram } from "../../../src/events/histogram.js";
-import { type HistogramOptions, resolveHistogram } from "../../../src/events/histogramOptions.js";
-import { type EventStreamOptions, resolveEventStream } from "../../../src/events/options.js";
-import { ValueEvents } from "../../../src/events/tickedStream.js";
 import type { Core } from "../../../src/core/core.js";
 import type { Random } from "../../../src/core/random.js";
+import { EventMetric } from "../../../src/events/metric.js";
+import { type EventSettings, resolveEventStream, resolveHistogram } from "../../../src/events/options.js";
+import { SHARES } from "../../../src/events/shares.js";
 import { type MakeTargets, type Target, THETA, type World } from "../target.js";
 import { likelihood } from "./stream.js";
 
-const START = Date.UTC(2026, 0, 1);
-const LEVELS = 2;
+const HOUR = 3_600_000;
+const MIDNIGHT = Date.UTC(2026, 0, 2);
+const START = MIDNIGHT - 2 * HOUR;
+const LEVELS = ["1h", "1d"] as const;
+const NOBODY = new Uint32Array(4);
 
-const ticks = (epsilon: number) => ({
-  epsilon,
-  every: "1s",
-  origin: START,
-  maxRange: "4s",
-  tuning: { fanout: 2, skipLevels: 0 },
-  clock: () => START,
-});
+const day = (epsilon: number) => ({ epsilon, every: "1h", levels: LEVELS, clock: () => START });
 
-/** Publishes two ticks, with or without the event, and gives both numbers. */
-type Publish = (world: World, key: Uint32Array) => readonly [number, number];
+/** Publishes the day. @param events values of the events of the first hour that world 1 has */
+function publish(
+  settings: EventSettings,
+  core: Core,
+  key: Uint32Array,
+  events: readonly number[],
+  person: string | undefined,
+): EventMetric {
+  const keys = { people: NOBODY, own: key, release: () => key };
+  const metric = new EventMetric(settings, core, keys, START, [""]);
+  for (const value of events) {
+    const read = metric.read("", value, { at: START, ...(person === undefined ? {} : { person }) });
+    if (typeof read !== "string") metric.take(read);
+  }
+  while (metric.closeNext(MIDNIGHT, MIDNIGHT) !== undefined);
+  return metric;
+}
 
-/** @param moved what the event or the person adds to the first number, and `t` the scale of a node's noise */
-function target(name: string, core: Core, moved: number, t: number, publish: Publish): Target {
+interface Attacked {
+  readonly settings: EventSettings;
+  /** Values of the events of the first hour that are there, or not. */
+  readonly events: readonly number[];
+  readonly person?: string;
+  /** What they move the columns of the first hour by, together at most by Δ. */
+  readonly moved: readonly number[];
+  /** t of the noise of a node. */
+  readonly t: number;
+  /** The log-likelihood ratio of anything that is published beside the hours. */
+  readonly beside?: (metric: EventMetric) => number;
+}
+
+function target(name: string, core: Core, attacked: Attacked): Target {
+  const { settings, events, person, moved, t, beside } = attacked;
   return {
     name,
     features: ["likelihood ratio of the published numbers", "first published number"],
@@ -36,65 +60,78 @@ function target(name: string, core: Core, moved: number, t: number, publish: Pub
       const keys = new Uint32Array(4 * rows.length);
       core.keystream(random, keys);
       for (let row = 0; row < rows.length; row += 2) {
-        const [first, second] = publish(world, keys.slice(4 * row, 4 * row + 8));
-        rows[row] = Math.log(likelihood(first, second, t) / likelihood(first - moved, second, t));
-        rows[row + 1] = first;
+        const key = keys.slice(4 * row, 4 * row + 8);
+        const metric = publish(settings, core, key, world === 1 ? events : [], person);
+        const release = metric.release("")!;
+        const first = release.measure(START, START + HOUR).sums;
+        const second = release.measure(START + HOUR, MIDNIGHT).sums;
+        const ratio = (x: number, i: number): number =>
+          moved[i] === 0
+            ? 0
+            : Math.log(likelihood(x, second[i]!, t) / likelihood(x - moved[i]!, second[i]!, t));
+        rows[row] = first.reduce((sum, x, i) => sum + ratio(x, i), beside?.(metric) ?? 0);
+        rows[row + 1] = first[moved.findIndex((by) => by !== 0)]!;
       }
     },
   };
 }
 
-/** @param add gives the stream what makes the difference */
-function ofStream(core: Core, options: EventStreamOptions, add: (stream: ValueEvents) => void): Publish {
-  const settings = resolveEventStream(options);
-  return (world, key) => {
-    const stream = new ValueEvents(settings, core, key);
-    if (world === 1) add(stream);
-    const { values } = stream.advance(START + 2000);
-    return [values[0]!, values[1]!];
-  };
-}
-
 export const counter: MakeTargets = (epsilon, core) => [
-  target(
-    "an event that is counted, or not there",
-    core,
-    1,
-    LEVELS / epsilon,
-    ofStream(core, { ...ticks(epsilon), of: "count" }, (stream) => stream.add(1, { at: START })),
-  ),
+  target("an event of a day that is counted, or not there", core, {
+    settings: resolveEventStream({ ...day(epsilon), of: "count" }),
+    events: [1],
+    moved: [1],
+    t: LEVELS.length / epsilon,
+  }),
 ];
+
+const values = (epsilon: number) => ({ ...day(epsilon), max: THETA, threshold: THETA, resolution: 1 });
 
 export const events: MakeTargets = (epsilon, core) => [
-  target(
-    "an event of value max, or none",
-    core,
-    THETA,
-    (LEVELS * THETA) / epsilon,
-    ofStream(core, { ...ticks(epsilon), max: THETA, threshold: THETA }, (stream) =>
-      stream.add(THETA, { at: START }),
-    ),
-  ),
+  target("an event of value max, or none", core, {
+    settings: resolveEventStream(values(epsilon)),
+    events: [THETA],
+    moved: [THETA],
+    t: (LEVELS.length * THETA) / epsilon,
+  }),
 ];
 
-/** A person with three events, of whom two count. */
+/** The columns Σ v and Σ (θ − v) of a mean, which one event moves by θ together: by a quarter and three quarters here. */
+export const mean: MakeTargets = (epsilon, core) => [
+  target("an event of a mean, or none", core, {
+    settings: resolveEventStream({ ...values(epsilon), of: "mean" }),
+    events: [THETA / 4],
+    moved: [THETA / 4, (3 * THETA) / 4],
+    t: (LEVELS.length * THETA) / epsilon,
+  }),
+];
+
+/** A person's day: three events, of whom two count, and one person more among those who lost an event. */
 export const perPerson: MakeTargets = (epsilon, core) => {
-  const options = { ...ticks(epsilon), of: "count", perPerson: { events: 2, every: "1d" } } as const;
-  const publish = ofStream(core, options, (stream) => {
-    for (let event = 0; event < 3; event++) stream.add(1, { at: START, person: "one" });
-  });
-  return [target("a person with three events, or nobody", core, 2, (2 * LEVELS) / epsilon, publish)];
+  const settings = resolveEventStream({ ...day(epsilon), of: "count", perPerson: 2 });
+  const { release, limited } = settings.shares;
+  const own = (limited * epsilon) / SHARES;
+  return [
+    target("a person with three events in a day, or nobody", core, {
+      settings,
+      events: [1, 1, 1],
+      person: "one",
+      moved: [2],
+      t: (2 * LEVELS.length * SHARES) / (release * epsilon),
+      beside({ limitedDays }) {
+        const { lost } = limitedDays[0]!;
+        return own * (Math.abs(lost - 1) - Math.abs(lost));
+      },
+    }),
+  ];
 };
 
 /** Three buckets; the event is in the second. */
-export const histogram: MakeTargets = (epsilon, core) => {
-  const options: HistogramOptions = { ...ticks(epsilon), edges: [1, 2] };
-  const settings = resolveHistogram(options);
-  const publish: Publish = (world, key) => {
-    const stream = new TickedHistogram(settings, core, key);
-    if (world === 1) stream.add(1.5, { at: START });
-    const [first, second] = stream.advance(START + 2000);
-    return [first!.counts[1]!, second!.counts[1]!];
-  };
-  return [target("an event in a bucket, or not there", core, 1, LEVELS / epsilon, publish)];
-};
+export const histogram: MakeTargets = (epsilon, core) => [
+  target("an event in a bucket, or not there", core, {
+    settings: resolveHistogram({ ...day(epsilon), edges: [1, 2] }),
+    events: [1.5],
+    moved: [0, 1, 0],
+    t: LEVELS.length / epsilon,
+  }),
+];

@@ -114,7 +114,7 @@ export class TimelineView {
       h(
         "tbody",
         {},
-        row("values", total, count),
+        ...(total === undefined ? [] : [row("values", total, count)]),
         ...(mean === undefined ? [] : [row("mean", mean, (value) => withUnit(value, unit))]),
         ...quantiles.map((quantile) => row(`${100 * quantile.p} %`, quantile, (v) => withUnit(v, unit))),
       ),

@@ -2,7 +2,7 @@
  * A stream's values as events at their times: counts and means by `privateStream({ every, of: "mean" })`, percentiles by
  * `privateHistogram`. Half of ε goes to each of the two releases.
  */
-import { type EventAnswer, type EventStream, type Histogram, privateHistogram, privateStream } from "brume";
+import { type EventStream, type Histogram, privateHistogram, privateStream } from "brume";
 import type { Part } from "./protocol.js";
 
 export interface TimelineSettings {
@@ -36,7 +36,8 @@ export interface Moment {
   /** The part of the stream that it is about: whole ticks, in positions. */
   readonly from: number;
   readonly to: number;
-  readonly count: Estimate;
+  /** Undefined where nothing is measured. */
+  readonly count: Estimate | undefined;
   readonly mean: Estimate | undefined;
   readonly quantiles: readonly TimedQuantile[];
 }
@@ -46,15 +47,17 @@ const TICKS = 2 ** 11;
 /** The fewest values in a tick. */
 const LEAST = 8;
 
-/** Seconds that read well as the length of a tick. */
-const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
+/** Seconds of a tick: they divide a minute or an hour, or are an hour or a day. */
+const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 86_400];
+/** All of it: a page asks about the beginning, too. */
+const ALWAYS = { days: "36525d", hours: "36525d", finer: "36525d" } as const;
 
 export class Timeline {
   readonly #values: Float64Array;
   readonly #settings: TimelineSettings;
   readonly #histogram: Histogram;
   readonly #means: EventStream;
-  /** Milliseconds of a tick, and when the first one starts. */
+  /** Milliseconds of a tick, and when the first one starts: ticks are parts of a UTC day. */
   readonly #every: number;
   readonly #origin: number;
   #clock: number;
@@ -70,10 +73,7 @@ export class Timeline {
     const shared = {
       epsilon: epsilon / 2,
       every: this.#every,
-      origin: this.#origin,
-      perTick: Math.max(1, this.perTick),
-      maxRange: this.#every * TICKS,
-      history: 2 * this.#every * TICKS,
+      history: ALWAYS,
       clock: () => this.#clock,
       ...(seed === undefined ? {} : { unsafeSeed: seed }),
     };
@@ -121,7 +121,7 @@ export class Timeline {
     return {
       from: first,
       to: last,
-      count: { ...answer.total, truth: last - first },
+      count: answer.total === null ? undefined : { ...answer.total, truth: last - first },
       mean: this.#meanOf(from, to),
       quantiles: answer.quantiles.map(({ p, value, low, high }) => ({
         p,
@@ -133,17 +133,12 @@ export class Timeline {
     };
   }
 
-  /** None before the ticks that choose θ are over. */
+  /** None before the midnight that ends the choice of θ, nor where the interval says nothing. */
   #meanOf(from: number, to: number): Estimate | undefined {
-    let answer: EventAnswer;
-    try {
-      answer = this.#means.between(from, to);
-    } catch {
-      return undefined;
-    }
+    const answer = this.#means.between(from, to);
     const { value, low, high } = answer;
+    if (value === null || low === null || high === null) return undefined;
     const [first, last] = [this.#positionAt(answer.from), this.#positionAt(answer.to)];
-    if (!(last > first)) return undefined;
     let sum = 0;
     for (let i = first; i < last; i++) sum += Math.max(0, this.#values[i]!);
     return { value, low, high, truth: sum / (last - first) };
@@ -159,9 +154,8 @@ export class Timeline {
   }
 }
 
-/** Milliseconds of a tick for so many values. */
+/** Milliseconds of a tick for so many values; a day at most. */
 export function tickOf(values: number, pace: number): number {
   const least = Math.max((values * pace) / TICKS, LEAST * pace);
-  const seconds = LENGTHS.find((length) => length >= least) ?? Math.ceil(least / 86_400) * 86_400;
-  return Math.ceil(1000 * seconds);
+  return 1000 * (LENGTHS.find((length) => length >= least) ?? LENGTHS.at(-1)!);
 }

@@ -1,8 +1,10 @@
 /** The core in plain TypeScript: for platforms that forbid compiling wasm, and the opponent in the benchmark. */
 import type { Core } from "../core.js";
 import { keystream } from "./chacha.js";
+import { growDay } from "./day.js";
 import { fillDigit } from "./digit.js";
 import { growTree } from "./forest.js";
+import { countHeldOut } from "./heldOut.js";
 import { blockSums, estimateLeaves, publishBlocks } from "./ingest.js";
 import { geometric, laplace } from "./laplace.js";
 import { reports } from "./reports.js";
@@ -19,11 +21,13 @@ export const jsCore: Core = {
   geometric,
   laplace,
   growTree,
+  growDay,
   blockSums,
   estimateLeaves,
   publishBlocks,
   ...squareWave,
   noisyMax,
+  countHeldOut,
   ...reports,
   scanLines,
   scanCsv,

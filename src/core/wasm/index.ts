@@ -1,8 +1,10 @@
 /** The core in WebAssembly. */
 import type { Core } from "../core.js";
 import { chacha } from "./chacha.js";
+import { day } from "./day.js";
 import { digit } from "./digit.js";
 import { forest } from "./forest.js";
+import { heldOut } from "./heldOut.js";
 import { ingest } from "./ingest.js";
 import { loadKernels } from "./instance.js";
 import { laplace } from "./laplace.js";
@@ -20,9 +22,11 @@ export function makeWasmCore(): Core {
     fillDigit: digit(kernels),
     ...laplace(kernels),
     ...forest(kernels),
+    ...day(kernels),
     ...ingest(kernels),
     ...squareWave(kernels),
     ...threshold(kernels),
+    ...heldOut(kernels),
     ...reports(kernels),
     ...text(kernels),
   };

@@ -9,6 +9,25 @@ export interface Kernels {
   readonly memory: WebAssembly.Memory;
   heapBase(): number;
   makeConsistent(nodes: number, leaves: number, fanout: number, excess: number): void;
+  growDay(
+    leafRandom: number,
+    nodeRandom: number,
+    scale: number,
+    leaves: number,
+    inner: number,
+    fanouts: number,
+    weights: number,
+    nodes: number,
+    shares: number,
+  ): void;
+  makeDayConsistent(
+    leaves: number,
+    inner: number,
+    fanouts: number,
+    weights: number,
+    nodes: number,
+    shares: number,
+  ): void;
   blockSums(
     values: number,
     count: number,
@@ -79,6 +98,20 @@ export interface Kernels {
     wide: number,
     scratch: number,
   ): number;
+  countHeldOut(
+    values: number,
+    count: number,
+    max: number,
+    resolution: number,
+    step: number,
+    candidates: number,
+    candidateCount: number,
+    bins: number,
+    binCount: number,
+    purposes: number,
+    first: number,
+    counters: number,
+  ): void;
   scanLines(text: number, end: number, out: number, room: number, result: number): number;
   scanCsv(
     text: number,

@@ -11,7 +11,7 @@
  */
 import { type Batch, encodeBatch, type Entry, type LogRecord, readBatches } from "./log.js";
 import { type LogFiles, LogFolder } from "./logFolder.js";
-import { conflict, type Store, type StoredSnapshot } from "./store.js";
+import { conflict, finalConflicts, sameBytes, type Store, type StoredSnapshot } from "./store.js";
 
 export interface LogLimits {
   /** A file is full at this size. Replaced snapshots take up to as much space as the newest ones, and two full files. */
@@ -24,6 +24,11 @@ export interface LogLimits {
 }
 
 const LIMITS: LogLimits = { full: 64 * 2 ** 20, copied: 2 ** 22, files: 16, patience: 1000 };
+
+/** What becomes of a record: it is appended, stored already, does not follow, or nobody knows. */
+type Verdict = "append" | "stored" | "refused" | "unknown";
+
+type PutRecord = LogRecord & { readonly bytes: Uint8Array };
 
 interface Place extends Entry {
   readonly file: number;
@@ -41,7 +46,7 @@ export const fileStore = (folder: string): Store => logStore(new LogFolder(folde
 
 export function logStore(folder: LogFiles, limits: LogLimits): Store {
   const log = new Log(folder, limits);
-  return {
+  return finalConflicts({
     durable: true,
     get: (name) => log.get(name),
     async put(name, sequence, bytes) {
@@ -53,7 +58,7 @@ export function logStore(folder: LogFiles, limits: LogLimits): Store {
     async remove(name, sequence) {
       if (!(await log.remove(name, sequence))) throw conflict(name, sequence);
     },
-  };
+  });
 }
 
 class Log {
@@ -91,15 +96,17 @@ class Log {
     });
   }
 
-  putMany(records: readonly LogRecord[]): Promise<boolean[]> {
-    const follows = ({ name, sequence }: LogRecord) =>
-      (this.#newest.get(name)?.sequence ?? 0) === sequence - 1;
-    return this.#run(() => this.#append(records, follows));
+  putMany(records: readonly PutRecord[]): Promise<boolean[]> {
+    return this.#run(() => this.#append(records, (record, lost) => this.#judgePut(record, lost)));
   }
 
   async remove(name: string, sequence: number): Promise<boolean> {
-    const isNewest = () => this.#newest.get(name)?.sequence === sequence;
-    const [removed] = await this.#run(() => this.#append([{ name, sequence: 0 }], isNewest));
+    const judge = (_: LogRecord, lost: boolean): Verdict => {
+      const newest = this.#newest.get(name)?.sequence;
+      if (newest === sequence) return "append";
+      return newest === undefined && lost ? "stored" : "refused";
+    };
+    const [removed] = await this.#run(() => this.#append([{ name, sequence: 0 }], judge));
     return removed!;
   }
 
@@ -110,25 +117,47 @@ class Log {
     return turn;
   }
 
-  /** Appends those records that are allowed, and says which ones these are. */
-  async #append(records: readonly LogRecord[], allowed: (record: LogRecord) => boolean): Promise<boolean[]> {
-    for (;;) {
+  /** Appends those records that follow, and says which records are stored now. */
+  async #append<R extends LogRecord>(
+    records: readonly R[],
+    judge: (record: R, lost: boolean) => Verdict | Promise<Verdict>,
+  ): Promise<boolean[]> {
+    for (let lost = false; ;) {
       if (this.#own === 0 || (await this.#folder.newest()) !== this.#own) await this.#takeOver();
-      const accepted = records.map(allowed);
-      const appended = records.filter((_, i) => accepted[i]);
-      if (appended.length === 0) return accepted;
+      const verdicts: Verdict[] = [];
+      for (const record of records) verdicts.push(await judge(record, lost));
+      if (verdicts.includes("unknown"))
+        throw new Error("fileStore: another process removed the file of a write");
+      if (this.#own === 0) continue; // a file was removed while its bytes were compared: judge again
+      const stored = verdicts.map((verdict) => verdict !== "refused");
+      const appended = records.filter((_, i) => verdicts[i] === "append");
+      if (appended.length === 0) return stored;
       const own = this.#own;
       const batch = await this.#write(appended);
       if (batch === undefined) continue;
       if ((await this.#folder.newest()) === own) {
         this.#add(own, batch);
         await this.#tidy();
-        return accepted;
+        return stored;
       }
       await this.#takeOver();
-      if ((this.#files.get(own)?.end ?? 0) >= batch.end) return accepted;
-      // The batch came too late to count: decide again.
+      const end = this.#files.get(own)?.end;
+      if (end !== undefined && end >= batch.end) return stored;
+      // The batch came too late to count, or counted in a file that others have emptied since: judge again.
+      lost ||= end === undefined;
     }
+  }
+
+  /** @param lost whether an earlier write of the record may have counted */
+  async #judgePut({ name, sequence, bytes }: PutRecord, lost: boolean): Promise<Verdict> {
+    const place = this.#newest.get(name);
+    const newest = place?.sequence ?? 0;
+    if (newest === sequence - 1) return "append";
+    if (newest > sequence && lost) return "unknown";
+    if (newest !== sequence || place?.length !== bytes.length) return "refused";
+    const stored = await this.#read(place);
+    if (stored === undefined) this.#forget(); // another process emptied and removed that file
+    return stored !== undefined && sameBytes(stored, bytes) ? "stored" : "refused";
   }
 
   /**
@@ -150,7 +179,11 @@ class Log {
     for (;;) {
       const number = (await this.#folder.newest()) + 1;
       if (!(await this.#folder.create(number))) continue;
-      await this.#readBelow(number);
+      if ((await this.#folder.newest()) !== number) {
+        await this.#folder.remove(number); // others had it, and went on: its number is not used again
+        continue;
+      }
+      if ((await this.#readBelow(number)) === "gone") continue;
       const ends = [...this.#files].map(([file, { end }]) => ({ name: String(file), sequence: end }));
       this.#files.set(number, { end: 0, live: 0 });
       this.#own = number;
@@ -166,7 +199,7 @@ class Log {
       this.#files.get(number)!.end = batch.end;
       if ((await this.#folder.newest()) !== number) continue;
       for (const older of await this.#folder.numbers())
-        if (!this.#files.has(older)) await this.#folder.remove(older); // it counts nothing
+        if (older < number && !this.#files.has(older)) await this.#folder.remove(older); // it counts nothing
       return;
     }
   }
@@ -177,33 +210,43 @@ class Log {
       const newest = await this.#folder.newest();
       if (newest === this.#own && newest > 0) return; // nobody else writes: the index is complete
       this.#own = 0;
-      const complete = await this.#readBelow(newest + 1);
-      if (complete && (await this.#folder.newest()) === newest) return;
-      if (complete) continue;
+      const read = await this.#readBelow(newest + 1);
+      if (read === "complete" && (await this.#folder.newest()) === newest) return;
+      if (read !== "begun") continue;
       if (performance.now() - start > this.#limits.patience) return this.#takeOver();
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }
 
   /**
-   * Reads what the files below `limit` have and the index has not. Gives false if the newest of them has no first batch
-   * yet: how far the older ones count is not known then.
+   * Reads what the files below `limit` have and the index has not. Gives "begun" if the newest of them has no first batch
+   * yet: how far the older ones count is not known then. Gives "gone" if another process emptied and removed a file
+   * meanwhile: newer ones have what it had.
    */
-  async #readBelow(limit: number): Promise<boolean> {
+  async #readBelow(limit: number): Promise<"complete" | "begun" | "gone"> {
     const numbers = (await this.#folder.numbers()).filter((number) => number < limit);
     const newest = numbers.at(-1) ?? 0;
     if ([...this.#files.keys()].some((known) => known > newest)) this.#forget(); // the folder was replaced
     for (const number of numbers.toReversed()) {
-      if (!this.#files.has(number) && !(await this.#rebuild(number))) continue; // it has no first batch
-      await this.#readTail(number);
-      return number === newest;
+      const built = this.#files.has(number) || (await this.#rebuild(number));
+      if (built === false) continue; // it has no first batch
+      if (built === undefined || !(await this.#readTail(number))) {
+        this.#forget();
+        return "gone";
+      }
+      return number === newest ? "complete" : "begun";
     }
-    return numbers.length === 0;
+    return numbers.length === 0 ? "complete" : "begun";
   }
 
-  /** Builds the index again from a file that this process has not seen; false if it has no first batch. */
-  async #rebuild(number: number): Promise<boolean> {
-    const [first] = readBatches(await this.#bytesOf(number), 0);
+  /**
+   * Builds the index again from a file that this process has not seen. Gives false if it has no first batch, and undefined
+   * if it is gone.
+   */
+  async #rebuild(number: number): Promise<boolean | undefined> {
+    const bytes = await this.#folder.read(number, 0);
+    if (bytes === undefined) return undefined;
+    const [first] = readBatches(bytes, 0);
     if (first === undefined) return false;
     this.#forget();
     for (const { name, sequence: end } of first.entries) {
@@ -218,18 +261,15 @@ class Log {
     return true;
   }
 
-  async #readTail(number: number): Promise<void> {
+  /** Gives false if the file is gone. */
+  async #readTail(number: number): Promise<boolean> {
     const { end } = this.#files.get(number)!;
-    const batches = readBatches(await this.#bytesOf(number, end), end);
+    const bytes = await this.#folder.read(number, end);
+    if (bytes === undefined) return false;
+    const batches = readBatches(bytes, end);
     if (batches.length > 0) await this.#folder.flush(number); // what counts survives a power cut
     for (const batch of batches) this.#add(number, batch);
-  }
-
-  async #bytesOf(number: number, start = 0): Promise<Buffer> {
-    const bytes = await this.#folder.read(number, start);
-    if (bytes === undefined)
-      throw new Error("fileStore: another program removed files from the folder of this store");
-    return bytes;
+    return true;
   }
 
   #forget(): void {
@@ -249,8 +289,10 @@ class Log {
     this.#files.get(file)!.end = end;
   }
 
-  #read({ file, start, length }: Place): Promise<Buffer | undefined> {
-    return this.#folder.read(file, start, start + length);
+  /** Undefined if another process removed the file. */
+  async #read({ file, start, length }: Place): Promise<Buffer | undefined> {
+    const bytes = await this.#folder.read(file, start, start + length);
+    return bytes?.length === length ? bytes : undefined;
   }
 
   /** Begins another file when this one is full. Empties the oldest one while replaced snapshots take too much space. */

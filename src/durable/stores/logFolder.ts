@@ -48,10 +48,12 @@ export class LogFolder {
    */
   async append(number: number, bytes: Uint8Array, end: number): Promise<boolean> {
     const done = await this.#with(number, constants.O_RDWR, async (file) => {
-      if ((await file.stat()).size !== end)
+      if ((await file.stat()).size !== end) {
+        if ((await this.newest()) !== number) return false; // others went on, and removed the file that had this number
         throw new Error(
           "fileStore: another program changed the folder of this store; open the streams again",
         );
+      }
       const { bytesWritten } = await file.write(bytes, 0, bytes.length, end);
       if (bytesWritten !== bytes.length) throw new Error("fileStore: the disk is full");
       await file.datasync();

@@ -1,5 +1,6 @@
 /** Snapshots in one table of a PostgreSQL database; `putMany` is one statement, and so one transaction. */
-import { conflict, type NamedSnapshot, type Store } from "./store.js";
+import { conflict, finalConflicts, type NamedSnapshot, type Store } from "./store.js";
+import { digestOf, MOST_WRITERS, newWriter } from "./writers.js";
 
 /** What is asked of a database: a `Pool` or a connected `Client` of the package pg has it. */
 export interface PostgresClient {
@@ -10,18 +11,32 @@ export interface PostgresClient {
 }
 
 const CREATE =
-  "CREATE TABLE IF NOT EXISTS brume_snapshots (name text PRIMARY KEY, sequence bigint NOT NULL, bytes bytea NOT NULL)";
+  "CREATE TABLE IF NOT EXISTS brume_snapshots (name text PRIMARY KEY, sequence bigint NOT NULL, bytes bytea NOT NULL, writers jsonb NOT NULL DEFAULT '{}')";
+/** Fails if the table was made before it had this column. */
+const HAS_WRITERS = "SELECT writers FROM brume_snapshots LIMIT 0";
+const ADD_WRITERS =
+  "ALTER TABLE brume_snapshots ADD COLUMN IF NOT EXISTS writers jsonb NOT NULL DEFAULT '{}'";
 
-/** A row is new with sequence 1, or it follows the one that is there. In one order, so that two calls never wait for each other. */
+/** A row is new with sequence 1, follows the one that is there, or is that one. In one order, so that two calls never wait for each other. */
 const PUT = `
-  INSERT INTO brume_snapshots (name, sequence, bytes)
-  SELECT given.name, given.sequence, given.bytes
-  FROM unnest($1::text[], $2::bigint[], $3::bytea[]) AS given (name, sequence, bytes)
+  INSERT INTO brume_snapshots (name, sequence, bytes, writers)
+  SELECT given.name, given.sequence, given.bytes,
+    jsonb_build_object($5::text, jsonb_build_array(given.sequence, given.digest))
+  FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::text[]) AS given (name, sequence, bytes, digest)
   WHERE given.sequence = 1 OR EXISTS (SELECT 1 FROM brume_snapshots AS old WHERE old.name = given.name)
   ORDER BY given.name
-  ON CONFLICT (name) DO UPDATE SET sequence = excluded.sequence, bytes = excluded.bytes
+  ON CONFLICT (name) DO UPDATE SET sequence = excluded.sequence, bytes = excluded.bytes, writers = (
+    SELECT jsonb_object_agg(key, value) FROM (
+      SELECT key, value FROM jsonb_each(brume_snapshots.writers || excluded.writers)
+      ORDER BY (value ->> 0)::bigint DESC LIMIT ${MOST_WRITERS}
+    ) AS latest)
   WHERE brume_snapshots.sequence = excluded.sequence - 1
+    OR (brume_snapshots.sequence = excluded.sequence AND brume_snapshots.bytes = excluded.bytes)
   RETURNING name`;
+
+/** Whether a refused snapshot was stored by the same call, which the client sent twice, and others have continued it. */
+const WAS_STORED =
+  "SELECT 1 FROM brume_snapshots WHERE name = $1 AND writers -> $4::text = jsonb_build_array($2::bigint, $3::text)";
 
 /**
  * @param client a `Pool` or a connected `Client` of the package pg. The server must flush what it commits (its settings
@@ -30,15 +45,25 @@ const PUT = `
 export async function postgresStore(client: PostgresClient): Promise<Store> {
   // Two processes that create the table at the same time: one of them fails, and the table is there.
   await client.query(CREATE).catch(() => client.query(CREATE));
+  await client.query(HAS_WRITERS).catch(() => client.query(ADD_WRITERS));
+  const writer = newWriter();
   const put = async (snapshots: readonly NamedSnapshot[]): Promise<Set<string>> => {
     const { rows } = await client.query(PUT, [
       snapshots.map(({ name }) => name),
       snapshots.map(({ sequence }) => sequence),
       snapshots.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+      snapshots.map(({ bytes }) => digestOf(bytes)),
+      writer,
     ]);
-    return new Set((rows as { name: string }[]).map(({ name }) => name));
+    const stored = new Set((rows as { name: string }[]).map(({ name }) => name));
+    for (const { name, sequence, bytes } of snapshots) {
+      if (stored.has(name)) continue;
+      const { rows: found } = await client.query(WAS_STORED, [name, sequence, digestOf(bytes), writer]);
+      if (found.length > 0) stored.add(name);
+    }
+    return stored;
   };
-  return {
+  return finalConflicts({
     durable: true,
     async get(name) {
       const { rows } = await client.query("SELECT sequence, bytes FROM brume_snapshots WHERE name = $1", [
@@ -65,5 +90,5 @@ export async function postgresStore(client: PostgresClient): Promise<Store> {
       );
       if (rowCount !== 1) throw conflict(name, sequence);
     },
-  };
+  });
 }

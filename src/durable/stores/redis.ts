@@ -1,5 +1,6 @@
 /** Snapshots in Redis: one hash per stream, and a set of all names. `putMany` is one script, and so one step. */
-import { conflict, type NamedSnapshot, type Store } from "./store.js";
+import { conflict, finalConflicts, type NamedSnapshot, type Store } from "./store.js";
+import { digestOf, MOST_WRITERS, newWriter } from "./writers.js";
 
 /** What is asked of a connection: a connected client of the package redis has it. */
 export interface RedisClient {
@@ -16,20 +17,37 @@ export interface RedisStoreOptions {
   readonly flushesAlways?: boolean;
 }
 
-/** For each stream: name, sequence, bytes. Answers 1 for each that was stored. */
+/**
+ * A writer, and for each stream: name, sequence, bytes, digest. Answers 1 for each that is stored, by this call or by an
+ * earlier one whose answer was lost.
+ */
 const PUT = `
   local answers = {}
-  for i = 1, #ARGV, 3 do
-    local name, sequence = ARGV[i], tonumber(ARGV[i + 1])
+  local writer = ARGV[1]
+  for i = 2, #ARGV, 4 do
+    local name, sequence, digest = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 3]
     local key = KEYS[1] .. ':stream:' .. name
     local newest = tonumber(redis.call('HGET', key, 'sequence') or '0')
+    local writers = cjson.decode(redis.call('HGET', key, 'writers') or '{}')
+    local own = writers[writer]
+    local answer = 0
     if newest == sequence - 1 then
-      redis.call('HSET', key, 'sequence', ARGV[i + 1], 'bytes', ARGV[i + 2])
+      writers[writer] = { sequence, digest }
+      local count, oldest = 0, writer
+      for other, last in pairs(writers) do
+        count = count + 1
+        if last[1] < writers[oldest][1] then oldest = other end
+      end
+      if count > ${MOST_WRITERS} then writers[oldest] = nil end
+      redis.call('HSET', key, 'sequence', ARGV[i + 1], 'bytes', ARGV[i + 2], 'writers', cjson.encode(writers))
       redis.call('SADD', KEYS[1] .. ':names', name)
-      answers[#answers + 1] = 1
-    else
-      answers[#answers + 1] = 0
+      answer = 1
+    elseif newest == sequence and redis.call('HGET', key, 'bytes') == ARGV[i + 2] then
+      answer = 1
+    elseif own and own[1] == sequence and own[2] == digest then
+      answer = 1 -- and others have continued it
     end
+    answers[#answers + 1] = answer
   end
   return answers`;
 
@@ -50,15 +68,17 @@ export async function redisStore(client: RedisClient, options: RedisStoreOptions
   if (!flushesAlways) await checkFlushes(client);
   const run = (script: string, ...values: string[]) =>
     client.sendCommand(["EVAL", script, "1", base, ...values]);
+  const writer = newWriter();
   const put = async (snapshots: readonly NamedSnapshot[]): Promise<boolean[]> => {
     const values = snapshots.flatMap(({ name, sequence, bytes }) => [
       name,
       String(sequence),
       Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
+      digestOf(bytes),
     ]);
-    return ((await run(PUT, ...values)) as number[]).map((answer) => answer === 1);
+    return ((await run(PUT, writer, ...values)) as number[]).map((answer) => answer === 1);
   };
-  return {
+  return finalConflicts({
     durable: true,
     async get(name) {
       const found = await client.sendCommand(["HMGET", `${base}:stream:${name}`, "sequence", "bytes"]);
@@ -79,7 +99,7 @@ export async function redisStore(client: RedisClient, options: RedisStoreOptions
     async remove(name, sequence) {
       if ((await run(REMOVE, name, String(sequence))) !== 1) throw conflict(name, sequence);
     },
-  };
+  });
 }
 
 async function checkFlushes(client: RedisClient): Promise<void> {

@@ -1,6 +1,6 @@
 /** Snapshots in one table of an SQLite database; `putMany` is one transaction. */
 import { shown } from "../../core/checks.js";
-import { conflict, type NamedSnapshot, type Store } from "./store.js";
+import { conflict, finalConflicts, type NamedSnapshot, type Store } from "./store.js";
 
 /** What is asked of a database: `DatabaseSync` of node:sqlite has it, and so have better-sqlite3 and libsql. */
 export interface SqliteDatabase {
@@ -17,7 +17,7 @@ export interface SqliteStatement {
 /** Rows of one statement: a call of the database costs more than a row. */
 const CHUNKS = [64, 8, 1];
 
-/** A row is new with sequence 1, or it follows the one that is there. */
+/** A row is new with sequence 1, follows the one that is there, or is that one. */
 function putStatement(rows: number): string {
   return `
     INSERT INTO brume_snapshots (sequence, bytes, name)
@@ -25,6 +25,7 @@ function putStatement(rows: number): string {
     WHERE column1 = 1 OR EXISTS (SELECT 1 FROM brume_snapshots WHERE name = column3)
     ON CONFLICT (name) DO UPDATE SET sequence = excluded.sequence, bytes = excluded.bytes
     WHERE brume_snapshots.sequence = excluded.sequence - 1
+      OR (brume_snapshots.sequence = excluded.sequence AND brume_snapshots.bytes = excluded.bytes)
     RETURNING name`;
 }
 
@@ -60,7 +61,7 @@ export async function sqliteStore(database: string | SqliteDatabase): Promise<St
   const list = opened.prepare("SELECT name FROM brume_snapshots");
   // What the database throws becomes a rejection.
   /* eslint-disable @typescript-eslint/require-await */
-  return {
+  return finalConflicts({
     durable: true,
     async get(name) {
       const row = select.get(name) as { sequence: number; bytes: Uint8Array } | null | undefined;
@@ -86,7 +87,7 @@ export async function sqliteStore(database: string | SqliteDatabase): Promise<St
     async remove(name, sequence) {
       if (Number(remove.run(name, sequence).changes) !== 1) throw conflict(name, sequence);
     },
-  };
+  });
   /* eslint-enable @typescript-eslint/require-await */
 }
 

@@ -27,12 +27,13 @@ export interface Store {
   /**
    * Stores a snapshot in place of the one before. Rejects with an error that has `code: "conflict"`, and changes
    * nothing, unless `sequence` is one above the newest (1 for a new stream). So if two processes continue the same
-   * snapshot, one of them succeeds. When it resolves, the snapshot is as safe as this store can make it.
+   * snapshot, one of them succeeds. If the newest snapshot has this `sequence` and the same bytes, an earlier call stored
+   * it and its answer was lost: resolves. When it resolves, the snapshot is as safe as this store can make it.
    */
   put(name: string, sequence: number, bytes: Uint8Array): Promise<void>;
   /**
    * `put` for many streams at once, with one flush or one transaction for all of them; no name occurs twice. Gives
-   * true for each snapshot that was stored and false for each that does not follow the newest one of its stream. Rejects
+   * true for each snapshot that is stored and false for each that does not follow the newest one of its stream. Rejects
    * if it does not know. Without it a hub calls `put` for each stream.
    */
   putMany?(snapshots: readonly NamedSnapshot[]): Promise<readonly boolean[]>;
@@ -53,9 +54,9 @@ export type StoreErrorCode =
   | "conflict"
   /** The stream is open elsewhere in this process. Close it there first. */
   | "in-use"
-  /** The store failed. Whether it stored the snapshot is not known; opening the stream again finds out. */
+  /** The store failed while it was read. Nothing was changed. */
   | "unavailable"
-  /** The store failed while it stored events of a hub. Whether they count is not known: adding them again may count them twice. */
+  /** The store failed while it stored values or events. Whether they count is not known: adding them again may count them twice. */
   | "in-doubt"
   /** The store cannot do this: it lacks the method. */
   | "unsupported"
@@ -84,3 +85,21 @@ export function conflict(name: string, sequence: number): StoreError {
     `store: snapshot ${sequence} of stream ${JSON.stringify(name)} does not follow the newest one; another process continued the stream, open it again`,
   );
 }
+
+/** Whether two snapshots are one and the same: an encrypted snapshot has random bytes, so no two are equal by chance. */
+export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, i) => byte === other[i]);
+}
+
+const final = new WeakSet<Store>();
+
+/**
+ * Marks a store that makes each call once, with no connection in between, or that knows its own snapshots when they arrive
+ * a second time: if it says "conflict", the snapshot is not stored. Of any other store the library believes that only as far as the stored bytes show it.
+ */
+export function finalConflicts(store: Store): Store {
+  final.add(store);
+  return store;
+}
+
+export const hasFinalConflicts = (store: Store): boolean => final.has(store);

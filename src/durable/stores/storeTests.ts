@@ -58,6 +58,29 @@ export const storeTests: readonly StoreTest[] = Object.entries({
     equal(shown(await store.get("a")), "5: 5");
   },
 
+  "a snapshot that is stored already is no conflict: the answer to an earlier put was lost": async ({
+    store,
+  }) => {
+    for (let i = 1; i <= 2; i++) await store.put("a", i, Uint8Array.of(i, 7));
+    await store.put("a", 2, Uint8Array.of(2, 7));
+    equal(shown(await store.get("a")), "2: 2 7");
+    await store.giveBack?.("a");
+    await conflicts(store.put("a", 1, Uint8Array.of(1, 7))); // no longer the newest
+    for (const other of [Uint8Array.of(2, 8), Uint8Array.of(2), Uint8Array.of(2, 7, 0), new Uint8Array(0)])
+      await conflicts(store.put("a", 2, other));
+    if (!store.putMany) return;
+    const again = [
+      { name: "a", sequence: 2, bytes: Uint8Array.of(2, 7) },
+      { name: "b", sequence: 1, bytes: Uint8Array.of(1) },
+    ];
+    equal((await store.putMany(again)).join(), "true,true");
+    equal((await store.putMany(again)).join(), "true,true");
+    equal(
+      (await store.putMany(again.map((one) => ({ ...one, bytes: Uint8Array.of(9) })))).join(),
+      "false,false",
+    );
+  },
+
   "if many continue one snapshot at the same time, one succeeds": async ({ store, again }) => {
     const other = store.durable && again ? await again() : store;
     for (let sequence = 1; sequence <= 4; sequence++) {

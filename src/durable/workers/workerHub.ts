@@ -4,15 +4,16 @@
  */
 import { Worker } from "node:worker_threads";
 import { checkValues } from "../../core/batches.js";
-import { checkInteger, checkText, checkValue, shown } from "../../core/checks.js";
+import { checkInteger, checkValue, shown } from "../../core/checks.js";
 import { given } from "../../core/given.js";
 import type { RangeAnswer } from "../../stream/answer.js";
+import { snapshotKey } from "../../stream/sealing.js";
 import type { Statement } from "../../stream/statement.js";
 import { privateStream } from "../../stream/stream.js";
 import type { RangeOptions } from "../../stream/system.js";
 import type { HubProgress, HubStats } from "../hub.js";
 import { type HubOptions, type HubSettings, resolveHub } from "../hubOptions.js";
-import { charge } from "../budget.js";
+import { chargeHub, checkHubName } from "../budget.js";
 import { Thread } from "./threadHandle.js";
 
 export interface WorkerHubOptions extends Omit<HubOptions, "threshold"> {
@@ -68,7 +69,7 @@ export class WorkerHub {
       () => new Thread(new Worker(script, { workerData }), store, settings.atLeast),
     );
     const release = privateStream({ ...options, threshold: threshold as number }).statement();
-    this.#charged = charge(budget, undefined, release);
+    this.#charged = snapshotKey(key).then((own) => chargeHub(budget, undefined, release, store, own));
     this.#charged.then(
       () => (this.#isCharged = true),
       () => undefined, // the first call rejects with it
@@ -147,7 +148,7 @@ export class WorkerHub {
   }
 
   async #push(name: string, batch: Float64Array): Promise<Float64Array> {
-    checkText("name", name);
+    checkHubName(name);
     this.#checkOpen();
     if (!this.#settings.keys.has(name)) return new Float64Array(0);
     if (!this.#isCharged) await this.#charged;
@@ -155,7 +156,7 @@ export class WorkerHub {
   }
 
   async #ask<T>(name: string, ...[question, ...args]: Parameters<Thread["ask"]>): Promise<T> {
-    checkText("name", name);
+    checkHubName(name);
     this.#checkOpen();
     if (!this.#settings.keys.has(name))
       throw new RangeError(`name: expected one of the keys, got ${JSON.stringify(name)}`);

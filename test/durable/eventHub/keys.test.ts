@@ -1,44 +1,116 @@
-/** The list of keys may change from one opening to the next: what was published stays where it is. */
+/** Keys, settings and metrics may change from one opening to the next: no noise of a day is used twice. */
 import { expect, test } from "vitest";
 import { openHub } from "../../../src/index.js";
 import { key, plainStore } from "../support.js";
-import { Clock, exact, TEN } from "./support.js";
+import { Clock, TEN } from "./support.js";
 
-const SECOND = 1000;
+const HOUR = 3_600_000;
+const MIDNIGHT = TEN + 14 * HOUR;
+const noisy = { epsilon: 1, every: "1h", of: "count", unsafeSeed: "keys" } as const;
 
-test("other keys than before: the hold-out and the ticks of all keys stay as they are", async () => {
-  const [clock, store] = [new Clock(), plainStore()];
-  const open = (keys: readonly string[]) =>
+/** A hub on one store, opened again and again. */
+function reopening(clock: Clock, store = plainStore()) {
+  return (keys: readonly string[] | ((key: string) => boolean), more: object = {}) =>
     openHub({
-      ...{ store, key, clock: clock.read, commitEvery: 0 },
-      metrics: { spent: { ...exact, max: 100, of: "sum", perTick: 64, keys } },
+      ...{ store, key, clock: clock.read, commitEvery: 0, confirmClock: true },
+      metrics: { orders: { ...noisy, ...more, keys } },
     });
-  const before = open(["berlin", "paris", "rome", "wien"]); // 4096/(4·64) = 16 ticks choose θ
-  for (let tick = 0; tick < 24; tick++) {
-    for (let i = 0; i < 64; i++) await before.add("spent", "berlin", 10);
-    clock.now += SECOND;
-    await before.advance();
+}
+
+async function pass(
+  hub: ReturnType<ReturnType<typeof reopening>>,
+  clock: Clock,
+  hours: number,
+): Promise<void> {
+  for (let i = 0; i < hours; i++) {
+    clock.now += HOUR;
+    await hub.advance();
   }
-  const asked = [TEN + 16 * SECOND, TEN + 24 * SECOND] as const;
-  const published = await before.between("spent", "berlin", ...asked);
-  expect(Math.abs(published.value - 8 * 640)).toBeLessThan(64);
+}
+
+test("other keys than before: what was published stays, and changes take effect at midnight", async () => {
+  const clock = new Clock();
+  const open = reopening(clock);
+  const before = open(["berlin", "paris"]);
+  for (let i = 0; i < 50; i++) await before.add("orders", "berlin");
+  await pass(before, clock, 2);
+  const asked = [TEN, TEN + 2 * HOUR] as const;
+  const published = await before.between("orders", "berlin", ...asked);
+  const paris = await before.between("orders", "paris", ...asked);
+  expect(Math.abs(published.value! - 50)).toBeLessThan(40);
   await before.close();
 
-  const fewer = open(["berlin"]); // a new hub would choose θ from 64 ticks
-  expect(await fewer.between("spent", "berlin", ...asked)).toEqual(published);
-  await expect(fewer.between("spent", "paris", ...asked)).rejects.toThrow(/^key: expected one of the keys/);
-  await fewer.add("spent", "berlin", 10);
-  clock.now += SECOND;
-  await fewer.advance();
-  expect(await fewer.between("spent", "berlin", ...asked)).toEqual(published);
+  const fewer = open(["berlin", "oslo"]);
+  expect(await fewer.between("orders", "berlin", ...asked)).toEqual(published);
+  await expect(fewer.between("orders", "paris", ...asked)).rejects.toThrow(/^key: expected one of the keys/);
+  await fewer.add("orders", "oslo");
+  await pass(fewer, clock, 1);
+  expect((await fewer.last("orders", "berlin", "1h")).value).not.toBeNull();
+  expect((await fewer.last("orders", "oslo", "1h")).value).toBeNull(); // from midnight on
   await fewer.close();
 
-  const more = open(["berlin", "oslo"]);
-  expect(await more.between("spent", "berlin", ...asked)).toEqual(published);
-  await more.add("spent", "oslo", 50);
-  clock.now += SECOND;
-  await more.advance();
-  const oslo = await more.between("spent", "oslo", TEN + 25 * SECOND, TEN + 26 * SECOND);
-  expect(Math.abs(oslo.value)).toBeLessThan(64);
-  await more.close();
+  // Paris is listed again on the same day: its hours after that have no numbers, and its noise is not used again.
+  const again = open(["berlin", "paris"]);
+  await pass(again, clock, 1);
+  expect((await again.last("orders", "paris", "1h")).value).toBeNull();
+  while (clock.now < MIDNIGHT + HOUR) await pass(again, clock, 1);
+  expect((await again.last("orders", "paris", "1h")).value).not.toBeNull();
+  expect(await again.between("orders", "berlin", ...asked)).toEqual(published);
+  expect(paris.value).not.toBeNull();
+});
+
+test("a metric with other settings begins with the next day", async () => {
+  const clock = new Clock();
+  const open = reopening(clock);
+  const first = open(["berlin"]);
+  await pass(first, clock, 1);
+  await first.close();
+  const second = open(["berlin"], { epsilon: 2 });
+  await pass(second, clock, 3);
+  expect(await second.between("orders", "berlin", TEN, clock.now)).toMatchObject({ value: null });
+  expect((await second.stats()).metrics.orders!.closedTo).toBe(MIDNIGHT);
+  while (clock.now < MIDNIGHT + HOUR) await pass(second, clock, 1);
+  expect((await second.last("orders", "berlin", "1h")).value).not.toBeNull();
+  await second.close();
+  // And back to the first settings, on the same day: again from the next day on.
+  const third = open(["berlin"]);
+  await pass(third, clock, 2);
+  expect((await third.stats()).metrics.orders!.closedTo).toBe(MIDNIGHT + 24 * HOUR);
+});
+
+test("a metric that was left out for a while begins with the next day", async () => {
+  const [clock, store] = [new Clock(), plainStore()];
+  const open = (names: readonly string[]) =>
+    openHub({
+      ...{ store, key, clock: clock.read, commitEvery: 0 },
+      metrics: Object.fromEntries(names.map((name) => [name, { ...noisy, keys: ["a"] }])),
+    });
+  await open(["orders", "visits"]).stats();
+  await open(["visits"]).stats();
+  const hub = open(["orders", "visits"]);
+  const { metrics } = await hub.stats();
+  expect([metrics["orders"]!.closedTo, metrics["visits"]!.closedTo]).toEqual([MIDNIGHT, TEN]);
+});
+
+test("keys by a rule have the noise that they would have had in a list", async () => {
+  const clock = new Clock();
+  const cities = ["berlin", "paris", "oslo"];
+  const listed = reopening(clock)(cities);
+  const ruled = reopening(clock)((city) => cities.includes(city));
+  for (let hour = 0; hour < 40; hour++) {
+    if (hour % 7 === 3)
+      for (const hub of [listed, ruled])
+        await hub.addMany("orders", [
+          { key: "berlin" },
+          { key: hour > 20 ? "paris" : "berlin" },
+          { key: "rome" },
+        ]);
+    clock.now += HOUR;
+    await Promise.all([listed.advance(), ruled.advance()]);
+  }
+  for (const city of cities)
+    for (const from of [TEN, TEN + 5 * HOUR, MIDNIGHT, MIDNIGHT + 3 * HOUR])
+      expect(await ruled.between("orders", city, from, clock.now)).toEqual(
+        await listed.between("orders", city, from, clock.now),
+      );
 });

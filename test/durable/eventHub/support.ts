@@ -5,14 +5,7 @@ import { key } from "../support.js";
 export const TEN = Date.UTC(2026, 2, 1, 10);
 
 /** ε = 64 on two levels: noise of scale 1/32 is 0 but for odds of 2·e⁻³² a node. */
-export const exact = {
-  epsilon: 64,
-  every: "1s",
-  origin: TEN,
-  maxRange: "16s",
-  tuning: { fanout: 4, skipLevels: 0 },
-  unsafeSeed: "hub",
-} as const;
+export const exact = { epsilon: 64, every: "1s", levels: ["1s", "1m"], unsafeSeed: "hub" } as const;
 
 export const keys = ["berlin", "paris"];
 
@@ -28,8 +21,9 @@ export const metrics = {
   spent: { ...exact, max: 100, threshold: 100, of: "mean", keys },
 } as const;
 
-export const openExact = (store: Store | undefined, clock: Clock, atLeast = 0) =>
+export const openExact = (store: Store | undefined, clock: Clock, atLeast = 0, more: object = {}) =>
   openHub({
+    ...more,
     metrics,
     commitEvery: 0,
     clock: clock.read,

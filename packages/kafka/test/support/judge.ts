@@ -3,7 +3,7 @@
  * every number with a single process that has the same noise keys (the first snapshot of each stream).
  */
 import { readCommitted } from "../../src/committed.js";
-import { heartbeatTime } from "../../src/clock.js";
+import { readHeartbeat } from "../../src/clock.js";
 import { Keyed, type KeyedSettings } from "../../src/keyed.js";
 import { Keyring } from "../../src/keys.js";
 import { readState, type StateRecord } from "../../src/manifest.js";
@@ -101,16 +101,21 @@ async function singleProcess(port: Port, options: WorkerOptions, partition: numb
     outputs.forEach((output) => numbers.set(idOf({ ...output, name }), bits(output)));
   for (const record of await allCommitted(port, options.in, partition)) {
     const { offset, timestamp } = record;
-    const time = heartbeatTime(record);
+    const beat = readHeartbeat(record);
     const read = readName(record.key);
     const value = readNumber(record, values);
     const person = needsPerson(stream) ? readPerson(record, values) : undefined;
     const keyed = "name" in read ? streams.get(read.name) : undefined;
-    if (time !== undefined && takesEvents(stream))
+    if (
+      beat !== undefined &&
+      takesEvents(stream) &&
+      beat.zone === ((stream as { zone?: string }).zone ?? "UTC")
+    )
       for (const each of streams.values()) {
-        if (offset >= each.sealedAt) note(each, each.beat(time, offset));
+        if (offset >= each.sealedAt) note(each, each.beat(beat, offset));
       }
     else if (needsPerson(stream) && person === undefined) continue;
+    else if (takesEvents(stream) && timestamp > 8.64e15) continue;
     else if (keyed !== undefined && !Number.isNaN(value) && offset >= keyed.sealedAt) {
       verdict.values++;
       keyed.take(value, timestamp, person, offset);

@@ -4,12 +4,22 @@ export interface MetricInfo {
   readonly name: string;
   readonly type: "count" | "sum" | "mean" | "histogram" | "local";
   readonly unit: string;
-  /** Milliseconds. */
-  readonly every: number;
-  /** How long a block is, such as "16m"; reports of devices have none. */
-  readonly estimateEvery: string | null;
+  /** How often a number is published, such as "1m"; reports of devices have none. */
+  readonly every: string | null;
+  /** The periods that have numbers of their own, finest first. */
+  readonly levels: readonly string[];
+  /** When the next number comes, in milliseconds since 1970. */
+  readonly next: number | null;
   readonly epsilon: number;
+  readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
   readonly keys: readonly string[];
+}
+
+export interface About {
+  readonly now: number;
+  /** Whose hours and days. */
+  readonly zone: string;
+  readonly metrics: readonly MetricInfo[];
 }
 
 export interface Estimate {
@@ -23,8 +33,19 @@ export interface Answer extends Estimate {
   readonly from: number;
   readonly to: number;
   readonly complete: boolean;
-  readonly total?: Estimate;
+  /** When there will be more; null if nothing more comes. */
+  readonly next: number | null;
+  readonly total?: Estimate | null;
   readonly quantiles?: readonly (Estimate & { readonly p: number })[];
+  readonly limited?: { readonly share: number };
+  readonly clipped?: { readonly events: number };
+}
+
+export interface Series {
+  readonly period: string;
+  /** Why the service chose this period. */
+  readonly why?: string;
+  readonly answers: readonly Answer[];
 }
 
 export interface Budget {
@@ -53,8 +74,7 @@ async function get(path: string, signal?: AbortSignal): Promise<Response> {
   return response;
 }
 
-export const metrics = async (): Promise<{ now: number; metrics: readonly MetricInfo[] }> =>
-  (await get("v1/metrics")).json() as Promise<{ now: number; metrics: readonly MetricInfo[] }>;
+export const metrics = async (): Promise<About> => (await get("v1/metrics")).json() as Promise<About>;
 
 export const statementText = async (): Promise<string> => (await get("v1/statement?format=text")).text();
 
@@ -66,26 +86,26 @@ export const budget = async (): Promise<{
 export interface Question {
   readonly metric: string;
   readonly key: string | undefined;
-  readonly from: number;
-  readonly to: number;
   readonly quantiles?: readonly number[];
 }
 
-const textOf = ({ metric, key, from, to, quantiles }: Question, every?: string): string =>
+const textOf = ({ metric, key, quantiles }: Question, time: Readonly<Record<string, string>>): string =>
   `v1/query?${new URLSearchParams({
     metric,
-    from: String(from),
-    to: String(to),
     ...(key === undefined ? {} : { key }),
-    ...(every === undefined ? {} : { every }),
     ...(quantiles === undefined ? {} : { quantiles: quantiles.join(",") }),
+    ...time,
   })}`;
 
-export const ask = async (question: Question): Promise<Answer> =>
-  (await get(textOf(question))).json() as Promise<Answer>;
+/** The newest range of a length that ends with a published period. */
+export const askLast = async (question: Question, last: number): Promise<Answer> =>
+  (await get(textOf(question, { last: `${last}ms` }))).json() as Promise<Answer>;
 
-export const askSteps = async (question: Question, step: number): Promise<readonly Answer[]> =>
-  ((await (await get(textOf(question, `${step}ms`))).json()) as { answers: readonly Answer[] }).answers;
+/** One answer per period of [from, to); the service takes the finest period that is not mostly noise. */
+export const askSeries = async (question: Question, from: number, to: number): Promise<Series> =>
+  (
+    await get(textOf(question, { from: String(from), to: String(to), every: "auto" }))
+  ).json() as Promise<Series>;
 
 /** Of a local metric: over all reports there are, since they carry no time. */
 export interface LocalAnswer extends Estimate {

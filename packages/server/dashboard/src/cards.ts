@@ -10,9 +10,9 @@ const row = (...cells: readonly (string | Node)[]): HTMLElement =>
 const head = (...names: readonly string[]): HTMLElement =>
   h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name))));
 
-/** A number, or a dash where noise hides it. */
-const estimate = ({ value, low, high }: Estimate, metric: MetricInfo): string =>
-  value === null || (low === null && high === null) ? "–" : withUnit(value, metric);
+/** A number, or a dash where there is none. */
+const estimate = ({ value }: Estimate, metric: MetricInfo): string =>
+  value === null ? "–" : withUnit(value, metric);
 
 export function percentileRows({ quantiles = [] }: Pick<Answer, "quantiles">, metric: MetricInfo): Node[] {
   return [
@@ -59,8 +59,10 @@ export function keyRows(
   ];
 }
 
+/** The budget as a plan: what a person spends in a day, a month and a year. */
 export function budgetParts(
   { limit, spent, left }: Budget,
+  zone: string,
   metrics: readonly { readonly name: string; readonly epsilon: number; readonly unit: string }[],
 ): Node[] {
   const meter = h("div", {
@@ -74,14 +76,25 @@ export function budgetParts(
     piece.style.width = `${(100 * epsilon) / limit}%`;
     meter.append(piece);
   }
+  const plan = [
+    ["a day", 1],
+    ["a month of 30 days", 30],
+    ["a year", 365],
+  ] as const;
   return [
     h(
       "p",
       {},
       h("strong", {}, `ε = ${amount(spent)}`),
-      ` of ${amount(limit)} for one person, per day; ${left > 0 ? `${amount(left)} is left for more metrics` : "nothing is left for more metrics"}.`,
+      ` of ${amount(limit)} for one person, per day (${zone}); ${left > 0 ? `${amount(left)} is left for more metrics` : "nothing is left for more metrics"}.`,
     ),
     meter,
+    h("p", { class: "hint" }, "A person who is there every day spends:"),
+    h(
+      "table",
+      { id: "plan" },
+      h("tbody", {}, ...plan.map(([words, days]) => row(words, `ε = ${amount(days * spent)}`))),
+    ),
     h(
       "table",
       {},

@@ -7,24 +7,27 @@ import * as api from "./api.js";
 import { budgetParts, keyRows, percentileRows } from "./cards.js";
 import {
   between,
+  fits,
   legendOf,
+  lengthOf,
+  missingWords,
+  nextWords,
   percentile,
-  place,
   QUANTILES,
   RANGES,
   STEPS,
-  stepOf,
-  tick,
   unitOf,
   withUnit,
+  ZoneTimes,
 } from "./words.js";
 
 const MOST_KEYS = 24;
 /** Milliseconds between two rounds of questions. */
 const PACE = 1000;
 
-const chosen = { range: RANGES[1][1], quantile: 0.95 };
+const chosen: { range: number; quantile: number } = { range: RANGES[1][1], quantile: 0.95 };
 let metrics: readonly api.MetricInfo[] = [];
+let times = new ZoneTimes("UTC");
 let chart: StreamChart | undefined;
 let asking = false;
 let again = false;
@@ -36,6 +39,8 @@ const metric = (): api.MetricInfo =>
 function shown(answer: api.Answer, { type }: api.MetricInfo): api.Estimate {
   return type === "histogram" ? answer.quantiles!.find(({ p }) => p === chosen.quantile)! : answer;
 }
+
+const isPublished = ({ from, to }: api.Answer): boolean => to > from;
 
 async function refresh(): Promise<void> {
   if (asking) {
@@ -66,19 +71,14 @@ async function show(current: api.MetricInfo): Promise<void> {
   const question: api.Question = {
     metric: current.name,
     key,
-    from: now - chosen.range,
-    to: now,
     ...(histogram ? { quantiles: QUANTILES } : {}),
   };
-  const step = stepOf(chosen.range, current);
-  // Whole steps only: a part of one would look like a fall.
-  const [from, to] = [Math.ceil(question.from / step) * step, Math.floor(now / step) * step];
-  const [whole, steps] = await Promise.all([
-    api.ask(question),
-    api.askSteps({ ...question, from, to }, step),
+  const [whole, series] = await Promise.all([
+    api.askLast(question, chosen.range),
+    api.askSeries(question, now - chosen.range, now),
   ]);
-  headline(whole, current);
-  draw(steps, question, current);
+  headline(whole, current, now);
+  draw(series, now, current);
   if (histogram) byId("percentiles").replaceChildren(...percentileRows(whole, current));
   await showKeys(question, current);
 }
@@ -96,62 +96,79 @@ async function showLocal(current: api.MetricInfo): Promise<void> {
   byId("percentiles").replaceChildren(...percentileRows(answer, current));
 }
 
-function headline(answer: api.Answer, current: api.MetricInfo): void {
-  const { value, low, high } = shown(answer, current);
+function headline(answer: api.Answer, current: api.MetricInfo, now: number): void {
+  const estimate = shown(answer, current);
+  const { value, low } = estimate;
   const range = RANGES.find(([, length]) => length === chosen.range)![0];
   const what =
     current.type === "histogram"
       ? percentile(chosen.quantile)
       : { count: "events", sum: "sum", mean: "mean", local: "mean" }[current.type];
-  byId("about").textContent = `${current.name}, ${what}, last ${range}`;
-  const published = answer.to > answer.from;
-  const hidden = low === null && high === null;
-  byId("headline").textContent = !published
-    ? "Nothing is published yet"
-    : value === null || hidden
-      ? "–"
-      : withUnit(value, current);
-  const events =
-    answer.total?.value === undefined || answer.total.value === null || hidden
+  const part =
+    answer.complete || !isPublished(answer)
       ? ""
-      : ` From about ${amount(Math.max(0, answer.total.value))} events.`;
-  byId("margin").textContent = published
-    ? `With 95 % probability ${between({ value, low, high }, current)}.${events}`
-    : "The first numbers come when the first ticks are over.";
+      : `, of which ${times.place(answer.from)} to ${times.place(answer.to)} is known`;
+  byId("about").textContent = `${current.name}, ${what}, last ${range}${part}`;
+  const next = nextWords(answer.next, now, times);
+  const missing = missingWords(answer, current);
+  if (!isPublished(answer)) {
+    byId("headline").textContent = "No number yet";
+    byId("margin").textContent = `Nothing has been published of this metric. ${next}`;
+    return;
+  }
+  byId("headline").textContent =
+    value === null
+      ? "Too few events to tell"
+      : current.type !== "histogram" && low !== null && low <= 0
+        ? "Nothing above the noise"
+        : withUnit(value, current);
+  byId("margin").textContent =
+    `With 95 % probability ${between(estimate, current)}.${eventWords(answer, estimate)} ${missing}${next}`;
 }
 
-function draw(steps: readonly api.Answer[], { from, to }: api.Question, current: api.MetricInfo): void {
-  const known = steps.filter((step) => step.to > step.from);
-  // A number without a margin says nothing: there were too few events to tell.
+const eventWords = ({ total }: api.Answer, { value }: api.Estimate): string =>
+  total === undefined || total === null || total.value === null || value === null
+    ? ""
+    : ` From about ${amount(Math.max(0, total.value))} events.`;
+
+/** Periods that have ended, each at its end; a gap where there is no number. The running one would look like a fall. */
+function draw(series: api.Series, now: number, current: api.MetricInfo): void {
+  const ended = series.answers.filter(
+    ({ complete, value, total }) => complete || (value ?? total ?? null) === null,
+  );
   const line = (of: (estimate: api.Estimate) => number | null): Float64Array =>
-    Float64Array.from(known, (step) => {
+    Float64Array.from(ended, (step) => {
       const estimate = shown(step, current);
-      return estimate.low === null && estimate.high === null ? NaN : (of(estimate) ?? NaN);
+      const found = estimate.value === null ? null : of(estimate);
+      return found === null ? NaN : Math.max(0, found);
     });
   const lines = {
-    x: Float64Array.from(known, (step) => step.to),
+    x: Float64Array.from(ended, (step) => step.to),
     private: line(({ value }) => value),
     low: line(({ low }) => low),
     high: line(({ high }) => high),
   };
+  const unit = unitOf(current);
   const words = {
-    tick,
-    place,
+    tick: times.tick,
+    place: times.place,
     value: (value: number) => withUnit(value, current),
-    unit: unitOf(current),
+    unit: `${unit}${["count", "sum"].includes(current.type) ? ` per ${series.period}` : ""} · times in ${times.zone}`,
     steps: STEPS,
   };
-  const options = { words, from, to };
+  const options = { words, from: now - chosen.range, to: now };
   if (chart === undefined) chart = streamChart(byId("chart"), options);
   else chart.change(options);
   chart.show(lines);
-  byId("legend").textContent = legendOf(current, lines.private.some(Number.isNaN));
+  byId("legend").textContent = legendOf(series, lines.private.some(Number.isNaN));
 }
 
 async function showKeys(question: api.Question, current: api.MetricInfo): Promise<void> {
   const keys = current.keys.slice(0, MOST_KEYS);
   const answers = await Promise.all(
-    keys.map(async (key) => [key, shown(await api.ask({ ...question, key }), current)] as const),
+    keys.map(
+      async (key) => [key, shown(await api.askLast({ ...question, key }, chosen.range), current)] as const,
+    ),
   );
   byId("keys").replaceChildren(...keyRows(answers, current));
   const more = current.keys.length - keys.length;
@@ -185,6 +202,7 @@ function segmented<T>(
 
 function pickMetric(): void {
   const current = metric();
+  pickRange(current);
   byId("key-field").hidden = current.keys.length === 0;
   byId("key").replaceChildren(...current.keys.map((key) => h("option", { value: key }, key)));
   byId("keys-card").hidden = current.keys.length === 0;
@@ -194,6 +212,38 @@ function pickMetric(): void {
   void refresh();
 }
 
+/** Ranges that numbers of the metric fill; the one that is chosen stays if it can. */
+function pickRange(current: api.MetricInfo): void {
+  const inputs = [...byId("ranges").querySelectorAll("input")];
+  RANGES.forEach(([, range], i) => {
+    const fitting = fits(range, current);
+    inputs[i]!.disabled = !fitting;
+    inputs[i]!.parentElement!.hidden = !fitting;
+    if (fitting && !fits(chosen.range, current)) {
+      chosen.range = range;
+      inputs[i]!.checked = true;
+    }
+  });
+}
+
+/** A service that has published nothing says so, and when that changes. */
+function showEmpty(about: api.About): void {
+  const first = Math.min(...about.metrics.flatMap(({ next }) => next ?? []));
+  byId("empty").hidden = false;
+  byId("empty").textContent = Number.isFinite(first)
+    ? `This service is empty so far. ${nextWords(first, about.now, times)}`
+    : "This service is empty so far.";
+}
+
+async function isEmpty({ metrics }: api.About): Promise<boolean> {
+  for (const { name, keys, every } of metrics) {
+    if (every === null) return false;
+    const question = { metric: name, key: keys[0] };
+    if (isPublished(await api.askLast(question, lengthOf(every)))) return false;
+  }
+  return true;
+}
+
 function askToken(): void {
   byId("page").hidden = true;
   byId("token").hidden = false;
@@ -201,24 +251,32 @@ function askToken(): void {
 }
 
 async function start(): Promise<void> {
+  let about: api.About;
   try {
-    ({ metrics } = await api.metrics());
+    about = await api.metrics();
   } catch (error) {
     if (error instanceof api.TokenNeeded) return askToken();
     state(false);
     setTimeout(() => void start(), 2000);
     return;
   }
+  ({ metrics } = about);
+  times = new ZoneTimes(about.zone);
   byId("token").hidden = true;
   byId("page").hidden = false;
+  if (await isEmpty(about)) showEmpty(about);
   byId("metric").replaceChildren(...metrics.map(({ name }) => h("option", { value: name }, name)));
   const [statement, budget] = await Promise.all([api.statementText(), api.budget()]);
   byId("statement").textContent = statement;
-  byId("budget").replaceChildren(...budgetParts(budget.budget, budget.metrics));
+  byId("budget").replaceChildren(...budgetParts(budget.budget, about.zone, budget.metrics));
   pickMetric();
   const stop = new AbortController();
   addEventListener("pagehide", () => stop.abort());
-  void api.follow(() => void refresh(), state, stop.signal);
+  const onNews = (): void => {
+    byId("empty").hidden = true;
+    void refresh();
+  };
+  void api.follow(onNews, state, stop.signal);
 }
 
 bindTheme();

@@ -1,5 +1,6 @@
 /** Reads a config file, JSON or TypeScript, and checks it: every mistake at once, each with its path and a remedy. */
 import { Ajv, type ErrorObject } from "ajv";
+import { privateCounter } from "brume";
 import { createJiti } from "jiti";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -14,12 +15,15 @@ export async function loadConfig(path: string): Promise<Config> {
   return checkConfig(await readConfig(path));
 }
 
-async function readConfig(path: string): Promise<unknown> {
+/** The file as it is, not checked. */
+export async function readConfig(path: string): Promise<unknown> {
   if (/\.[cm]?[jt]s$/.test(path)) {
     try {
-      return await createJiti(import.meta.url).import(resolve(path), { default: true });
+      // No cache on disk: by default it is in the shared temporary folder, where others of this machine may write.
+      const jiti = createJiti(import.meta.url, { fsCache: false, moduleCache: false });
+      return await jiti.import(resolve(path), { default: true });
     } catch (cause) {
-      throw new Refusal(`config: cannot load ${path}: ${(cause as Error).message}`, { cause });
+      throw new Refusal(`config: cannot load ${path}: ${loadProblem(cause)}`, { cause });
     }
   }
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
@@ -31,17 +35,53 @@ async function readConfig(path: string): Promise<unknown> {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new Refusal(`config: expected JSON in ${path}: ${(cause as Error).message}`, { cause });
+    throw new Refusal(`config: expected JSON in ${path}, got a mistake${placeOf(text, cause)}; correct it`, {
+      cause,
+    });
   }
+}
+
+/** " in line 3, column 7". The parser's own message quotes the file, which may hold a secret by mistake. */
+function placeOf(text: string, cause: unknown): string {
+  const [, position] = /position (\d+)/.exec((cause as Error).message) ?? [];
+  if (position === undefined) return text.trim() === "" ? ": it is empty" : " at its end";
+  const before = text.slice(0, Number(position)).split("\n");
+  return ` in line ${before.length}, column ${before.at(-1)!.length + 1}`;
+}
+
+/** What a program says about itself; of one that cannot be read only where, since the message quotes it. */
+function loadProblem(cause: unknown): string {
+  const { name, message } = cause as Error;
+  if (name !== "SyntaxError" && !/ParseError|SyntaxError/.test(message)) return message;
+  const [, line, column] = /[:(](\d+):(\d+)/.exec(message) ?? [];
+  return line === undefined ? "a mistake in its syntax" : `a mistake in line ${line}, column ${column}`;
 }
 
 /** The same object, once it is known to be a config. */
 export function checkConfig(config: unknown): Config {
-  const problems = validate(config)
-    ? metricProblems(config)
-    : [...new Set(leaves(validate.errors ?? []).map(inWords))];
+  const problems = configProblems(config);
   if (problems.length > 0) throw new Refusal(`config: ${problems.join("\nconfig: ")}`);
   return config as Config;
+}
+
+/** Everything that is wrong: parts that the schema accepts are looked at closely, whatever is wrong with others. */
+export function configProblems(config: unknown): string[] {
+  if (validate(config)) return metricProblems(config);
+  const errors = validate.errors ?? [];
+  const { metrics, epsilon, zone } = Object(config) as Partial<Config>;
+  const isWrong = (path: string): boolean =>
+    errors.some(({ instancePath }) => instancePath === path || instancePath.startsWith(`${path}/`));
+  const right = Object.entries(
+    isWrong("/metrics") && typeof metrics !== "object" ? {} : (metrics ?? {}),
+  ).filter(([name]) => !isWrong(`/metrics/${name}`));
+  const limit = typeof epsilon === "number" && !isWrong("/epsilon") ? epsilon : Infinity;
+  return [
+    ...new Set(leaves(errors).map(inWords)),
+    ...metricProblems({
+      ...{ key: { env: "UNUSED" }, epsilon: limit, metrics: Object.fromEntries(right) },
+      ...(typeof zone === "string" && !isWrong("/zone") ? { zone } : {}),
+    }),
+  ];
 }
 
 /** Of a choice between forms, the mistakes inside the form that came closest say more than the choice itself. */
@@ -59,17 +99,30 @@ function inWords({ instancePath, keyword, params, message, data, schema: wanted 
   const given = params as Record<string, unknown>;
   switch (keyword) {
     case "additionalProperties":
+      if (path.startsWith("metrics.") && formerOption(String(given["additionalProperty"])) !== undefined)
+        return `${path}.${formerOption(String(given["additionalProperty"]))}`;
       return `${path}: unknown field ${JSON.stringify(given["additionalProperty"])}; remove it, or see brume.schema.json for the fields there are`;
     case "required":
       return `${path}: expected the field ${JSON.stringify(given["missingProperty"])}, got none; add it`;
     case "enum":
-      return `${path}: expected one of ${(wanted as unknown[]).join(", ")}, got ${shown(data)}`;
+      return `${path}: expected one of ${(wanted as unknown[]).join(", ")}, got ${shown(path, data)}`;
     case "oneOf":
-      return `${path}: expected ${formsOf(path)}, got ${shown(data)}`;
+      return `${path}: expected ${formsOf(path)}, got ${shown(path, data)}`;
     case "pattern":
-      return `${path}: expected text like ${String(given["pattern"])}, got ${shown(data)}`;
+      return `${path}: expected text like ${String(given["pattern"])}, got ${shown(path, data)}`;
     default:
-      return `${path}: ${message ?? keyword}, got ${shown(data)}`;
+      return `${path}: ${message ?? keyword}, got ${shown(path, data)}`;
+  }
+}
+
+/** What the library says of an option of earlier versions; undefined for any other name. */
+function formerOption(name: string): string | undefined {
+  try {
+    privateCounter({ epsilon: 1, every: "1h", [name]: 0 });
+    return undefined;
+  } catch (error) {
+    const { message } = error as Error;
+    return message.includes("no longer an option") ? message : undefined;
   }
 }
 
@@ -81,13 +134,20 @@ function formsOf(path: string): string {
       '{ "sqlite": "./state" } or { "postgres": { "env": "DATABASE_URL" } } or { "kafka": { "brokers": ["host:9092"] } }',
     keys: 'a list of names, or { "prefix": "shop-", "from": 1, "to": 500 }',
     threshold: 'a number above 0, or "noisy-max"',
-    holdout: 'a duration such as "10m"; for a local metric a number of reports',
+    holdout: 'a duration such as "1d"; for a local metric a number of reports',
+    perPerson: 'a number of events, or { "events": 5, "perHour": 1 }, or { "sum": 100 }',
   };
   return forms[field] ?? '{ "env": "NAME" } or { "file": "path" }: secrets do not stand in the file';
 }
 
-/** A config is public; long parts of it are cut. */
-function shown(data: unknown): string {
+/** Fields that hold a secret if somebody writes it where its name belongs. */
+const SECRET = /^(key|tokens|store)(\.|$)/;
+
+/** A value of the config in a message. What may be a secret, or hold one, is not repeated. */
+function shown(path: string, data: unknown): string {
+  if (Array.isArray(data)) return "a list";
+  if (typeof data === "object" && data !== null) return "an object";
+  if (SECRET.test(path)) return `a ${typeof data}`;
   const text = JSON.stringify(data) ?? "nothing";
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

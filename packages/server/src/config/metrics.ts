@@ -1,28 +1,25 @@
 /** The metrics of a config with every default filled in, and what a schema cannot say about them. */
 import {
-  type CounterOptions,
   type EventStreamOptions,
+  type HistogramMetric,
   type HistogramOptions,
-  privateCounter,
   privateHistogram,
   privateStream,
+  type StreamMetric,
 } from "brume";
 import { milliseconds } from "./duration.js";
-import type { Config, MetricConfig, MetricType } from "./types.js";
+import type { Config, MetricConfig, MetricType, PerPersonConfig } from "./types.js";
 
-/** What the streams of one metric are made with, but for name and clock. */
-export type StreamOptions =
-  | HistogramOptions
-  | (CounterOptions & { readonly of: "count" })
-  | (EventStreamOptions & { readonly max: number });
+/** What the hub makes a metric of, but for its keys. */
+export type StreamOptions = Omit<StreamMetric, "keys"> | Omit<HistogramMetric, "keys">;
 
 export interface Metric {
   readonly name: string;
   readonly type: MetricType;
   /** For one person and day, one event, or one report. */
   readonly epsilon: number;
-  /** How many events of one person and day count; undefined where events are protected, not people. */
-  readonly perPerson: number | undefined;
+  /** What counts of one person and day; undefined where events are protected, not people. */
+  readonly perPerson: PerPersonConfig | undefined;
   readonly unit: string;
   /** All keys; [""] without keys. */
   readonly keys: readonly string[];
@@ -31,18 +28,18 @@ export interface Metric {
   readonly every: number;
   readonly lateness: number;
   readonly skew: number;
+  /** Undefined for a local metric. */
   readonly options: StreamOptions | undefined;
-  readonly local: { readonly max: number; readonly holdout: number } | undefined;
+  readonly local: { readonly max: number; readonly holdout: number; readonly reports: number } | undefined;
 }
 
-export const DAY = 86_400_000;
 const MOST_STREAMS = 100_000;
 /** Which fields a type needs, and which it may have beside those of all types. */
 const NEEDS: Readonly<Record<MetricType, readonly string[]>> = {
-  count: [],
-  sum: ["max"],
-  mean: ["max"],
-  histogram: [],
+  count: ["every"],
+  sum: ["every", "max"],
+  mean: ["every", "max"],
+  histogram: ["every"],
   local: ["max"],
 };
 const TAKES: Readonly<Record<MetricType, readonly string[]>> = {
@@ -53,17 +50,7 @@ const TAKES: Readonly<Record<MetricType, readonly string[]>> = {
   local: ["max", "holdout"],
 };
 const ONLY_SOME = ["max", "min", "buckets", "edges", "threshold", "holdout"];
-const NOT_LOCAL = [
-  "protect",
-  "keys",
-  "every",
-  "lateness",
-  "skew",
-  "perTick",
-  "finest",
-  "maxRange",
-  "history",
-];
+const NOT_LOCAL = ["protect", "keys", "every", "levels", "lateness", "skew", "history"];
 
 export function metricsOf({ metrics }: Config): Metric[] {
   return Object.entries(metrics).map(([name, config]) => resolveMetric(name, config));
@@ -72,7 +59,7 @@ export function metricsOf({ metrics }: Config): Metric[] {
 export function resolveMetric(name: string, config: MetricConfig): Metric {
   const { type, epsilon, unit = "" } = config;
   const local = type === "local";
-  const perPerson = config.protect === "event" ? undefined : (config.perPerson ?? (local ? 1 : 10));
+  const perPerson = config.protect === "event" ? undefined : limitOf(config.perPerson ?? 1);
   const keys = keysOf(config);
   return {
     name,
@@ -82,13 +69,21 @@ export function resolveMetric(name: string, config: MetricConfig): Metric {
     unit,
     keys: keys ?? [""],
     hasKeys: keys !== undefined,
-    every: milliseconds(config.every ?? "10s"),
-    lateness: milliseconds(config.lateness ?? "5s"),
+    every: milliseconds(config.every ?? "1h"),
+    lateness: milliseconds(config.lateness ?? LATENESS),
     skew: milliseconds(config.skew ?? "1m"),
-    options: local ? undefined : streamOptions(config, perPerson ?? 1),
-    local: local ? { max: config.max!, holdout: Number(config.holdout ?? 65_536) } : undefined,
+    options: local ? undefined : streamOptions(config, perPerson),
+    local: local
+      ? { max: config.max!, holdout: Number(config.holdout ?? 65_536), reports: perPerson!.events! }
+      : undefined,
   };
 }
+
+/** Senders that collect events for up to a minute are in time. */
+const LATENESS = "1m";
+
+const limitOf = (perPerson: number | PerPersonConfig): PerPersonConfig =>
+  typeof perPerson === "number" ? { events: perPerson } : perPerson;
 
 function keysOf({ keys }: MetricConfig): readonly string[] | undefined {
   if (keys === undefined || isList(keys)) return keys;
@@ -97,76 +92,70 @@ function keysOf({ keys }: MetricConfig): readonly string[] | undefined {
 
 const isList = (keys: NonNullable<MetricConfig["keys"]>): keys is readonly string[] => Array.isArray(keys);
 
-/** How many streams a metric has, without making the list. */
+/** How many keys a metric has, without making the list. */
 function keyCount({ keys }: MetricConfig): number {
   return keys === undefined ? 1 : isList(keys) ? keys.length : keys.to - keys.from + 1;
 }
 
-/**
- * At most k events of a person count in all streams of the metric together, and each event is in one stream. So each
- * stream protects one event at ε/k, and the metric one person at ε.
- */
-function streamOptions(config: MetricConfig, k: number): StreamOptions {
-  const { type, max, min, buckets, edges, threshold, holdout, finest, maxRange, history } = config;
+function streamOptions(config: MetricConfig, perPerson: PerPersonConfig | undefined): StreamOptions {
+  const { type, epsilon, levels, max, min, buckets, edges, threshold, holdout, history } = config;
   const common = {
-    epsilon: k === 1 ? config.epsilon : shareOf(config.epsilon, k),
-    every: config.every ?? "10s",
-    lateness: config.lateness ?? "5s",
+    epsilon,
+    every: config.every!,
+    lateness: config.lateness ?? LATENESS,
     skew: config.skew ?? "1m",
-    perTick: config.perTick ?? 100,
-    ...(finest === undefined ? {} : { finest }),
-    ...(maxRange === undefined ? {} : { maxRange }),
+    ...(levels === undefined ? {} : { levels }),
+    ...(perPerson === undefined ? {} : { perPerson }),
     ...(history === undefined ? {} : { history }),
   };
   if (type === "count") return { ...common, of: "count" };
   if (type === "histogram")
     return { ...common, edges: edges ?? { min: min!, max: max!, buckets: buckets ?? 64 } };
-  const chosen = threshold ?? max!;
   return {
     ...common,
     of: type as "sum" | "mean",
     max: max!,
-    threshold: chosen,
-    ...(chosen === "noisy-max" && holdout !== undefined ? { holdout } : {}),
+    ...(threshold === undefined ? {} : { threshold }),
+    ...(typeof holdout === "string" ? { holdout } : {}),
   };
 }
 
-/** Below ε/k: with u = 2⁻⁵³, k·(ε/k)(1 + u)(1 − 2u)(1 + u) = ε(1 − 3u² − 2u³) < ε. */
-const shareOf = (epsilon: number, k: number): number => (epsilon / k) * (1 - Number.EPSILON);
-
-/** What is wrong, in words. */
+/** What is wrong, in words. A metric that is wrong in itself is not asked about again. */
 export function metricProblems(config: Config): string[] {
   const entries = Object.entries(config.metrics);
-  const single = entries.flatMap(([name, metric]) => problemsOf(`metrics.${name}`, metric));
-  if (single.length > 0) return single;
   const streams = entries.reduce((sum, [, metric]) => sum + keyCount(metric), 0);
-  if (streams > MOST_STREAMS)
-    return [`metrics: expected at most ${MOST_STREAMS} keys in all, got ${streams}; list fewer keys`];
-  const wrong = entries.flatMap(([name, metric]) => libraryProblem(`metrics.${name}`, name, metric));
-  if (wrong.length > 0) return wrong;
+  const tooMany = streams > MOST_STREAMS;
+  const zone = zoneProblem(config.zone);
+  const single = entries.flatMap(([name, metric]) => {
+    const problems = problemsOf(`metrics.${name}`, metric);
+    return problems.length > 0 || tooMany ? problems : libraryProblem(`metrics.${name}`, name, metric);
+  });
+  const many = tooMany
+    ? [`metrics: expected at most ${MOST_STREAMS} keys in all, got ${streams}; list fewer keys`]
+    : [];
   const spent = budgetOf(config);
   // Decimal numbers such as 0.1 + 0.2 are off by a rounding: what counts is what the odometer adds up exactly.
-  return spent <= config.epsilon * (1 + 1e-12)
-    ? []
-    : [
-        `epsilon: expected metrics that spend at most ε = ${config.epsilon} of a person and day, got ${Number(spent.toPrecision(12))}; lower their epsilon, or raise this one`,
-      ];
+  const budget =
+    spent <= config.epsilon * (1 + 1e-12)
+      ? []
+      : [
+          `epsilon: expected metrics that spend at most ε = ${config.epsilon} of a person and day, got ${Number(spent.toPrecision(12))}; lower their epsilon, or raise this one`,
+        ];
+  return [...zone, ...single, ...many, ...budget];
 }
 
 /** ε of a person and day over all metrics that protect people. */
 function budgetOf({ metrics }: Config): number {
-  return Object.values(metrics)
-    .filter(({ protect }) => protect !== "event")
-    .reduce((sum, metric) => sum + personEpsilon(metric), 0);
+  return Object.entries(metrics)
+    .filter(([, { protect }]) => protect !== "event")
+    .reduce((sum, [, metric]) => sum + costOf(metric), 0);
 }
 
+const costOf = ({ type, epsilon, perPerson }: MetricConfig): number =>
+  type === "local" && typeof perPerson === "number" ? epsilon * perPerson : epsilon;
+
 /** What a metric costs a person and day. A device sends `perPerson` reports at ε each. */
-export const personEpsilon = ({
-  type,
-  epsilon,
-  perPerson,
-}: Pick<MetricConfig, "type" | "epsilon"> & { readonly perPerson?: number | undefined }): number =>
-  type === "local" ? epsilon * (perPerson ?? 1) : epsilon;
+export const personEpsilon = ({ epsilon, local }: Metric): number => epsilon * (local?.reports ?? 1);
 
 function problemsOf(path: string, metric: MetricConfig): string[] {
   const { type } = metric;
@@ -184,16 +173,32 @@ function problemsOf(path: string, metric: MetricConfig): string[] {
   if (type === "histogram" && metric.edges === undefined)
     for (const field of ["min", "max"] as const)
       if (metric[field] === undefined) problems.push(missing(path, type, field));
-  if (type === "local" && typeof metric.holdout === "string")
-    problems.push(
-      `${path}.holdout: expected a number of reports for type local, got ${JSON.stringify(metric.holdout)}`,
-    );
-  if (type !== "local" && typeof metric.holdout === "number")
-    problems.push(`${path}.holdout: expected a duration such as "10m", got ${metric.holdout}`);
+  return [...problems, ...holdoutProblems(path, metric), ...personProblems(path, metric)];
+}
+
+function holdoutProblems(path: string, { type, holdout }: MetricConfig): string[] {
+  if (type === "local" && typeof holdout === "string")
+    return [
+      `${path}.holdout: expected a number of reports for type local, got ${JSON.stringify(holdout)}; give a number`,
+    ];
+  if (type !== "local" && typeof holdout === "number")
+    return [`${path}.holdout: expected a duration such as "1d", got ${holdout}; give its unit`];
+  return [];
+}
+
+function personProblems(path: string, metric: MetricConfig): string[] {
+  const { type, protect, perPerson } = metric;
+  const problems: string[] = [];
   if (keyCount(metric) <= 0)
     problems.push(`${path}.keys: expected from ≤ to, got none between them; turn them around`);
-  if (metric.protect === "event" && metric.perPerson !== undefined)
+  if (protect === "event" && perPerson !== undefined)
     problems.push(`${path}.perPerson: expected none with protect: event; remove one of the two`);
+  if (type === "local" && typeof perPerson === "object")
+    problems.push(`${path}.perPerson: expected a number of reports for type local; give a number`);
+  if (type !== "local" && protect !== "event" && perPerson === undefined)
+    problems.push(
+      `${path}: expected the field "perPerson", how many events of a person and day count, got none; add it, or protect: "event"`,
+    );
   return problems;
 }
 
@@ -204,14 +209,23 @@ const missing = (path: string, type: string, field: string): string =>
 function libraryProblem(path: string, name: string, config: MetricConfig): string[] {
   const { options } = resolveMetric(name, config);
   if (options === undefined) return [];
+  return libraryWords(() =>
+    "edges" in options
+      ? privateHistogram(options as HistogramOptions)
+      : privateStream(options as EventStreamOptions),
+  ).map((message) => `${path}.${message}`);
+}
+
+/** Asked once, not for every metric. */
+function zoneProblem(zone = "UTC"): string[] {
+  return libraryWords(() => privateStream({ of: "count", epsilon: 1, every: "1d", zone }));
+}
+
+function libraryWords(make: () => unknown): string[] {
   try {
-    if ("edges" in options) privateHistogram(options);
-    else if (options.of === "count") {
-      const { of: _, ...counter } = options;
-      privateCounter(counter);
-    } else privateStream(options);
+    make();
     return [];
   } catch (error) {
-    return [`${path}.${(error as Error).message}`];
+    return [(error as Error).message];
   }
 }

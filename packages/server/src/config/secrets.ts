@@ -1,5 +1,5 @@
 /** Secrets: from an environment variable or a file, never from the config itself. No message holds one. */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { Refusal } from "../refusal.js";
 import type { Secret } from "./types.js";
 
@@ -13,12 +13,30 @@ export function readSecret(path: string, secret: Secret): string {
 
 function readFile(path: string, file: string): string {
   try {
+    checkMode(path, file);
     return readFileSync(file, "utf8");
   } catch (cause) {
+    if (cause instanceof Refusal) throw cause;
     throw new Refusal(`${path}: cannot read the file ${file}; create it, or let this user read it`, {
       cause,
     });
   }
+}
+
+/**
+ * Refuses a secret that other users of the machine may change, or read. A mounted secret belongs to another user and is
+ * readable to all of its container, so reading is refused only if the file is this user's own.
+ */
+function checkMode(path: string, file: string): void {
+  const user = process.getuid?.();
+  if (user === undefined) return; // Windows has no such modes
+  const { mode, uid } = statSync(file);
+  const others =
+    (mode & 0o022) !== 0 ? "write to" : (mode & 0o044) !== 0 && uid === user ? "read" : undefined;
+  if (others !== undefined)
+    throw new Refusal(
+      `${path}: expected a file that only this user may read, got mode 0${(mode & 0o777).toString(8)}, so that others may ${others} ${file}; run: chmod 600 ${file}`,
+    );
 }
 
 /** The key of the state: 32 bytes. */

@@ -3,10 +3,19 @@ export type Secret = { readonly env: string } | { readonly file: string };
 
 export type MetricType = "count" | "sum" | "mean" | "histogram" | "local";
 
+/** What counts of a person and day. */
+export interface PerPersonConfig {
+  readonly events?: number;
+  readonly perHour?: number;
+  readonly sum?: number;
+}
+
 export interface MetricConfig {
   readonly type: MetricType;
   readonly epsilon: number;
-  readonly perPerson?: number;
+  readonly every?: string;
+  readonly levels?: readonly string[];
+  readonly perPerson?: number | PerPersonConfig;
   readonly protect?: "person" | "event";
   readonly unit?: string;
   readonly keys?: readonly string[] | { readonly prefix: string; readonly from: number; readonly to: number };
@@ -16,25 +25,23 @@ export interface MetricConfig {
   readonly edges?: readonly number[];
   readonly threshold?: number | "noisy-max";
   readonly holdout?: string | number;
-  readonly every?: string;
   readonly lateness?: string;
   readonly skew?: string;
-  readonly perTick?: number;
-  readonly finest?: string;
-  readonly maxRange?: string;
-  readonly history?: string;
+  readonly history?: { readonly days?: string; readonly hours?: string; readonly finer?: string };
 }
 
 export interface Config {
   readonly $schema?: string;
   readonly epsilon: number;
+  readonly zone?: string;
   readonly key: Secret;
   readonly metrics: Readonly<Record<string, MetricConfig>>;
   readonly store?:
     | { readonly sqlite: string }
     | { readonly postgres: Secret }
     | { readonly kafka: { readonly brokers: readonly string[]; readonly prefix?: string } };
-  readonly listen?: { readonly host?: string; readonly port?: number };
+  readonly mark?: string;
+  readonly listen?: { readonly host?: string; readonly port?: number; readonly names?: readonly string[] };
   readonly tokens?: { readonly write?: Secret; readonly read?: Secret; readonly metrics?: Secret };
   readonly cors?: readonly string[];
   readonly statsd?: { readonly host?: string; readonly port: number };

@@ -1,17 +1,16 @@
 /** What the service publishes and promises: `/v1/metrics` and `/v1/statement`. */
 import type { FastifyInstance } from "fastify";
-import type { Service } from "../service.js";
+import type { Answer, ServedMetric, Service } from "../service.js";
 import { explainService, serviceStatement } from "../statement.js";
 import { errorAnswers } from "./events.js";
 
 export function aboutRoutes(app: FastifyInstance, service: Service): void {
-  const { engine } = service;
   app.get(
     "/v1/metrics",
     {
       config: { access: "read" },
       schema: {
-        summary: "What is published: metrics, their keys and units",
+        summary: "What is published: metrics, their keys, units and periods, and when the next number comes",
         security: [{}, { bearer: [] }],
         response: {
           200: { description: "Metrics.", type: "object", additionalProperties: true },
@@ -19,14 +18,13 @@ export function aboutRoutes(app: FastifyInstance, service: Service): void {
         },
       },
     },
-    () => ({
-      now: engine.time,
-      metrics: [...engine.metrics].map((live) => {
-        const { name, type, unit, keys, hasKeys, every, epsilon, perPerson } = live.metric;
-        const estimateEvery = engine.stream(live, keys[0] ?? "")?.statement().block ?? null;
-        return { name, type, unit, every, estimateEvery, epsilon, perPerson, keys: hasKeys ? keys : [] };
-      }),
-    }),
+    async () => {
+      const { now, zone, turns } = service;
+      const metrics = await turns.read(() =>
+        Promise.all([...service.metrics.values()].map((served) => aboutMetric(service, served))),
+      );
+      return { now, zone, metrics };
+    },
   );
   app.get<{ Querystring: { format?: "json" | "text" } }>(
     "/v1/statement",
@@ -52,11 +50,20 @@ export function aboutRoutes(app: FastifyInstance, service: Service): void {
         },
       },
     },
-    (request, reply) => {
-      const statement = serviceStatement(service);
+    async (request, reply) => {
+      const statement = await serviceStatement(service);
       return request.query.format === "text"
         ? reply.type("text/plain; charset=utf-8").send(explainService(statement))
         : reply.send(statement);
     },
   );
+}
+
+async function aboutMetric(service: Service, { metric }: ServedMetric): Promise<object> {
+  const { name, type, unit, keys, hasKeys, every, epsilon, perPerson, options } = metric;
+  const about = { name, type, unit, epsilon, perPerson: perPerson ?? null, keys: hasKeys ? keys : [] };
+  if (options === undefined) return { ...about, every: null, levels: [], next: null };
+  const { levels, standardErrors } = await service.statement(metric);
+  const { next } = (await service.ask(name, keys[0]!, { last: every }, {})) as Answer;
+  return { ...about, every: levels[0], levels, standardErrors, next };
 }

@@ -12,7 +12,7 @@ import type { Limits, Service } from "../service.js";
 import { aboutRoutes } from "./about.js";
 import { accessHook, type Tokens } from "./access.js";
 import { dashboardRoutes } from "./dashboard.js";
-import { documentOf } from "./document.js";
+import { documentOf, documentRoute } from "./document.js";
 import { answerError } from "./errors.js";
 import { eventRoutes } from "./events.js";
 import { liveRoutes } from "./live.js";
@@ -68,8 +68,8 @@ export async function prepare(
 }
 
 export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { service }) => {
-  const gauges = new Gauges(service);
-  await prepare(app, service, documentOf(service.engine.metrics));
+  const gauges = new Gauges(service, tokensOf(service.config).metrics !== undefined);
+  await prepare(app, service, documentOf(service.metrics.values()));
   app.addHook("onResponse", (request, reply, done) => {
     const route = request.routeOptions.url;
     if (route !== undefined && READS.includes(request.method) && !INTAKE.includes(route))
@@ -78,16 +78,17 @@ export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { serv
   });
   // After the plugins above, which look at routes as they are added.
   await app.register(async (routes: FastifyInstance) => {
-    eventRoutes(routes, service);
-    otlpRoutes(routes, service);
+    const { limits, turns } = service;
+    eventRoutes(routes, { intake: service, limits, turns });
+    otlpRoutes(routes, { intake: service, limits, turns });
     queryRoutes(routes, service);
     liveRoutes(routes, service);
     aboutRoutes(routes, service);
-    operationRoutes(routes, service.engine);
+    operationRoutes(routes, service);
     metricsRoute(routes, gauges);
     await routes.register((local) => Promise.resolve(localRoutes(local, service)));
     await routes.register(dashboardRoutes);
-    routes.get("/openapi.json", { schema: { hide: true } }, () => app.swagger());
+    documentRoute(routes, () => app.swagger());
   });
 };
 

@@ -3,6 +3,7 @@
  * the same by code, which is faster than a choice between schemas for every event.
  */
 import type { SwaggerTransform } from "@fastify/swagger";
+import type { FastifyInstance } from "fastify";
 import type { Metric } from "../config/metrics.js";
 import { BATCH, EVENT, FARTHEST, ISO } from "./events.js";
 import { NAMED, REPORTS } from "./local.js";
@@ -26,6 +27,14 @@ export function documentOf(known: Iterable<{ readonly metric: Metric }>): Swagge
     const changed = [...own].find(([path]) => url.endsWith(path))?.[1];
     return { ...rest, schema: { ...schema, ...changed }, url };
   };
+}
+
+/** `GET /openapi.json`, serialised once. It names the metrics, so it needs the token to read. */
+export function documentRoute(app: FastifyInstance, document: () => object): void {
+  let text: string | undefined;
+  app.get("/openapi.json", { config: { access: "read" }, schema: { hide: true } }, (_, reply) =>
+    reply.type("application/json; charset=utf-8").send((text ??= JSON.stringify(document()))),
+  );
 }
 
 function eventsBody(metrics: readonly Metric[]): object {
@@ -76,7 +85,8 @@ function queryFields(metrics: readonly Metric[]): object {
       metric: { ...properties.metric, enum: metrics.map((metric) => metric.name) },
       from: withPattern(TIME, properties.from),
       to: withPattern(TIME, properties.to),
-      every: withPattern(`^${DURATION}$`, properties.every),
+      last: withPattern(`^${DURATION}$`, properties.last),
+      every: withPattern(`^(${DURATION}|1w|1mo|auto)$`, properties.every),
       quantiles: withPattern(list, properties.quantiles),
       confidence: withPattern(`^${SHARE}$`, properties.confidence),
     },

@@ -1,6 +1,7 @@
 /** Errors as answers. They name the field, what was expected and what to do; never a value, a key or an id. */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { Busy, Unavailable } from "../engine/engine.js";
+import { Busy, KeyReused, Unavailable } from "../submission.js";
+import { Abandoned, TooManyReads } from "../turns.js";
 
 /** A request that makes no sense; the message is shown. */
 export class BadRequest extends Error {
@@ -25,6 +26,7 @@ export const ERROR_SCHEMA = {
 /** What a person may read about errors that the framework found: its own texts quote what came. */
 const WORDS: Readonly<Record<number, string>> = {
   400: "request: expected a body of the stated type and form",
+  403: "origin: expected this service's own, or one that cors lists",
   401: "authorization: expected a valid bearer token",
   404: "path: expected one of /openapi.json",
   405: "method: expected one that /openapi.json lists for this path",
@@ -32,6 +34,7 @@ const WORDS: Readonly<Record<number, string>> = {
   413: "request: expected fewer bytes; send smaller batches",
   414: "path: expected a shorter one",
   415: "content-type: expected application/json or application/x-ndjson, plain or with content-encoding gzip",
+  421: "host: expected a name of this machine, or one that listen.names lists",
   429: "rate: expected fewer requests; wait as Retry-After says",
   431: "headers: expected fewer bytes",
 };
@@ -43,9 +46,26 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
       error: "load: too many events wait for the store; wait as Retry-After says, then send them again",
     };
   }
+  if (error instanceof TooManyReads) {
+    void reply.code(503).header("retry-after", error.seconds);
+    return {
+      error: "load: too many questions wait for their answers; wait as Retry-After says, then ask again",
+    };
+  }
+  if (error instanceof Abandoned) {
+    void reply.code(503);
+    return { error: "request: the connection was closed before the answer" };
+  }
   if (error instanceof Unavailable) {
     void reply.code(503).header("retry-after", 5);
     return { error: error.message };
+  }
+  if (error instanceof KeyReused) {
+    void reply.code(422);
+    return {
+      error:
+        "idempotency-key: expected a new one, since another batch had it; nothing of this request was taken",
+    };
   }
   if (error instanceof BadRequest) {
     void reply.code(error.statusCode);

@@ -1,27 +1,20 @@
 /** `POST /v1/events`: batches of events as JSON or lines of JSON. Acknowledged means stored. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { CheckedEvent } from "../engine/batch.js";
-import { Unavailable } from "../engine/engine.js";
-import type { Metric } from "../config/metrics.js";
 import type { Limits } from "../service.js";
+import { type CheckedEvent, type Named, Unavailable } from "../submission.js";
+import type { Turns } from "../turns.js";
 import { BadRequest, ERROR_SCHEMA } from "./errors.js";
 
-/** Where events go: the engine, or the topics of a cluster. */
+/** Where events go: the hub, or the topics of a cluster. */
 export interface Intake<M extends Named> {
   metric(name: string): M | undefined;
   /** Resolves when they are stored. A repeated request key counts once. */
-  submit(events: readonly EventOf<M>[], requestKey?: string): Promise<void>;
+  submit(events: readonly CheckedEvent<M>[], requestKey?: string): Promise<void>;
 }
-
-interface Named {
-  readonly metric: Metric;
-}
-
-/** An event whose form is checked, of a metric as the intake knows it. */
-export type EventOf<M> = Omit<CheckedEvent, "metric"> & { readonly metric: M };
 
 export interface IntakeOptions<M extends Named> {
-  readonly engine: Intake<M>;
+  readonly intake: Intake<M>;
+  readonly turns: Turns;
   readonly limits: Limits;
 }
 
@@ -68,6 +61,9 @@ export const BATCH = {
   properties: { events: { type: "array", minItems: 1, items: EVENT } },
 } as const;
 
+/** Characters of a person's id. */
+const LONGEST_ID = 4096;
+
 const ACCEPTED = {
   type: "object",
   required: ["accepted"],
@@ -75,7 +71,7 @@ const ACCEPTED = {
   properties: { accepted: { type: "integer", description: "Events of the request. They are stored." } },
 } as const;
 
-const ERRORS = [400, 401, 413, 415, 429, 503] as const;
+const ERRORS = [400, 401, 413, 415, 422, 429, 503] as const;
 
 export const errorAnswers = (...codes: readonly number[]) =>
   Object.fromEntries(codes.map((code) => [code, { description: "Refused.", ...ERROR_SCHEMA }]));
@@ -89,11 +85,9 @@ export const FARTHEST = 8.64e15;
 
 export function eventRoutes<M extends Named>(
   app: FastifyInstance,
-  { engine, limits }: IntakeOptions<M>,
+  { intake, limits, turns }: IntakeOptions<M>,
 ): void {
-  app.addContentTypeParser("application/x-ndjson", { parseAs: "string" }, (_, body, done) =>
-    done(null, body),
-  );
+  addParsers(app, turns);
   app.post<{ Body: { events: RawEvent[] } | string | undefined; Headers: { "idempotency-key"?: string } }>(
     "/v1/events",
     {
@@ -102,7 +96,7 @@ export function eventRoutes<M extends Named>(
       schema: {
         summary: "Send events",
         description:
-          "The answer comes after the events are stored. Send the same Idempotency-Key again after a timeout: the batch counts once.",
+          "The answer comes after the events are stored. Send the same Idempotency-Key again after a timeout: the batch counts once. With other events it is refused (422).",
         security: [{ bearer: [] }],
         headers: {
           type: "object",
@@ -128,21 +122,49 @@ export function eventRoutes<M extends Named>(
       // Without a content type there is no body, and no schema is asked.
       if (typeof request.body !== "string" && request.body?.events === undefined)
         throw new BadRequest("body: expected events as application/json or application/x-ndjson");
-      const raw = typeof request.body === "string" ? parseLines(request, request.body) : request.body.events;
-      if (raw.length > limits.batch)
-        throw new BadRequest(
-          `events: expected at most ${limits.batch}, got ${raw.length}; send smaller batches`,
-        );
-      const events = checkEvents((name) => engine.metric(name), raw);
+      const raw =
+        typeof request.body === "string"
+          ? parseLines(request, request.body, limits.batch)
+          : request.body.events;
+      checkBatch(raw.length, limits.batch);
+      const events = checkEvents((name) => intake.metric(name), raw);
+      if (raw.length > LONG_BATCH) await turns.turn();
       const requestKey = request.headers["idempotency-key"];
-      await withTimeout(engine.submit(events, requestKey), limits.timeout);
+      await withTimeout(intake.submit(events, requestKey), limits.timeout);
       return reply.code(202).send({ accepted: raw.length });
     },
   );
 }
 
-function parseLines(request: FastifyRequest, text: string): RawEvent[] {
+/** Events of a batch that takes milliseconds to hand over. */
+const LONG_BATCH = 1000;
+/** Characters of a body that takes milliseconds to parse and check. */
+const LONG_BODY = 1 << 16;
+
+/** Parsers of events. Long bodies get a turn of the event loop each: parsing and checking one takes up to 30 ms. */
+function addParsers(app: FastifyInstance, turns: Turns): void {
+  app.removeContentTypeParser("text/plain"); // pages of any site may send it without being asked
+  const json = app.getDefaultJsonParser("error", "error");
+  const parsers = {
+    "application/json": json,
+    "application/x-ndjson": (_: FastifyRequest, body: string, done: (error: null, body: string) => void) =>
+      done(null, body),
+  };
+  for (const [type, parse] of Object.entries(parsers))
+    app.addContentTypeParser(type, { parseAs: "string" }, (request, body: string, done) => {
+      if (body.length <= LONG_BODY) void parse(request, body, done);
+      else void turns.turn().then(() => parse(request, body, done));
+    });
+}
+
+function checkBatch(events: number, most: number): void {
+  if (events > most)
+    throw new BadRequest(`events: expected at most ${most}, got ${events}; send smaller batches`);
+}
+
+function parseLines(request: FastifyRequest, text: string, most: number): RawEvent[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
+  checkBatch(lines.length, most);
   const events = lines.map((line, i) => {
     try {
       return JSON.parse(line) as RawEvent;
@@ -165,7 +187,7 @@ function parseLines(request: FastifyRequest, text: string): RawEvent[] {
 export function checkEvents<M extends Named>(
   metricOf: (name: string) => M | undefined,
   raw: readonly RawEvent[],
-): EventOf<M>[] {
+): CheckedEvent<M>[] {
   return raw.map((event, i) => {
     const metric = metricOf(event.metric);
     if (metric === undefined || metric.metric.type === "local")
@@ -181,6 +203,8 @@ export function checkEvents<M extends Named>(
           ? `events.${i}.person: expected none, since the metric protects events, not people; leave the id away`
           : `events.${i}.person: expected the id of a person`,
       );
+    if (event.person !== undefined && (event.person === "" || event.person.length > LONGEST_ID))
+      throw new BadRequest(`events.${i}.person: expected 1 to ${LONGEST_ID} characters`);
     if (hasKeys !== (event.key !== undefined))
       throw new BadRequest(
         `events.${i}.key: expected ${hasKeys ? "a key of the metric" : "none, since the metric has no keys"}`,
@@ -189,6 +213,7 @@ export function checkEvents<M extends Named>(
       metric,
       key: event.key ?? "",
       value: event.value ?? 1,
+      count: 1,
       at: timeOf(event.at, i),
       person: event.person,
     };
@@ -211,7 +236,7 @@ export async function withTimeout(done: Promise<void>, timeout: number): Promise
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
       () =>
-        reject(new Unavailable("store: it takes long; send the batch again with the same Idempotency-Key")),
+        reject(new Unavailable("store: it timed out; send the batch again with the same Idempotency-Key")),
       timeout,
     );
   });

@@ -4,18 +4,20 @@ import { Readable } from "node:stream";
 import type { Service } from "../service.js";
 import { BadRequest, NotFound } from "./errors.js";
 import { errorAnswers } from "./events.js";
+import { LiveFeed } from "./liveFeed.js";
 
-const MOST_LISTENERS = 1000;
+const MOST_READERS = 1000;
 /** Milliseconds between two signs of life. */
 const ALIVE = 15_000;
-/** A reader that is this far behind is let go; it comes back by itself. */
-const MOST_BUFFERED = 1 << 20;
+const SIGN_OF_LIFE = Buffer.from(": alive\n\n");
 
 export function liveRoutes(app: FastifyInstance, service: Service): void {
-  const { engine } = service;
-  const open = new Set<Readable>();
+  const feed = new LiveFeed(service);
+  const alive = setInterval(() => feed.send(SIGN_OF_LIFE), ALIVE);
+  alive.unref();
   app.addHook("preClose", (done) => {
-    for (const stream of open) stream.push(null);
+    clearInterval(alive);
+    feed.end();
     done();
   });
   app.get<{ Querystring: { metric?: string; key?: string } }>(
@@ -43,39 +45,29 @@ export function liveRoutes(app: FastifyInstance, service: Service): void {
     },
     (request, reply) => {
       const { metric, key } = request.query;
-      const known = metric === undefined ? undefined : engine.metric(metric);
-      if (metric !== undefined && (known === undefined || (key !== undefined && !known.streams.has(key))))
+      const known = metric === undefined ? undefined : service.metric(metric);
+      if (
+        metric !== undefined &&
+        (known === undefined || (key !== undefined && !known.metric.keys.includes(key)))
+      )
         throw new NotFound("metric, key: expected ones that /v1/metrics lists");
       if (key !== undefined && metric === undefined)
         throw new BadRequest("metric: expected one, since a key is given");
-      if (open.size >= MOST_LISTENERS)
+      if (feed.readers >= MOST_READERS)
         return reply
           .code(503)
           .header("retry-after", 10)
-          .send({ error: `live: expected at most ${MOST_LISTENERS} readers; come back later` });
-      const stream = new Readable({ read: () => undefined });
-      open.add(stream);
-      const send = (text: string): void => {
-        if (stream.readableLength > MOST_BUFFERED) stream.destroy();
-        else stream.push(text);
-      };
-      const stopListening = engine.listen((published) => {
-        if (metric !== undefined && published.metric.name !== metric) return;
-        if (key !== undefined && published.key !== key) return;
-        send(`data: ${JSON.stringify(service.answerOf(published))}\n\n`);
-      });
-      const alive = setInterval(() => send(": alive\n\n"), ALIVE);
-      stream.on("close", () => {
-        open.delete(stream);
-        clearInterval(alive);
-        stopListening();
-      });
-      send("retry: 2000\n\n");
-      return reply
+          .send({ error: `live: expected at most ${MOST_READERS} readers; come back later` });
+      void reply
         .type("text/event-stream")
         .header("cache-control", "no-store")
-        .header("x-accel-buffering", "no")
-        .send(stream);
+        .header("x-accel-buffering", "no");
+      // HEAD has no body, so its stream would never be read to its end, nor closed.
+      if (request.method === "HEAD") return reply.send();
+      const stream = new Readable({ read: () => undefined });
+      stream.push("retry: 2000\n\n");
+      feed.add(stream, metric, key);
+      return reply.send(stream);
     },
   );
 }

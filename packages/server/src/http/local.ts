@@ -3,8 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import type { LiveMetric } from "../engine/state.js";
-import type { Service } from "../service.js";
+import type { ServedMetric, Service } from "../service.js";
 import { BadRequest, NotFound } from "./errors.js";
 import { errorAnswers } from "./events.js";
 
@@ -34,12 +33,12 @@ export const REPORTS = {
   },
 } as const;
 
-export function localRoutes(app: FastifyInstance, { engine }: Service): void {
-  const localOf = (name: string): LiveMetric => {
-    const live = engine.metric(name);
-    if (live?.local === undefined)
+export function localRoutes(app: FastifyInstance, service: Service): void {
+  const localOf = (name: string): ServedMetric => {
+    const served = service.metric(name);
+    if (served?.local === undefined)
       throw new NotFound("metric: expected one of type local; /v1/metrics lists them");
-    return live;
+    return served;
   };
   // Pages send reports without a content type, so that no question goes ahead of them.
   app.removeAllContentTypeParsers();
@@ -60,9 +59,9 @@ export function localRoutes(app: FastifyInstance, { engine }: Service): void {
     },
     (request, reply) => {
       const { metric, local } = localOf(request.params.metric);
-      const { epsilon, perPerson } = metric;
+      const { max, reports } = metric.local!;
       void reply.header("cache-control", `public, max-age=${KEPT}`);
-      return { ...local!.terms, epsilon, max: metric.local!.max, reports: perPerson };
+      return { ...local!.terms, epsilon: metric.epsilon, max, reports };
     },
   );
   app.post<{ Querystring: { metric: string; batch: string } }>(
@@ -75,22 +74,17 @@ export function localRoutes(app: FastifyInstance, { engine }: Service): void {
         querystring: REPORTS,
         response: {
           204: { description: "They are stored.", type: "null" },
-          ...errorAnswers(400, 404, 413, 429, 503),
+          ...errorAnswers(400, 404, 413, 422, 429, 503),
         },
       },
     },
     async (request, reply) => {
       const { metric, batch } = request.query;
-      const live = localOf(metric);
+      const served = localOf(metric);
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       if (body.length === 0 || body.length % REPORT_BYTES !== 0)
         throw new BadRequest("body: expected packed reports of 8 bytes each");
-      const events = Array.from({ length: body.length / REPORT_BYTES }, (_, i) => ({
-        metric: live,
-        ...{ key: "", value: 0, at: undefined, person: undefined },
-        report: body.subarray(REPORT_BYTES * i, REPORT_BYTES * (i + 1)),
-      }));
-      await engine.submit(events, `reports\n${metric}\n${batch}`); // no header has a line break: see events.ts
+      await service.report(served, body, batch);
       return reply.code(204).send();
     },
   );
@@ -118,7 +112,9 @@ export function localRoutes(app: FastifyInstance, { engine }: Service): void {
         .type("text/javascript; charset=utf-8")
         .header("cache-control", "public, max-age=3600")
         .header("cross-origin-resource-policy", "cross-origin")
-        .send(`${library}\n${pageLoad(metric.name, metric.epsilon, metric.local!.max, metric.perPerson!)}`);
+        .send(
+          `${library}\n${pageLoad(metric.name, metric.epsilon, metric.local!.max, metric.local!.reports)}`,
+        );
     },
   );
 }

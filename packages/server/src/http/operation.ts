@@ -1,7 +1,7 @@
 /** For those who run it: health, readiness, Prometheus. */
 import type { FastifyInstance } from "fastify";
-import { Unavailable } from "../engine/engine.js";
 import type { Gauges } from "../gauges.js";
+import { Unavailable } from "../submission.js";
 import { errorAnswers } from "./events.js";
 
 const STATUS = {
@@ -10,20 +10,27 @@ const STATUS = {
   properties: { status: { type: "string" }, error: { type: "string" } },
 } as const;
 
-/** @param engine says why it takes no events, if so */
-export function operationRoutes(
-  app: FastifyInstance,
-  engine: { readonly trouble: string | undefined },
-): void {
+interface Operated {
+  /** Why no events can be taken, if so. */
+  readonly trouble: string | undefined;
+  /** Why nothing will be taken until the process is started again, if so. */
+  readonly failure: string | undefined;
+}
+
+export function operationRoutes(app: FastifyInstance, operated: Operated): void {
   app.get(
     "/healthz",
     {
       schema: {
-        summary: "Whether the process lives",
-        response: { 200: { description: "It does.", ...STATUS } },
+        summary: "Whether the process lives; if not, start it again",
+        response: { 200: { description: "It does.", ...STATUS }, ...errorAnswers(503) },
       },
     },
-    () => ({ status: "ok" }),
+    () => {
+      const { failure } = operated;
+      if (failure !== undefined) throw new Unavailable(failure);
+      return { status: "ok" };
+    },
   );
   app.get(
     "/readyz",
@@ -34,7 +41,7 @@ export function operationRoutes(
       },
     },
     () => {
-      const { trouble } = engine;
+      const { trouble } = operated;
       if (trouble !== undefined) throw new Unavailable(trouble);
       return { status: "ok" };
     },
@@ -51,7 +58,7 @@ export function metricsRoute(app: FastifyInstance, gauges: Gauges): void {
         security: [{}, { bearer: [] }],
         response: {
           200: { description: "Metrics.", content: { "text/plain": { schema: { type: "string" } } } },
-          ...errorAnswers(401, 429),
+          ...errorAnswers(401, 429, 503),
         },
       },
     },

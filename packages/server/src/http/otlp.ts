@@ -4,16 +4,9 @@
  * many people (histograms, cumulative sums, summaries) have no person, so no ε could be kept: their points are rejected.
  */
 import type { FastifyInstance } from "fastify";
-import type { Metric } from "../config/metrics.js";
+import { type CheckedEvent, eventCount, type Named } from "../submission.js";
 import { BadRequest } from "./errors.js";
-import {
-  checkEvents,
-  errorAnswers,
-  type EventOf,
-  type IntakeOptions,
-  type RawEvent,
-  withTimeout,
-} from "./events.js";
+import { checkEvents, errorAnswers, type IntakeOptions, type RawEvent, withTimeout } from "./events.js";
 
 interface Point {
   readonly attributes?: readonly {
@@ -91,9 +84,9 @@ const MOST_AT_ONCE = 10_000;
 const REJECTED =
   "expected delta sums of counts and gauges of other metrics, with the attributes key and person that the metric needs; see /v1/metrics";
 
-export function otlpRoutes<M extends { readonly metric: Metric }>(
+export function otlpRoutes<M extends Named>(
   app: FastifyInstance,
-  { engine, limits }: IntakeOptions<M>,
+  { intake, limits }: IntakeOptions<M>,
 ): void {
   app.post<{ Body: OtlpBody | undefined }>(
     "/v1/metrics",
@@ -115,11 +108,11 @@ export function otlpRoutes<M extends { readonly metric: Metric }>(
     async (request) => {
       if (request.body === undefined) throw new BadRequest("body: expected OTLP metrics as application/json");
       const { events, rejected } = eventsOf(request.body, (raw) =>
-        checkEvents((name) => engine.metric(name), [raw]),
+        checkEvents((name) => intake.metric(name), [raw]),
       );
-      if (events.length > limits.batch)
+      if (eventCount(events) > limits.batch)
         throw new BadRequest(`body: expected at most ${limits.batch} events; export more often`);
-      if (events.length > 0) await withTimeout(engine.submit(events), limits.timeout);
+      if (events.length > 0) await withTimeout(intake.submit(events), limits.timeout);
       return rejected === 0
         ? {}
         : { partialSuccess: { rejectedDataPoints: rejected, errorMessage: REJECTED } };
@@ -127,11 +120,11 @@ export function otlpRoutes<M extends { readonly metric: Metric }>(
   );
 }
 
-function eventsOf<M>(
+function eventsOf<M extends Named>(
   { resourceMetrics = [] }: OtlpBody,
-  check: (event: RawEvent) => EventOf<M>[],
-): { readonly events: readonly EventOf<M>[]; readonly rejected: number } {
-  const events: EventOf<M>[] = [];
+  check: (event: RawEvent) => CheckedEvent<M>[],
+): { readonly events: readonly CheckedEvent<M>[]; readonly rejected: number } {
+  const events: CheckedEvent<M>[] = [];
   let rejected = 0;
   const metrics = resourceMetrics.flatMap(({ scopeMetrics = [] }) =>
     scopeMetrics.flatMap(({ metrics = [] }) => metrics),
@@ -140,7 +133,7 @@ function eventsOf<M>(
     for (const { event, times } of pointsOf(metric)) {
       const [checked] = event === undefined ? [] : attempt(() => check(event));
       if (checked === undefined) rejected++;
-      else for (let i = 0; i < times; i++) events.push(checked);
+      else if (times > 0) events.push({ ...checked, count: times });
     }
   return { events, rejected };
 }

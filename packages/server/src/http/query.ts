@@ -1,15 +1,18 @@
 /** `GET /v1/query`: published numbers over a range of time, with intervals, as JSON or CSV. */
 import type { FastifyInstance } from "fastify";
 import type { HistogramQuery } from "brume";
-import type { MetricStream } from "../engine/stream.js";
-import type { LiveMetric } from "../engine/state.js";
-import type { Service } from "../service.js";
+import type { Metric } from "../config/metrics.js";
+import type { Question, ServedMetric, Service } from "../service.js";
+import { Abandoned } from "../turns.js";
+import { answersOf, bucketsOf, checkCost, type Computed } from "./computed.js";
+import { csvOf } from "./csv.js";
 import { BadRequest, NotFound } from "./errors.js";
 import { errorAnswers } from "./events.js";
 
 export interface QueryText {
   readonly metric: string;
   readonly key?: string;
+  readonly last?: string;
   readonly from?: string;
   readonly to?: string;
   readonly every?: string;
@@ -29,9 +32,14 @@ export const QUERY = {
   properties: {
     metric: text("Which metric."),
     key: text("Which of its keys; needed where the metric has keys.", 128),
-    from: text(`${TIME} Default -1h.`),
+    last: text(
+      "The newest range of this length that ends with a published period, such as 1h. Default, without from, to and every: the newest published period.",
+    ),
+    from: text(`${TIME} Default -1h; with every, -1d.`),
     to: text(`${TIME} Default: now.`),
-    every: text("Answers for each step of this length, such as 5m, in place of one for the whole range."),
+    every: text(
+      "One answer per calendar period: 1h, 1d, 1w (from Monday), 1mo, another multiple of the metric's every that divides a day, or auto for the finest that is not mostly noise.",
+    ),
     quantiles: text("Of a histogram: shares such as 0.5,0.95,0.99.", 256),
     shares: text("Of a histogram: values of which to tell the share of events below them.", 256),
     confidence: text("The probability that an interval holds the answer. Default 0.95."),
@@ -39,11 +47,8 @@ export const QUERY = {
   },
 } as const;
 
-const MOST_STEPS = 2000;
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const SPAN = /^(\d{1,9})(ms|s|m|h|d)$/;
-
-export function queryRoutes(app: FastifyInstance, { engine }: Service): void {
+export function queryRoutes(app: FastifyInstance, service: Service): void {
+  const { turns } = service;
   app.get<{ Querystring: QueryText }>(
     "/v1/query",
     {
@@ -51,7 +56,7 @@ export function queryRoutes(app: FastifyInstance, { engine }: Service): void {
       schema: {
         summary: "Ask for published numbers",
         description:
-          "Every number comes with an interval: `low` and `high` hold the true one with probability `confidence`. Numbers may be negative: that is noise.",
+          "Every number is measured, and comes with an interval: `low` and `high` hold the true one with probability `confidence`, whatever the data. `value` is null where nothing was measured; `next` says when there will be more. Numbers may be negative: that is noise.",
         security: [{}, { bearer: [] }],
         querystring: QUERY,
         response: {
@@ -68,51 +73,120 @@ export function queryRoutes(app: FastifyInstance, { engine }: Service): void {
     },
     async (request, reply) => {
       const { query } = request;
-      const metric = engine.metric(query.metric);
-      if (metric === undefined) throw new NotFound("metric: expected one that /v1/metrics lists");
-      if (metric.local !== undefined) return reply.send(await localAnswer(metric, query));
-      const stream = streamOf(engine.stream(metric, query.key ?? ""), metric, query.key);
-      const [from, to] = rangeOf(query, engine.time);
-      const asked = askedOf(query, metric.metric.type);
-      const steps = stepsOf(query.every, from, to);
-      const { name, type, unit, hasKeys } = metric.metric;
-      const answers = steps.map(([start, end]) => stream.between(start, end, asked));
-      if (query.format === "csv") return reply.type("text/csv; charset=utf-8").send(csvOf(answers));
-      const about = { metric: name, type, unit, ...(hasKeys ? { key: query.key } : {}) };
-      return reply.send(
-        query.every === undefined ? { ...about, ...answers[0] } : { ...about, every: query.every, answers },
+      const served = service.metric(query.metric);
+      if (served === undefined) throw new NotFound("metric: expected one that /v1/metrics lists");
+      const csv = query.format === "csv";
+      void reply.type(csv ? "text/csv; charset=utf-8" : "application/json; charset=utf-8");
+      const { name, type, unit, hasKeys, options } = served.metric;
+      const about = { metric: name, type, unit };
+      if (options === undefined) {
+        const answer = await localAnswer(served, query, () => turns.turn());
+        return csv ? csvOf([answer]) : joined(about, JSON.stringify(answer));
+      }
+      const key = keyOf(served.metric, query.key);
+      const question = questionOf(query, served.metric, service.now);
+      const asked = askedOf(query, type);
+      checkCost(question, served.metric, asked);
+      const isWanted = (): void => {
+        if (reply.raw.destroyed) throw new Abandoned();
+      };
+      const computed = await turns.read(() =>
+        answersOf(asked, bucketsOf(served.metric), isWanted, (part) =>
+          service.ask(name, key, question, part),
+        ),
       );
+      const { zone } = service;
+      return csv
+        ? csvOf(computed.answers)
+        : serialise({ ...about, ...(hasKeys ? { key } : {}), zone }, computed, () => turns.turn());
     },
   );
 }
 
+/** Answers that are put into text before others get their turn. */
+const TOGETHER = 64;
+
+async function serialise(
+  about: object,
+  { series, answers }: Computed,
+  turn: () => Promise<void>,
+): Promise<string> {
+  if (series === undefined) return joined(about, JSON.stringify(answers[0]));
+  const texts: string[] = [];
+  for (let at = 0; at < answers.length; at += TOGETHER) {
+    if (at > 0) await turn();
+    texts.push(...answers.slice(at, at + TOGETHER).map((answer) => JSON.stringify(answer)));
+  }
+  return joined({ ...about, ...series }, `{"answers":[${texts.join(",")}]}`);
+}
+
+/** Two objects, the second one as JSON already, as the JSON of one. */
+const joined = (first: object, second: string): string =>
+  `${JSON.stringify(first).slice(0, -1)},${second.slice(1)}`;
+
 /** Of all reports since the beginning: they carry no time. */
-async function localAnswer({ metric, local }: LiveMetric, query: QueryText): Promise<object> {
-  for (const field of ["key", "from", "to", "every", "shares"] as const)
+async function localAnswer(
+  { local }: ServedMetric,
+  query: QueryText,
+  turn: () => Promise<void>,
+): Promise<object> {
+  for (const field of ["key", "last", "from", "to", "every", "shares"] as const)
     if (query[field] !== undefined)
       throw new BadRequest(`${field}: expected none, since reports of devices carry no key and no time`);
-  const { quantiles = [], confidence = 0.95 } = askedOf({ ...query, metric: metric.name }, "histogram");
-  const { name, type, unit } = metric;
-  return { metric: name, type, unit, ...(await local!.estimate(quantiles, confidence)) };
+  const { quantiles = [], confidence = 0.95 } = askedOf(query, "histogram");
+  return local!.estimate(quantiles, confidence, turn);
 }
 
 /** Keys are public, so a question about another one is told. */
-function streamOf(
-  stream: MetricStream | undefined,
-  { metric }: LiveMetric,
-  key: string | undefined,
-): MetricStream {
-  if (metric.hasKeys && key === undefined)
+function keyOf({ hasKeys, keys }: Metric, key: string | undefined): string {
+  if (hasKeys && key === undefined)
     throw new BadRequest("key: expected one of the metric's keys; /v1/metrics lists them");
-  if (stream === undefined)
+  if (!keys.includes(key ?? ""))
     throw new NotFound("key: expected one of the metric's keys; /v1/metrics lists them");
-  return stream;
+  return key ?? "";
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DAY = UNITS["d"]!;
+const SPAN = /^(\d{1,9})(ms|s|m|h|d)$/;
+/** A hundred years. */
+const LONGEST = 36_525 * DAY;
+
+function questionOf(query: QueryText, { every }: Metric, now: number): Question {
+  const { last, from, to, every: period } = query;
+  const others = [from, to, period].some((field) => field !== undefined);
+  if (last !== undefined && others)
+    throw new BadRequest("last: expected none beside from, to and every; give one or the others");
+  if (!others) return { last: last === undefined ? every : lastOf(last, every) };
+  const range = rangeOf(from ?? (period === undefined ? "-1h" : "-1d"), to, now);
+  return period === undefined ? range : { ...range, every: periodOf(period, every) };
+}
+
+function lastOf(last: string, every: number): number {
+  const length = spanOf(last);
+  if (length === undefined || length < 1 || length > LONGEST)
+    throw new BadRequest("last: expected a duration such as 15m, 1h or 7d");
+  if (length % every !== 0)
+    throw new BadRequest(
+      `last: expected a multiple of ${every}ms, since the metric publishes one number in that time; take a longer one`,
+    );
+  return length;
+}
+
+function periodOf(period: string, every: number): string {
+  if (["1w", "1mo", "auto"].includes(period)) return period;
+  const length = spanOf(period);
+  if (length === undefined || length < 1 || length % every !== 0 || DAY % length !== 0)
+    throw new BadRequest(
+      `every: expected 1w, 1mo, auto, or a multiple of ${every}ms that divides a day, such as 1h or 1d; take longer steps`,
+    );
+  return period;
 }
 
 /** Milliseconds of [from, to). */
-export function rangeOf({ from = "-1h", to }: Pick<QueryText, "from" | "to">, now: number): [number, number] {
-  const range: [number, number] = [timeOf("from", from, now), to === undefined ? now : timeOf("to", to, now)];
-  if (range[1] < range[0]) throw new BadRequest("to: expected a time after from; turn them around");
+function rangeOf(from: string, to: string | undefined, now: number): { from: number; to: number } {
+  const range = { from: timeOf("from", from, now), to: to === undefined ? now : timeOf("to", to, now) };
+  if (range.to < range.from) throw new BadRequest("to: expected a time after from; turn them around");
   return range;
 }
 
@@ -131,23 +205,6 @@ const isoOf = (value: string): number =>
 function spanOf(value: string): number | undefined {
   const [, digits, unit] = SPAN.exec(value) ?? [];
   return unit === undefined ? undefined : Number(digits) * UNITS[unit]!;
-}
-
-function stepsOf(every: string | undefined, from: number, to: number): [number, number][] {
-  if (every === undefined) return [[from, to]];
-  const step = spanOf(every);
-  if (step === undefined || step < 1)
-    throw new BadRequest("every: expected a duration such as 30s, 5m, 1h or 1d");
-  const first = Math.floor(from / step) * step;
-  const count = Math.ceil((to - first) / step);
-  if (count > MOST_STEPS)
-    throw new BadRequest(
-      `every: expected at most ${MOST_STEPS} steps in the range, got ${count}; take longer ones`,
-    );
-  return Array.from({ length: count }, (_, i) => [
-    Math.max(from, first + i * step),
-    Math.min(to, first + (i + 1) * step),
-  ]);
 }
 
 function askedOf({ quantiles, shares, confidence }: QueryText, type: string): HistogramQuery {
@@ -172,23 +229,4 @@ function numbers(name: string, list: string, low: number, high: number): number[
       `${name}: expected ${name === "confidence" ? "a number" : "up to 32 numbers with commas between, each"} between ${low === 0 ? "0 and 1" : "the smallest and largest double"}`,
     );
   return found;
-}
-
-/** Numbers alone, so nothing needs quotes. */
-function csvOf(answers: readonly object[]): string {
-  const rows = answers.map((answer) => flat("", answer));
-  const names = Object.keys(rows[0] ?? {});
-  return [names, ...rows.map((row) => names.map((name) => row[name] ?? ""))]
-    .map((row) => `${row.join(",")}\n`)
-    .join("");
-}
-
-function flat(prefix: string, value: object): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, part]: [string, unknown]) =>
-      typeof part === "object" && part !== null
-        ? Object.entries(flat(`${prefix}${name}.`, part))
-        : [[`${prefix}${name}`, String(part)] as const],
-    ),
-  );
 }

@@ -1,12 +1,12 @@
 /** The server of `brume serve`: Fastify with limits, timeouts and logs that hold no data. */
 import Fastify, { type FastifyInstance, type FastifyReply, LogController } from "fastify";
-import { isIP } from "node:net";
 import { pino, type Logger } from "pino";
 import type { Config } from "../config/types.js";
 import { Refusal } from "../refusal.js";
 import type { Limits, Service } from "../service.js";
-import { brumePlugin, tokensOf } from "./app.js";
+import { brumePlugin } from "./app.js";
 import { frameworkError, framesOf } from "./errors.js";
+import { guardLoopback, isLoopback } from "./guard.js";
 
 /** Requests and errors in logs: method, route, class and place. Questions, addresses, bodies and messages stay out. */
 const serializers = {
@@ -23,6 +23,7 @@ export const makeLogger = (level: NonNullable<Config["log"]> = "info"): Logger =
 
 export async function makeServer(service: Service, logger: Logger): Promise<FastifyInstance> {
   const app = emptyServer(service, logger);
+  guardLoopback(app, service.config);
   await app.register(brumePlugin, { service });
   return app;
 }
@@ -53,11 +54,15 @@ export function emptyServer(
 }
 
 /** A service that others reach takes events from those who have the token. */
-function checkExposure(config: Config): void {
+export function checkExposure(config: Config): void {
   const host = config.listen?.host ?? "127.0.0.1";
-  const loopback = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-  if (!loopback && tokensOf(config).write === undefined)
+  if (!isLoopback(host) && config.tokens?.write === undefined)
     throw new Refusal(
       `tokens.write: expected a token, since ${host} can be reached from other machines; set tokens.write, or listen on 127.0.0.1`,
+    );
+  const udp = config.statsd?.host ?? "127.0.0.1";
+  if (!isLoopback(udp))
+    throw new Refusal(
+      `statsd.host: expected an address of this machine alone, got ${udp}: a datagram has no token, so that anyone could send events; listen on 127.0.0.1 and send from there, or use /v1/events`,
     );
 }

@@ -5,14 +5,23 @@
 import { createHash } from "node:crypto";
 import { type Metric, metricsOf } from "../config/metrics.js";
 import type { Config } from "../config/types.js";
-import { Unavailable } from "../engine/engine.js";
-import type { EventOf, Intake } from "../http/events.js";
+import type { Intake } from "../http/events.js";
 import { Refusal } from "../refusal.js";
+import { bodyOf, type CheckedEvent, KeyReused, type Named, Unavailable } from "../submission.js";
 
 /** What is asked of a cluster; the port of brume-kafka has it. */
 export interface KafkaPort {
   describe(topics: readonly string[]): Promise<readonly { readonly partitions: number }[]>;
+  /** Fences every earlier writer with this id, and ends its transactions, before it resolves. */
+  writer(transactionalId: string): Promise<BatchWriter>;
   send(writes: readonly Write[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Writes transactions. After a rejection it must not be used again. */
+export interface BatchWriter {
+  write(writes: readonly Write[]): Promise<void>;
+  commit(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -60,11 +69,6 @@ function checkMetrics(metrics: readonly Metric[]): void {
   }
 }
 
-/** A metric as the routes look it up. */
-export interface IntakeMetric {
-  readonly metric: Metric;
-}
-
 interface Place {
   readonly metric: Metric;
   readonly topic: string;
@@ -72,16 +76,27 @@ interface Place {
   readonly listed: ReadonlySet<string>;
 }
 
-export class KafkaIntake implements Intake<IntakeMetric> {
+export class KafkaIntake implements Intake<Named> {
   readonly #port: KafkaPort;
   readonly #places: ReadonlyMap<string, Place>;
-  readonly #seen = new Map<string, Promise<void>>();
+  readonly #writerName: string;
+  /** Requests with an idempotency key, by that key. */
+  readonly #seen = new Map<string, { readonly body: string; readonly done: Promise<void> }>();
   readonly #remember: number;
-  /** Why no events can be taken, if so. */
-  trouble: string | undefined;
+  #writer: BatchWriter | undefined;
+  /** One transaction at a time. */
+  #writing: Promise<unknown> = Promise.resolve();
+  /** Why no events will be taken until the process is started again, if so. */
+  failure: string | undefined;
 
-  private constructor(port: KafkaPort, places: ReadonlyMap<string, Place>, remember: number) {
+  private constructor(
+    port: KafkaPort,
+    places: ReadonlyMap<string, Place>,
+    writerName: string,
+    remember: number,
+  ) {
     this.#port = port;
+    this.#writerName = writerName;
     this.#places = places;
     this.#remember = remember;
   }
@@ -101,18 +116,22 @@ export class KafkaIntake implements Intake<IntakeMetric> {
       metric.name,
       { metric, topic: topics[i]!, partitions: described[i]!.partitions, listed: new Set(metric.keys) },
     ]);
-    const intake = new KafkaIntake(port, new Map(places), remember);
+    const intake = new KafkaIntake(port, new Map(places), topicsOf(config, "intake").in, remember);
     await intake.#announce(heartbeat(Date.now()));
     return intake;
   }
 
-  metric(name: string): IntakeMetric | undefined {
+  get trouble(): string | undefined {
+    return this.failure;
+  }
+
+  metric(name: string): Named | undefined {
     return this.#places.get(name);
   }
 
   /**
    * A heartbeat first, since workers drop what comes before there is a time. Then an event of 1970 for each key: it is
-   * late for every tick, so that it changes nothing; but its key is there from then on.
+   * late for every period, so that it changes nothing; but its key is there from then on.
    */
   async #announce(beat: NewRecord): Promise<void> {
     for (const { topic, partitions } of this.#places.values())
@@ -120,45 +139,83 @@ export class KafkaIntake implements Intake<IntakeMetric> {
         Array.from({ length: partitions }, (_, partition) => ({ topic, partition, records: [beat] })),
       );
     const events = [...this.#places.values()].flatMap(({ metric }) =>
-      metric.keys.map((key) => ({ metric: { metric }, key, value: 0, at: 0, person: "nobody" })),
+      metric.keys.map((key) => ({ metric: { metric }, key, value: 0, count: 1, at: 0, person: "nobody" })),
     );
-    await this.#send(events);
+    await this.#port.send(this.#writesOf(events, undefined));
   }
 
   /** Resolves when the brokers have them. A repeated request key counts once while this process runs. */
-  submit(events: readonly EventOf<IntakeMetric>[], requestKey?: string): Promise<void> {
+  submit(events: readonly CheckedEvent[], requestKey?: string): Promise<void> {
     if (this.trouble !== undefined) return Promise.reject(new Unavailable(this.trouble));
-    const known = requestKey === undefined ? undefined : this.#seen.get(requestKey);
-    if (known !== undefined) return known;
-    const done = this.#send(events).catch((cause: unknown) => {
-      if (requestKey !== undefined) this.#seen.delete(requestKey);
-      throw new Unavailable("store: the brokers do not take events; send the batch again", { cause });
-    });
-    if (requestKey !== undefined) {
-      this.#seen.set(requestKey, done);
-      setTimeout(() => this.#seen.delete(requestKey), this.#remember).unref();
-    }
+    if (requestKey === undefined) return this.#commit(events);
+    const [known, body] = [this.#seen.get(requestKey), bodyOf(events)];
+    if (known !== undefined) return known.body === body ? known.done : Promise.reject(new KeyReused());
+    const done = this.#commit(events);
+    this.#seen.set(requestKey, { body, done });
+    // While it is not known whether the batch is stored, its key stays: it never counts twice.
+    done.catch((error: unknown) => error instanceof InDoubt || this.#seen.delete(requestKey));
+    setTimeout(() => this.#seen.delete(requestKey), this.#remember).unref();
     return done;
   }
 
-  async #send(events: readonly EventOf<IntakeMetric>[]): Promise<void> {
+  /** One transaction per batch: all of it is there, or nothing. */
+  #commit(events: readonly CheckedEvent[]): Promise<void> {
+    const turn = this.#writing.then(() => this.#transact(this.#writesOf(events, Date.now())));
+    this.#writing = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #transact(writes: readonly Write[]): Promise<void> {
+    let written = false;
+    try {
+      const writer = (this.#writer ??= await this.#port.writer(this.#writerName));
+      await writer.write(writes);
+      written = true;
+      await writer.commit();
+    } catch (cause) {
+      await this.#writer?.close().catch(() => undefined);
+      this.#writer = undefined; // the next one ends this transaction first
+      throw written
+        ? new InDoubt(
+            "store: the brokers did not say whether they have the batch; it may be stored, and under the same Idempotency-Key it is not stored again",
+            { cause },
+          )
+        : new Unavailable("store: the brokers do not take events; send the batch again", { cause });
+    }
+  }
+
+  /** @param now of events that have no time; events outside lateness and skew are dropped. Undefined: none are */
+  #writesOf(events: readonly CheckedEvent[], now: number | undefined): Write[] {
     const writes = new Map<string, Write>();
     for (const event of events) {
-      const { topic, partitions, listed } = this.#places.get(event.metric.metric.name)!;
-      const name = event.key === "" ? event.metric.metric.name : event.key;
+      const { metric, topic, partitions, listed } = this.#places.get(event.metric.metric.name)!;
+      const name = event.key === "" ? metric.name : event.key;
       const partition = partitionOf(name, partitions);
       const place = `${topic} ${partition}`;
       const write = writes.get(place) ?? { topic, partition, records: [] };
-      // Workers drop a record without a key: an unlisted key costs as much as a listed one.
-      const key = listed.has(event.key) ? Buffer.from(name) : null;
+      const at = event.at ?? now ?? 0;
+      const onTime =
+        now === undefined || (at >= now - metric.lateness - metric.every && at <= now + metric.skew);
+      // Workers drop a record without a key: an unlisted key, or a wrong time, costs as much as a right one.
+      const key = listed.has(event.key) && onTime ? Buffer.from(name) : null;
       const { value, person } = event;
       const text = JSON.stringify(person === undefined ? { value } : { value, person });
-      write.records.push({ key, value: Buffer.from(text), timestamp: Math.floor(event.at ?? Date.now()) });
+      const timestamp = Math.floor(onTime ? at : now);
+      const record = { key, value: Buffer.from(text), timestamp };
+      for (let i = 0; i < event.count; i++) write.records.push(record);
       writes.set(place, write);
     }
-    await this.#port.send([...writes.values()]);
+    return [...writes.values()];
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#writer?.close();
   }
 }
+
+/** The brokers may have the batch. */
+class InDoubt extends Unavailable {}
 
 const partitionOf = (key: string, partitions: number): number =>
   createHash("sha256").update(key).digest().readUInt32BE(0) % partitions;

@@ -4,20 +4,22 @@ import type { Logger } from "pino";
 import { metricsOf } from "../config/metrics.js";
 import type { Config } from "../config/types.js";
 import { prepare } from "../http/app.js";
-import { documentOf } from "../http/document.js";
+import { documentOf, documentRoute } from "../http/document.js";
 import { eventRoutes } from "../http/events.js";
+import { guardLoopback } from "../http/guard.js";
 import { operationRoutes } from "../http/operation.js";
 import { otlpRoutes } from "../http/otlp.js";
 import { emptyServer } from "../http/server.js";
 import { Refusal } from "../refusal.js";
 import { limitsOf } from "../service.js";
+import { Turns } from "../turns.js";
 import { KafkaIntake, kafkaOf, type KafkaPort, type NewRecord, topicsOf } from "./intake.js";
 
 /** What brume-kafka gives. */
 export interface KafkaPackage {
   readonly kafkaPort: (options: { readonly brokers: readonly string[] }) => KafkaPort;
   readonly heartbeat: (time: number) => NewRecord;
-  /** Writes heartbeats, which close ticks, until it is stopped. */
+  /** Writes heartbeats, which close periods, until it is stopped. */
   readonly runClock: (port: KafkaPort, topic: string, every: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -34,42 +36,50 @@ async function load(): Promise<KafkaPackage> {
   })) as KafkaPackage;
 }
 
-/** A server whose `close` ends the clock and the connections too. */
+/**
+ * A server whose `close` ends the clock and the connections too.
+ * @param onEnd called if no periods are closed any more: start it again
+ */
 export async function makeKafkaServer(
   config: Config,
   logger: Logger,
   given?: KafkaPackage,
+  onEnd?: (reason: Error) => void,
 ): Promise<FastifyInstance> {
   const { kafkaPort, heartbeat, runClock } = given ?? (await load());
   const limits = limitsOf(config);
   const app = emptyServer({ config, limits }, logger);
+  guardLoopback(app, config);
   const port = kafkaPort({ brokers: kafkaOf(config).brokers });
-  const engine = await KafkaIntake.open(config, port, heartbeat, limits.remember).catch(
+  const intake = await KafkaIntake.open(config, port, heartbeat, limits.remember).catch(
     async (error: unknown) => {
       await port.close();
       throw error;
     },
   );
   const metrics = metricsOf(config);
+  const turns = new Turns();
   await prepare(app, { config, limits }, documentOf(metrics.map((metric) => ({ metric }))));
   await app.register((routes: FastifyInstance) => {
-    eventRoutes(routes, { engine, limits });
-    otlpRoutes(routes, { engine, limits });
-    operationRoutes(routes, engine);
-    routes.get("/openapi.json", { schema: { hide: true } }, () => app.swagger());
+    eventRoutes(routes, { intake, limits, turns });
+    otlpRoutes(routes, { intake, limits, turns });
+    operationRoutes(routes, intake);
+    documentRoute(routes, () => app.swagger());
     return Promise.resolve();
   });
   const stop = new AbortController();
   const clocks = metrics.map(({ name, every }) =>
     runClock(port, topicsOf(config, name).in, every, stop.signal).catch(() => {
-      engine.trouble =
-        "store: the brokers take no heartbeats, so no ticks are closed; check them, then start again";
-      logger.error(engine.trouble);
+      intake.failure ??=
+        "store: the brokers take no heartbeats, so no periods are closed; check them, then start again";
+      logger.error(intake.failure);
+      onEnd?.(new Refusal(intake.failure));
     }),
   );
   app.addHook("onClose", async () => {
     stop.abort();
     await Promise.all(clocks);
+    await intake.close().catch(() => undefined);
     await port.close();
   });
   return app;

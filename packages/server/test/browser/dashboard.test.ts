@@ -10,7 +10,7 @@ import { amount } from "../../../../site/src/look/format.js";
 import { faults } from "../../../../test/support/axe.js";
 import { launch, open } from "../../../../test/support/chromium.js";
 import type { Config } from "../../src/config/types.js";
-import { pass, type Running, send, START, startService, temporaryFolder, testConfig } from "../support.js";
+import { pass, type Running, send, startService, temporaryFolder, testConfig } from "../support.js";
 
 const MINUTE = 60_000;
 const MINUTES = 60;
@@ -18,12 +18,12 @@ const WAIT = 60_000;
 /** Where people can look at them. */
 const PICTURES = "build/dashboard";
 
-const ticks = { every: "1m", lateness: "0s", finest: "1m", perTick: 50, perPerson: 5 } as const;
+const minutes = { every: "1m", levels: ["1m"], lateness: "0s", perPerson: 5 } as const;
 const keys = ["home", "search", "checkout"];
 const metrics: Config["metrics"] = {
-  requests: { type: "count", epsilon: 4, keys, ...ticks },
-  latency: { type: "histogram", epsilon: 4, keys, min: 5, max: 5000, buckets: 32, unit: "ms", ...ticks },
-  basket: { type: "mean", epsilon: 4, max: 200, unit: "EUR", ...ticks },
+  requests: { type: "count", epsilon: 4, keys, ...minutes },
+  latency: { type: "histogram", epsilon: 4, keys, min: 5, max: 5000, buckets: 32, unit: "ms", ...minutes },
+  basket: { type: "mean", epsilon: 4, max: 200, threshold: 200, unit: "EUR", ...minutes },
   pageload: { type: "local", epsilon: 4, max: 10_000, holdout: 500, unit: "ms" },
 };
 
@@ -86,16 +86,13 @@ const inked = (page: Page): Promise<number> =>
   });
 
 test("what it says is what the service answers; each control acts; nothing is wider than the page", async () => {
-  const query = `from=${START}&to=${START + MINUTES * MINUTE}`;
+  const query = `last=${MINUTES}m`;
   const asked = async (question: string) =>
     (await running.app.inject(`/v1/query?${question}&${query}`)).json<{
       value: number;
       quantiles: { value: number }[];
     }>();
   const requests = await asked("metric=requests&key=home");
-  const block = (await running.app.inject("/v1/metrics")).json<{ metrics: { estimateEvery: string }[] }>()
-    .metrics[0]!.estimateEvery;
-  expect(block).toMatch(/^\d+[smh]$/);
   const latency = await asked("metric=latency&key=search&quantiles=0.5,0.9,0.95,0.99");
   for (const [width, height] of [
     [360, 800],
@@ -113,12 +110,16 @@ test("what it says is what the service answers; each control acts; nothing is wi
       await text(page, "#headline", new RegExp(`^${literal(amount(requests.value))}\\srequests$`));
       await text(page, "#state", /Live/);
       expect(await inked(page)).toBeGreaterThan(1000);
-      expect(await page.locator("#legend").textContent()).toContain(`an estimate every ${block},`);
+      expect(await page.locator("#legend").textContent()).toMatch(
+        /^One number per 1m \(minutes, the (finest|longest) level/,
+      );
+      expect(await page.locator("#margin").textContent()).toContain("Next number at 13:01 (UTC).");
+      expect(await page.locator("#plan").textContent()).toContain(`a yearε = ${amount(365 * 16)}`);
+      expect(await page.locator("#empty").isVisible()).toBe(false);
       await page.screenshot({ path: name("requests"), fullPage: true });
       await pick(page, "#metric", "latency");
       await pick(page, "#key", "search");
       await text(page, "#headline", new RegExp(`^${literal(amount(latency.quantiles[2]!.value))}\\sms$`));
-      expect(await page.locator("#legend").textContent()).toContain("too few events to tell");
       expect(await page.locator("#percentiles tbody tr").count()).toBe(4);
       expect(await page.locator("#keys tbody tr").count()).toBe(3);
       await page.screenshot({ path: name("latency"), fullPage: true });
@@ -133,17 +134,14 @@ test("what it says is what the service answers; each control acts; nothing is wi
     }
 });
 
-test("the line has whole steps: a part of one would look like a fall", async () => {
-  const asked: string[] = [];
-  const listen = (page: Page) => page.on("request", (request) => asked.push(request.url()));
-  const { page } = await open(browser, url, {}, (page) => Promise.resolve(listen(page)));
-  await expect
-    .poll(() => asked.find((address) => address.includes("every=")), { timeout: WAIT })
-    .toBeDefined();
-  const ends = new URL(asked.find((address) => address.includes("every="))!).searchParams;
-  const step = Number(/^(\d+)ms$/.exec(ends.get("every")!)![1]);
-  expect([Number(ends.get("from")) % step, Number(ends.get("to")) % step]).toEqual([0, 0]);
+test("a service that has published nothing says that it is empty, and when its first number comes", async () => {
+  const empty = await startService(testConfig(temporaryFolder(), { metrics, epsilon: 16 }));
+  const { page, errors } = await open(browser, await empty.app.listen({ host: "127.0.0.1", port: 0 }));
+  await text(page, "#headline", /^No number yet$/);
+  await text(page, "#margin", /Next number at 12:01 \(UTC\)\.$/);
+  expect(errors).toEqual([]);
   await page.context().close();
+  await empty.stop();
 });
 
 test("a new number appears without a reload", async () => {

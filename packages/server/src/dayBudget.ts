@@ -1,0 +1,116 @@
+/** The account of what a person may spend: each day of the zone is data of its own, charged before it begins. */
+import { type Odometer, openOdometer, type Store } from "brume";
+import { hkdfSync } from "node:crypto";
+import { type Metric, metricsOf, personEpsilon } from "./config/metrics.js";
+import type { Config } from "./config/types.js";
+import { Refusal } from "./refusal.js";
+import { ZoneDays } from "./zoneDays.js";
+
+/** Milliseconds that the charges of a day are kept: no event of an older day is taken. */
+const REMEMBERED = 32 * 86_400_000;
+/** Milliseconds before a day begins. */
+const AHEAD = 600_000;
+
+export interface Spending {
+  readonly limit: number;
+  readonly spent: number;
+  readonly left: number;
+}
+
+export class DayBudget {
+  // Parameters
+  readonly #odometer: Odometer;
+  readonly #days: ZoneDays;
+  readonly #metrics: readonly Metric[];
+  readonly #unit: string;
+  readonly #ahead: number;
+  // State
+  /** Days up to this time are charged. */
+  #paidUntil = -Infinity;
+
+  private constructor(odometer: Odometer, days: ZoneDays, metrics: readonly Metric[], unit: string) {
+    this.#odometer = odometer;
+    this.#days = days;
+    this.#metrics = metrics;
+    this.#unit = unit;
+    this.#ahead = AHEAD + Math.max(...metrics.map(({ skew }) => skew));
+  }
+
+  /** @param atLeast the lowest number that its stored state may have */
+  static async open(config: Config, store: Store, key: Uint8Array, atLeast: number): Promise<DayBudget> {
+    const { epsilon, zone = "UTC" } = config;
+    const unit = `one person, per day (${zone})`;
+    const odometer = await openOdometer({
+      ...{ name: "budget", store, key: budgetKey(key), limit: epsilon, unit, atLeast },
+    });
+    return new DayBudget(odometer, new ZoneDays(zone), metricsOf(config), unit);
+  }
+
+  /** The number of its newest stored state. */
+  get sequence(): number {
+    return this.#odometer.sequence;
+  }
+
+  /** No time after this one has been paid for. */
+  get paidUntil(): number {
+    return this.#paidUntil;
+  }
+
+  /** What a person may spend in the day of a time, and what is spent. */
+  of(time: number): Spending {
+    const { limit, data } = this.#odometer.statement();
+    const today = data.find((entry) => entry.data === this.#days.nameOf(time));
+    return { limit, spent: today?.spent ?? 0, left: today?.left ?? limit };
+  }
+
+  /** Charges the metrics to the running day, and to the next one before its first events may come. */
+  async charge(time: number): Promise<void> {
+    if (time + AHEAD < this.#paidUntil) return;
+    for (const { data } of this.#odometer.statement().data)
+      if (data < this.#days.nameOf(time - REMEMBERED)) await this.#odometer.forget(data);
+    for (const at of [time, time + this.#ahead]) {
+      if (at < this.#paidUntil) continue;
+      await this.#chargeDay(this.#days.nameOf(at));
+      this.#paidUntil = this.#days.endOf(at);
+    }
+  }
+
+  async #chargeDay(day: string): Promise<void> {
+    const releases = this.#odometer.statement().data.find(({ data }) => data === day)?.releases ?? [];
+    for (const metric of this.#metrics) {
+      if (metric.perPerson === undefined) {
+        if (releases.some(({ name }) => name.startsWith(`${day} ${metric.name} `)))
+          throw unprotected(metric, day);
+        continue;
+      }
+      const release = { epsilon: personEpsilon(metric), unit: this.#unit };
+      await this.#odometer
+        .register(releaseName(metric, day), release, { data: day })
+        .catch((cause: unknown) => {
+          if (!(cause instanceof RangeError)) throw cause; // the store failed
+          throw new Refusal(
+            `epsilon: the budget of ${day} does not allow the metric ${metric.name}: metrics that were removed or changed today still count today; wait for the next day, or raise epsilon. ${cause.message}`,
+            { cause },
+          );
+        });
+    }
+  }
+}
+
+/** The key of the account, the same after every restart. */
+export const budgetKey = (master: Uint8Array): Uint8Array =>
+  new Uint8Array(hkdfSync("sha256", master, new Uint8Array(0), "brume-server odometer", 32));
+
+/** What was charged as protecting people cannot protect events alone on the same day: people were promised more. */
+function unprotected({ name }: Metric, day: string): Refusal {
+  return new Refusal(
+    `metrics.${name}.protect: expected "person" on ${day}, since the metric began the day so, got "event"; wait for the next day, or give the metric another name`,
+  );
+}
+
+/**
+ * Names all that decides what a person spends: a metric whose type or limit changes is charged again. Keys are not in it:
+ * a person is counted over all keys together, so other keys let no person spend more.
+ */
+const releaseName = ({ name, type, epsilon, perPerson }: Metric, day: string): string =>
+  `${day} ${name} ${type} ε=${epsilon} limit=${JSON.stringify(perPerson)}`;

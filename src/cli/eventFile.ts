@@ -1,0 +1,148 @@
+/**
+ * The release of a finished file: one metric, a key of noise per group, all of it in one encrypted snapshot. The clock is
+ * the log's: every event is older than --to, and what has ended by then is closed, day by day.
+ */
+import { chooseCore } from "../core/choose.js";
+import { secretKey, Stage } from "../core/random.js";
+import { unsafeKey } from "../core/unsafeKey.js";
+import { eventAnswer, type EventAnswer } from "../events/answers.js";
+import { periodLength } from "../events/calendar.js";
+import { derivedKey } from "../events/derivedKey.js";
+import { checkQuery, type HistogramAnswer, histogramAnswer } from "../events/histogramAnswers.js";
+import { EventMetric } from "../events/metric.js";
+import {
+  eventParameters,
+  type EventStreamOptions,
+  type HistogramOptions,
+  resolveEvents,
+} from "../events/options.js";
+import { isShown, type Range } from "../events/queries.js";
+import { resume, Snapshots, type Snapshotted } from "../events/snapshots.js";
+import type { Decoder } from "../stream/codec.js";
+import { DataError } from "./command.js";
+import type { EventRow } from "./eventRows.js";
+import type { StoredRelease } from "./eventState.js";
+
+/** The only key of a release without groups. */
+const ALL = "all";
+/** Fine periods are in the output of the run that published them; a release keeps hours and days for `brume query`. */
+const HISTORY = { days: "3660d", hours: "3660d", finer: "35d" } as const;
+
+export class EventFile implements Snapshotted {
+  readonly metric: EventMetric;
+  readonly snapshots: Snapshots;
+  /** Groups, or one that holds all. */
+  readonly groups: readonly string[];
+  /** Whether rows have a group. */
+  readonly isGrouped: boolean;
+
+  private constructor(stored: StoredRelease, to: number, key: Uint32Array) {
+    const settings = settingsOf(stored, to);
+    const core = chooseCore(settings.core);
+    this.isGrouped = stored.keys !== undefined;
+    this.groups = stored.keys ?? [ALL];
+    const own = new Map(
+      this.groups.map((group, i) => [group, derivedKey(core, key, Stage.groups, 8, i)] as const),
+    );
+    const keys = {
+      people: derivedKey(core, key, Stage.people, 4),
+      own: key,
+      release: (group: string) => own.get(group)!,
+    };
+    this.metric = new EventMetric(settings, core, keys, stored.from, this.groups);
+    this.snapshots = new Snapshots(
+      () => eventParameters(settings),
+      (writer) => {
+        writer.words(key);
+        this.metric.save(writer);
+      },
+    );
+  }
+
+  /** @param to the clock: milliseconds since 1970 */
+  static begin(stored: StoredRelease, to: number): EventFile {
+    const { unsafeSeed } = settingsOf(stored, to);
+    return new EventFile(stored, to, unsafeSeed === undefined ? secretKey() : unsafeKey(unsafeSeed));
+  }
+
+  static async resume(
+    bytes: Uint8Array,
+    key: Uint8Array,
+    stored: StoredRelease,
+    to: number,
+  ): Promise<EventFile> {
+    const parameters = eventParameters(settingsOf(stored, to));
+    return resume(bytes, key, parameters, (noiseKey) => new EventFile(stored, to, noiseKey)).catch(
+      (reason: unknown) => {
+        // Damaged snapshots and other keys; their messages are about public things.
+        if (reason instanceof Error && reason.message.startsWith("snapshot:"))
+          throw new DataError(`--state: ${reason.message}`);
+        throw reason;
+      },
+    );
+  }
+
+  load(state: Decoder): void {
+    this.metric.load(state);
+  }
+
+  /** Whether θ is still to be chosen from all rows. */
+  get choosesThreshold(): boolean {
+    return Number.isNaN(this.metric.units);
+  }
+
+  /** The end of the last whole period by `to`, or the next period's start if there is none. */
+  endBy(to: number): number {
+    const { calendar, levels } = this.metric.settings.schedule;
+    const day = calendar.dayAt(to);
+    const length = periodLength(day, levels[0]!);
+    return Math.max(this.metric.next, day.start + Math.floor((to - day.start) / length) * length);
+  }
+
+  /** Takes an event. Rows of groups that are not listed are dropped. */
+  take({ at, value, person, group }: EventRow): void {
+    const key = this.isGrouped ? group! : ALL;
+    if (this.isGrouped && this.metric.release(key) === undefined && !this.groups.includes(key)) return;
+    const read = this.metric.read(key, value, { at, ...(person === undefined ? {} : { person }) });
+    if (typeof read === "string") this.metric.countDropped(read);
+    else this.metric.take(read);
+  }
+
+  /** Closes all periods that end by `end`, day by day; calls back after each day, while its fine periods are kept. */
+  close(end: number, closed: (range: Range) => void): void {
+    const { calendar } = this.metric.settings.schedule;
+    while (this.metric.next < end) {
+      const from = this.metric.next;
+      const until = Math.min(end, calendar.dayAt(from).end);
+      while (this.metric.closeNext(until, end) !== undefined);
+      closed([from, this.metric.next]);
+    }
+  }
+
+  /** The answer of a group, and whether there is one for all of the range, or for all of the running period so far. */
+  answer(
+    group: string,
+    range: Range,
+    quantiles: readonly number[],
+    confidence: number,
+  ): { readonly found: EventAnswer | HistogramAnswer; readonly isShown: boolean } {
+    const release = this.metric.release(group)!;
+    const found =
+      this.metric.settings.buckets === undefined
+        ? eventAnswer(this.metric, release, range, confidence)
+        : histogramAnswer(this.metric, release, range, checkQuery({ quantiles, confidence }));
+    return { found, isShown: isShown(this.metric, range, found) };
+  }
+}
+
+function settingsOf({ options }: StoredRelease, to: number) {
+  return resolveEvents(
+    {
+      ...(options as unknown as EventStreamOptions | HistogramOptions),
+      history: HISTORY,
+      skew: 0,
+      clock: () => to,
+    },
+    true,
+  );
+}

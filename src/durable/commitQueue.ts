@@ -1,0 +1,266 @@
+/** Collects what a hub receives between two commits, and commits it again on a newer state after a conflict. */
+import type { ClosedSpan } from "./hubMetric.js";
+import type { HubState, Submission } from "./hubState.js";
+import { StoreError } from "./stores/store.js";
+
+/** How often a commit is made when another process writes to the same hub. */
+const ATTEMPTS = 4;
+/** Events of one row, so that no commit holds others up for long; a submission that is longer has a row to itself. */
+const MOST_EVENTS = 1024;
+
+/** Too much waits for the store. Nothing of the call was taken: make it again later. */
+export class HubBusy extends Error {
+  readonly code = "busy";
+  readonly retryable = true;
+}
+
+interface Waiting {
+  readonly submission: Submission;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+interface Batch {
+  readonly waiting: Waiting[];
+  size: number;
+  /** Closes the periods that are due then. */
+  closeAt: number;
+  readonly closings: {
+    readonly resolve: (closed: readonly ClosedSpan[]) => void;
+    readonly reject: (reason: unknown) => void;
+  }[];
+}
+
+export interface QueueOptions {
+  readonly open: (first: boolean) => Promise<HubState>;
+  /** Milliseconds between two commits, at least. */
+  readonly every: number;
+  /** Whether a state that is in doubt can be read again. */
+  readonly stored: boolean;
+  /** Whether a conflict ends the hub. */
+  readonly exclusive: boolean;
+  readonly most: { readonly events: number; readonly reports: number };
+  readonly clock: () => number;
+  readonly onPublished: (closed: readonly ClosedSpan[]) => void;
+}
+
+export class CommitQueue {
+  // Parameters
+  readonly #options: QueueOptions;
+  // State
+  #state: Promise<HubState> | undefined;
+  /** The state, while it is in memory and nothing has to be waited for. */
+  ready: HubState | undefined;
+  #opened = false;
+  /** When this process opened the hub, until a row says which periods were missed before. */
+  #missedAt = NaN;
+  #queue: Batch[] = [];
+  #running: Promise<void> | undefined;
+  #events = 0;
+  #reports = 0;
+  /** No commit begins before this time of the machine: the next one closes periods. */
+  #quietUntil = -Infinity;
+  /** Commits that another process was faster with. */
+  conflicts = 0;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  /** The state as of the last commit; read from the store if it is not in memory. */
+  state(): Promise<HubState> {
+    if (this.#state === undefined) {
+      const state = (this.#state = this.#openAgain());
+      state.then(
+        (open) => this.#state === state && (this.ready = open),
+        () => this.#state === state && (this.#state = undefined),
+      );
+    }
+    return this.#state;
+  }
+
+  /** The store may fail for a moment, and another process may begin the hub at the same time. */
+  async #openAgain(): Promise<HubState> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        const now = this.#options.clock();
+        const state = await this.#options.open(!this.#opened);
+        if (!this.#opened) this.#missedAt = now;
+        this.#opened = true;
+        return state;
+      } catch (error) {
+        if (
+          !(error instanceof StoreError && (error.retryable || error.code === "in-doubt")) ||
+          attempt === ATTEMPTS
+        )
+          throw error;
+        if (isConflict(error)) this.conflicts++;
+      }
+  }
+
+  /** Resolves when it is stored. */
+  add(submission: Submission): Promise<void> {
+    const { most } = this.#options;
+    const [events, reports] = [submission.entries.length, submission.reports.length];
+    if (this.#events + events > most.events || this.#reports + reports > most.reports)
+      return Promise.reject(
+        new HubBusy("hub: too many events or reports wait for the store; nothing was taken, try again later"),
+      );
+    this.#events += events;
+    this.#reports += reports;
+    return new Promise<void>((resolve, reject) => {
+      const batch = this.#batch(events + reports);
+      batch.waiting.push({ submission, resolve, reject });
+      batch.size += events + reports;
+      this.#start();
+    }).finally(() => {
+      this.#events -= events;
+      this.#reports -= reports;
+    });
+  }
+
+  /** Closes the periods that are due at a time; resolves to them when that is stored. */
+  close(now: number): Promise<readonly ClosedSpan[]> {
+    return new Promise((resolve, reject) => {
+      const batch = this.#batch();
+      batch.closeAt = Number.isNaN(batch.closeAt) ? now : Math.max(batch.closeAt, now);
+      batch.closings.push({ resolve, reject });
+      this.#start();
+    });
+  }
+
+  /** Lets no commit begin for so many milliseconds; what comes meanwhile waits. */
+  beQuiet(milliseconds: number): void {
+    this.#quietUntil = performance.now() + milliseconds;
+  }
+
+  /** Whether a commit runs. */
+  get busy(): boolean {
+    return this.#committing;
+  }
+  #committing = false;
+
+  /** The last one that waits, if it has room for so many events and reports; else a new one. */
+  #batch(size = 0): Batch {
+    const last = this.#queue.at(-1);
+    if (last !== undefined && (last.size === 0 || last.size + size <= MOST_EVENTS)) return last;
+    const batch: Batch = { waiting: [], size: 0, closeAt: NaN, closings: [] };
+    this.#queue.push(batch);
+    return batch;
+  }
+
+  #start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async #run(): Promise<void> {
+    await Promise.resolve(); // calls that are made together are stored together
+    while (this.#queue.length > 0) {
+      await this.#waitForBeat().catch(() => undefined); // a clock that fails holds nothing up
+      const batch = this.#queue.shift()!;
+      await this.#takeTurn(batch).catch((reason: unknown) => {
+        for (const { reject } of [...batch.waiting, ...batch.closings]) reject(reason); // nobody waits for ever
+      });
+    }
+    this.#running = undefined; // at once: a call that comes now begins another run
+  }
+
+  /** While it is quiet, only a commit that closes periods begins. */
+  async #waitForBeat(): Promise<void> {
+    while (Number.isNaN(this.#queue[0]!.closeAt) && this.#quietUntil > -Infinity) {
+      const rest = this.#quietUntil - performance.now();
+      if (rest <= 0) this.#quietUntil = -Infinity;
+      else await new Promise((resolve) => setTimeout(resolve, rest));
+    }
+  }
+
+  async #takeTurn(batch: Batch): Promise<void> {
+    const start = performance.now();
+    this.#committing = true;
+    try {
+      await this.#commit(batch);
+    } finally {
+      this.#committing = false;
+    }
+    const rest = this.#options.every - (performance.now() - start);
+    if (rest > 0 && this.#queue.length < 2) await new Promise((resolve) => setTimeout(resolve, rest));
+  }
+
+  async #commit({ waiting, closings, closeAt }: Batch): Promise<void> {
+    const submissions = waiting.map(({ submission }) => submission);
+    for (let attempt = 1; ; attempt++) {
+      const state = await this.state();
+      const { position } = state;
+      try {
+        const { closed, refused } = await state.commit(submissions, closeAt, this.#missedAt);
+        this.#missedAt = NaN;
+        waiting.forEach(({ resolve, reject }, i) =>
+          refused[i] === undefined ? resolve() : reject(refused[i]),
+        );
+        for (const { resolve } of closings) resolve(closed);
+        if (closed.length > 0) queueMicrotask(() => this.#options.onPublished(closed)); // its errors are not ours
+        this.#afterwards(state);
+        return;
+      } catch (error) {
+        if (this.#options.stored) this.#forget();
+        else if (state.halfway) this.#lose(error);
+        // The row is stored, but memory ran out while it was acted on: what the store has is read again.
+        const isStored = this.#options.stored && state.position > position;
+        if (isStored) return void (await this.#resolveStored(waiting, closings));
+        if (!isConflict(error) || attempt === ATTEMPTS || this.#options.exclusive) {
+          if (isConflict(error) && this.#options.exclusive) this.#lose(error);
+          throw error;
+        }
+        this.conflicts++;
+      }
+    }
+  }
+
+  /** Which periods were closed is not known any more; they are published, and `between` has them. */
+  async #resolveStored(waiting: readonly Waiting[], closings: Batch["closings"]): Promise<void> {
+    await this.state().catch(() => undefined);
+    for (const { resolve } of waiting) resolve();
+    for (const { resolve } of closings) resolve([]);
+  }
+
+  /** Work that nobody waits for: noise of a day that began, and entries that are no longer kept. */
+  #afterwards(state: HubState): void {
+    const draw = (): void => {
+      try {
+        if (this.ready !== state || state.drawSome()) return;
+      } catch {
+        return; // it is drawn when it is needed
+      }
+      const timer: { unref?: () => void } = setTimeout(draw);
+      timer.unref?.();
+    };
+    draw();
+    void state.removeExpired().catch(() => undefined);
+  }
+
+  /** Without a store nobody knows how much of a commit has happened: limits of people would begin anew. */
+  #lose(cause: unknown): void {
+    const message = isConflict(cause)
+      ? "hub: another process opened this hub, so this one has ended"
+      : "hub: a commit failed halfway, and no store has its state; make another hub";
+    const lost = Promise.reject<HubState>(new Error(message, { cause }));
+    lost.catch(() => undefined);
+    this.#state = lost;
+    this.ready = undefined;
+  }
+
+  #forget(): void {
+    this.#state = undefined;
+    this.ready = undefined;
+  }
+
+  /** Commits what is left and stores all sections. */
+  async end(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+    if (this.#state !== undefined) await (await this.#state).checkpoint();
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof StoreError && error.code === "conflict";
+}

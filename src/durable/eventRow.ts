@@ -1,0 +1,152 @@
+/**
+ * A row of a hub's journal: everything that was received between two commits. Every event takes the same number of bytes,
+ * whether or not it counts, and so does the id of a request and the report of a device.
+ *
+ *     row    = time · closed at · missed at · days that begin · names of new keys · records
+ *     record = metric (4) · key (4) · kind and hour (4) · granted (4) · hash (16) · value (8) · start (8) · day (8)
+ */
+import type { Day } from "../events/calendar.js";
+import type { ReadEvent } from "../events/metric.js";
+import { Decoder, Encoder } from "../stream/codec.js";
+
+/** What happened to an event, or what else a record is. */
+export const Kind = {
+  /** Late, early, or of a key that nobody listed: nothing changes. */
+  dropped: 0,
+  /** Counts in the open period of its key. */
+  counted: 1,
+  /** Counts in the hold-out. */
+  held: 2,
+  /** Its person has reached the limit. */
+  limited: 3,
+  /** The id of a request, and the hash of what it holds. */
+  request: 4,
+  /** A report of a device: 8 bytes. */
+  report: 5,
+} as const;
+
+/** Stands for a key that is not listed. */
+export const NO_KEY = 0xffffffff;
+
+export interface RowHead {
+  /** When it was made; never before the row before. */
+  readonly time: number;
+  /** Periods that are due then are closed; NaN if none are. */
+  readonly closeAt: number;
+  /** Periods that were over then have no number, since no process listened; NaN if there are none. */
+  readonly missedAt: number;
+  /** Boundaries of days, fixed from now on. */
+  readonly days: readonly Day[];
+  /** Keys that came up for the first time, where a rule says which keys there are. */
+  readonly names: readonly { readonly metric: number; readonly key: string }[];
+}
+
+/** One record. `hash` and `more` are valid until the next one is read. */
+export interface RowRecord {
+  metric: number;
+  key: number;
+  kind: number;
+  /** Of the day, from 0. */
+  hour: number;
+  /** What counts of an event. */
+  granted: number;
+  readonly hash: Uint32Array;
+  readonly more: Uint32Array;
+}
+
+export interface Row extends RowHead {
+  forEach(take: (record: RowRecord) => void): void;
+}
+
+const WORDS = 14;
+const HOUR = 3_600_000;
+const doubles = new Float64Array(3);
+const doubleWords = new Uint32Array(doubles.buffer);
+
+export class RowWriter {
+  readonly #records: Uint32Array;
+  #count = 0;
+
+  /** @param records how many there are, at most */
+  constructor(records: number) {
+    this.#records = new Uint32Array(WORDS * records);
+  }
+
+  event(metric: number, key: number, kind: number, granted: number, event: ReadEvent | undefined): void {
+    doubles[0] = event?.value ?? 0;
+    doubles[1] = event?.start ?? 0;
+    doubles[2] = event?.day ?? 0;
+    const hour = event === undefined ? 0 : Math.round((event.hour - event.day) / HOUR);
+    this.#put([metric, key, kind + 256 * hour, granted], event?.hash, doubleWords);
+  }
+
+  /** @param body 4 words that stand for what the request holds */
+  request(id: Uint32Array, body: Uint32Array): void {
+    this.#put([0, NO_KEY, Kind.request, 0], id, body);
+  }
+
+  /** @param section the number of the section that takes it */
+  report(section: number, report: Uint8Array): void {
+    const words = new Uint32Array(2);
+    new Uint8Array(words.buffer).set(report);
+    this.#put([section, NO_KEY, Kind.report, 0], words, undefined);
+  }
+
+  #put(head: readonly number[], hash: Uint32Array | undefined, more: Uint32Array | undefined): void {
+    const at = WORDS * this.#count++;
+    this.#records.set(head, at);
+    if (hash !== undefined) this.#records.set(hash, at + 4);
+    if (more !== undefined) this.#records.set(more, at + 8);
+  }
+
+  bytes({ time, closeAt, missedAt, days, names }: RowHead): Uint8Array {
+    const writer = new Encoder();
+    for (const number of [time, closeAt, missedAt]) writer.double(number);
+    writer.count(days.length);
+    for (const { start, end } of days) for (const number of [start, end]) writer.double(number);
+    writer.count(names.length);
+    for (const { metric, key } of names) {
+      writer.count(metric);
+      writer.text(key);
+    }
+    writer.count(this.#count);
+    writer.words(this.#records.subarray(0, WORDS * this.#count));
+    const { bytes } = writer;
+    writer.wipe();
+    return bytes;
+  }
+}
+
+export function readRow(bytes: Uint8Array): Row {
+  const reader = new Decoder(bytes);
+  const [time, closeAt, missedAt] = [reader.double(), reader.double(), reader.double()];
+  const days = Array.from({ length: reader.count() }, () => ({
+    start: reader.double(),
+    end: reader.double(),
+  }));
+  const names = Array.from({ length: reader.count() }, () => ({
+    metric: reader.count(),
+    key: reader.text(),
+  }));
+  const count = reader.count();
+  const words = reader.words(WORDS * count);
+  return {
+    ...{ time, closeAt, missedAt, days, names },
+    forEach(take) {
+      for (let i = 0; i < count; i++) {
+        const own = words.subarray(WORDS * i, WORDS * (i + 1));
+        take({
+          ...{ metric: own[0]!, key: own[1]!, kind: own[2]! % 256, hour: Math.floor(own[2]! / 256) },
+          ...{ granted: own[3]!, hash: own.subarray(4, 8), more: own.subarray(8) },
+        });
+      }
+    },
+  };
+}
+
+/** The event of a record. */
+export function eventOf({ hour, hash, more }: RowRecord, key: string): ReadEvent {
+  doubleWords.set(more.subarray(0, 6));
+  const [value, start, day] = doubles as unknown as [number, number, number];
+  return { key, value, start, day, hour: day + hour * HOUR, hash };
+}

@@ -1,0 +1,575 @@
+/**
+ * One metric of a hub: the clock, the people and the hold-out that its keys share, the keys in chunks, and the days that it
+ * has closed. The shared part and every chunk are sections of the journal, each with a position of its own.
+ *
+ * While the journal is replayed, a chunk is behind or ahead of the shared part: it then has a clock of its own (a lane), and
+ * the rows say which events counted. At the end all lanes have reached the same row, and their keys join the shared part.
+ */
+import type { Core } from "../core/core.js";
+import { type Day, DayPeriods } from "../events/calendar.js";
+import { EventMetric, type MetricKeys } from "../events/metric.js";
+import { type EventSettings, eventParameters } from "../events/options.js";
+import type { DayCount, Published, Release } from "../events/release.js";
+import { Decoder, Encoder } from "../stream/codec.js";
+import type { Parameters } from "../stream/snapshot.js";
+import { type ClosedDay, ClosedDays, clippedOf, type KeyDay, readDay, writeDay } from "./closedDays.js";
+import type { Fixed, Journal, Section } from "./journal.js";
+import { eventOf, Kind, type RowHead, type RowRecord } from "./eventRow.js";
+
+/** What the catalogue of a hub says of a metric. */
+export interface MetricRecord {
+  readonly name: string;
+  readonly number: number;
+  /** Raised when the metric begins again: with other settings, or after it was not listed. */
+  readonly generation: number;
+  readonly parameters: Parameters;
+  readonly began: number;
+  /** By number; `since` is the start of the first day that they publish, NaN while they are not listed. */
+  readonly keys: { readonly name: string; since: number }[];
+}
+
+/** A range of time that has been published. Public. */
+export interface ClosedSpan {
+  readonly metric: string;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Bytes of a chunk's day, about, and keys of a chunk at most. */
+const CHUNK_BYTES = 2 ** 18;
+const CHUNK_KEYS = 64;
+
+/** Something with a clock that rows move: the shared part, or a lane. */
+interface Lane {
+  metric: EventMetric;
+  /** Rows up to this one are in it. */
+  covers: number;
+  /** Ranges of the running day that nobody listened to. */
+  missed: (readonly [number, number])[];
+}
+
+interface PendingDay {
+  readonly day: ClosedDay;
+  readonly keys: Map<number, KeyDay>;
+}
+
+class Chunk implements Section {
+  readonly name: string;
+  readonly parameters: Parameters;
+  readonly index: number;
+  /** Closed days that are not stored yet, by their start. */
+  readonly pending = new Map<number, PendingDay>();
+  lane: Lane | undefined;
+  readonly #save: (writer: Encoder, chunk: Chunk) => void;
+
+  constructor(
+    prefix: string,
+    parameters: Parameters,
+    index: number,
+    save: (writer: Encoder, chunk: Chunk) => void,
+  ) {
+    this.name = `${prefix}/keys/${index}`;
+    this.parameters = parameters;
+    this.index = index;
+    this.#save = save;
+  }
+
+  save(writer: Encoder): void {
+    this.#save(writer, this);
+  }
+}
+
+export class HubMetric {
+  // Parameters
+  readonly record: MetricRecord;
+  readonly settings: EventSettings;
+  /** Whether keys come and go by a rule. */
+  readonly ruled: boolean;
+  readonly #core: Core;
+  readonly #secrets: MetricKeys;
+  readonly #stored: boolean;
+  readonly #parameters: Parameters;
+  readonly #prefix: string;
+  readonly #perChunk: number;
+  readonly #days: ClosedDays;
+  readonly shared: Section;
+  // State
+  readonly #main: Lane;
+  readonly #chunks: Chunk[] = [];
+  readonly #numbers = new Map<string, number>();
+  /** Numbers of keys that publish the running day. */
+  readonly #joined = new Set<number>();
+  #closed: ClosedDay[] = [];
+  /** The row that chose θ, and the clock of that moment; 0 and nothing if there is none. */
+  #chosen = { position: 0, clock: new Uint8Array(0) };
+  /** θ was chosen, and the store still has the counts that chose it. */
+  #wiped = false;
+  #expired: string[] = [];
+
+  /** @param stored whether closed days go to a store */
+  constructor(
+    record: MetricRecord,
+    settings: EventSettings,
+    core: Core,
+    secrets: MetricKeys,
+    ruled: boolean,
+    stored: boolean,
+  ) {
+    this.record = record;
+    this.settings = settings;
+    this.ruled = ruled;
+    this.#core = core;
+    this.#secrets = secrets;
+    this.#stored = stored;
+    const { schedule, columns, keep } = settings;
+    this.#prefix = `metrics/${record.number}.${record.generation}`;
+    this.#parameters = eventParameters(settings);
+    const leaves = (25 * 3_600_000) / schedule.levels[0]!;
+    const bytes = Math.max(1, 8 * columns * leaves);
+    this.#perChunk = Math.max(1, Math.min(CHUNK_KEYS, Math.floor(CHUNK_BYTES / bytes)));
+    this.#days = new ClosedDays(this.#prefix, schedule.levels, columns, keep);
+    this.#main = { metric: this.#makeMetric([]), covers: 0, missed: [] };
+    const isUrgent = (): boolean => this.#wiped;
+    this.shared = {
+      name: this.#prefix,
+      parameters: this.#parameters,
+      save: (writer) => this.#saveShared(writer),
+      get urgent() {
+        return isUrgent();
+      },
+      stored: () => (this.#wiped = false),
+    };
+    for (const { name } of record.keys) this.#number(name);
+  }
+
+  #makeMetric(keys: readonly string[]): EventMetric {
+    return new EventMetric(this.settings, this.#core, this.#secrets, this.record.began, keys);
+  }
+
+  /** Clock, people and hold-out: what all keys have in common. */
+  get metric(): EventMetric {
+    return this.#main.metric;
+  }
+
+  get name(): string {
+    return this.record.name;
+  }
+
+  get sections(): readonly Section[] {
+    return [this.shared, ...this.#chunks];
+  }
+
+  /** The number of a key; undefined if it never was one. */
+  numberOf(key: string): number | undefined {
+    return this.#numbers.get(key);
+  }
+
+  isJoined(number: number): boolean {
+    return this.#joined.has(number);
+  }
+
+  /** Whether a key publishes, or will from a later day on. */
+  isListed(key: string): boolean {
+    const number = this.#numbers.get(key);
+    return number !== undefined && !Number.isNaN(this.record.keys[number]!.since);
+  }
+
+  /** Gives a name its number, and room in a chunk. */
+  #number(name: string): Chunk {
+    const number = this.#numbers.size;
+    this.#numbers.set(name, number);
+    const index = Math.floor(number / this.#perChunk);
+    return (this.#chunks[index] ??= new Chunk(this.#prefix, this.#parameters, index, (writer, chunk) =>
+      this.#saveChunk(writer, chunk),
+    ));
+  }
+
+  /** Takes a name into the record; returns its chunk if that is new. */
+  addName(name: string, since: number): Section | undefined {
+    const known = this.#chunks.length;
+    this.record.keys.push({ name, since });
+    const chunk = this.#number(name);
+    return this.#chunks.length > known ? chunk : undefined;
+  }
+
+  #chunkOf(number: number): Chunk {
+    return this.#chunks[Math.floor(number / this.#perChunk)]!;
+  }
+
+  *#keysOf(
+    chunk: Chunk,
+  ): Generator<{ readonly number: number; readonly name: string; readonly since: number }> {
+    const first = chunk.index * this.#perChunk;
+    for (let number = first; number < Math.min(first + this.#perChunk, this.record.keys.length); number++)
+      yield { number, ...this.record.keys[number]! };
+  }
+
+  // Opening
+
+  async load(journal: Journal): Promise<void> {
+    const shared = await journal.load(this.shared);
+    if (shared !== undefined) this.#loadShared(shared);
+    this.#main.covers = journal.covers(this.shared);
+    for (const chunk of this.#chunks) {
+      const state = await journal.load(chunk);
+      const metric = state === undefined ? this.#makeMetric([]) : this.#loadChunk(state, chunk);
+      chunk.lane = { metric, covers: journal.covers(chunk), missed: [] };
+      if (state === undefined) this.#joinDue(chunk.lane, [chunk]);
+      else chunk.lane.missed = readRanges(state);
+      if (this.#chosen.position > 0) this.#beginLane(chunk.lane);
+    }
+  }
+
+  /** A lane without θ takes up the clock of the moment at which it was chosen. */
+  #beginLane(lane: Lane): void {
+    if (!Number.isNaN(lane.metric.units)) return;
+    lane.metric.loadClock(new Decoder(this.#chosen.clock));
+    const chunk = this.#chunks.find((one) => one.lane === lane)!;
+    for (const { name } of this.#keysOf(chunk)) lane.metric.leave(name);
+    this.#joinDue(lane, [chunk]);
+    lane.covers = Math.max(lane.covers, this.#chosen.position);
+  }
+
+  /** Ends the replay: the keys of all lanes join the shared part. */
+  merge(): void {
+    for (const chunk of this.#chunks) {
+      const { lane } = chunk;
+      chunk.lane = undefined;
+      if (lane === undefined) continue;
+      const { metric } = lane;
+      const known = !Number.isNaN(this.metric.units);
+      if (known && metric.next !== this.metric.next)
+        throw new Error(
+          `metric ${this.name}: sections of the journal do not agree; restore a whole copy of the store`,
+        );
+      for (const { number, name } of this.#keysOf(chunk))
+        if (metric.keys.includes(name)) {
+          this.metric.join(name, metric.release(name));
+          this.#joined.add(number);
+        }
+    }
+    this.#joinDue(this.#main, this.#chunks);
+  }
+
+  /** Begins a metric that is not in the journal: its keys publish from the start. */
+  begin(): void {
+    this.#joinDue(this.#main, this.#chunks);
+  }
+
+  /** Follows the list of keys: those that are new publish from the next day on, those that are gone no more. */
+  follow(
+    keys: readonly string[],
+    from: number,
+  ): { readonly added: readonly Section[]; readonly changed: boolean } {
+    const added: Section[] = [];
+    let changed = false;
+    const listed = new Set(keys);
+    for (const [number, key] of this.record.keys.entries()) {
+      if (listed.has(key.name) === !Number.isNaN(key.since)) continue;
+      changed = true;
+      key.since = listed.has(key.name) ? from : NaN;
+      if (Number.isNaN(key.since) && this.#joined.delete(number)) this.metric.leave(key.name);
+    }
+    for (const key of keys)
+      if (!this.#numbers.has(key)) {
+        const chunk = this.addName(key, from);
+        changed = true;
+        if (chunk !== undefined) added.push(chunk);
+      }
+    return { added, changed };
+  }
+
+  // Rows
+
+  /** Acts on an event of a row. @param live it was admitted before the row was stored */
+  takeEvent(record: RowRecord, position: number, live: boolean): void {
+    const { kind, key, granted } = record;
+    if (kind === Kind.dropped) return;
+    const event = eventOf(record, this.record.keys[key]?.name ?? "");
+    const { covers, metric } = this.#main;
+    if (!live && covers < position) metric.admit({ ...event, hash: event.hash.slice() });
+    if (kind === Kind.limited) return;
+    const lane = kind === Kind.held ? this.#main : this.#laneOf(this.#chunkOf(key));
+    if (lane.covers < position) lane.metric.count(event, granted);
+  }
+
+  #laneOf(chunk: Chunk): Lane {
+    return chunk.lane ?? this.#main;
+  }
+
+  /** Takes a key that a rule allows, in the middle of a day: it has the noise that it would have had from the start. */
+  takeKey(name: string, position: number): Section | undefined {
+    let added: Section | undefined;
+    if (!this.#numbers.has(name)) added = this.addName(name, this.record.began);
+    const number = this.#numbers.get(name)!;
+    const chunk = this.#chunkOf(number);
+    if (added !== undefined && this.#chunks.some(({ lane }) => lane !== undefined))
+      chunk.lane = { metric: this.#makeMetric([]), covers: position - 1, missed: [] };
+    const lane = this.#laneOf(chunk);
+    if (lane.covers >= position || lane.metric.keys.includes(name)) return added;
+    lane.metric.join(name);
+    this.#fill(lane.metric.release(name), lane.metric, lane.missed);
+    if (lane === this.#main) this.#joined.add(number);
+    return added;
+  }
+
+  /** Publishes the periods of the running day that were closed before a key came up: without events, it has their noise. */
+  #fill(release: Release | undefined, { periods, next }: EventMetric, missed: Lane["missed"]): void {
+    if (release === undefined || periods === undefined) return;
+    fillDay(release, periods, next, missed);
+  }
+
+  /**
+   * Closes the periods of a row, one step at a time: other work may run between two steps. Gives what is published.
+   */
+  *close({ closeAt, missedAt }: RowHead, position: number): Generator<void, ClosedSpan | undefined> {
+    const lanes = [this.#main, ...this.#chunks.flatMap(({ lane }) => lane ?? [])];
+    let span: ClosedSpan | undefined;
+    for (const lane of lanes) {
+      if (lane.covers >= position || (lane !== this.#main && Number.isNaN(lane.metric.units))) continue;
+      const { metric } = lane;
+      if (!Number.isNaN(missedAt)) {
+        const before = metric.next;
+        this.#step(lane, position, () => metric.miss(missedAt));
+        if (metric.next > before) lane.missed.push([Math.max(before, metric.day.start), metric.next]);
+      }
+      if (Number.isNaN(closeAt)) continue;
+      const until = metric.due(closeAt);
+      const from = metric.next;
+      let first = NaN;
+      while (metric.next < until) {
+        const closed = this.#step(lane, position, () => metric.closeNext(until, closeAt));
+        if (closed === undefined) break;
+        if (closed !== "held" && Number.isNaN(first)) first = closed.from;
+        yield;
+      }
+      if (lane === this.#main && metric.next > from && !Number.isNaN(first))
+        span = { metric: this.name, from: first, to: metric.next };
+    }
+    return span;
+  }
+
+  /** Runs what may end a day or choose θ, and does what follows from it. */
+  #step<T>(lane: Lane, position: number, run: () => T): T {
+    const { metric } = lane;
+    const { day, periods, units } = metric;
+    const result = run();
+    if (metric.day.start !== day.start) this.#endDay(lane, day, periods);
+    if (lane === this.#main && Number.isNaN(units) && !Number.isNaN(metric.units)) {
+      const writer = new Encoder();
+      metric.saveClock(writer);
+      this.#chosen = { position, clock: writer.bytes };
+      this.#wiped = true;
+      for (const chunk of this.#chunks) if (chunk.lane !== undefined) this.#beginLane(chunk.lane);
+    }
+    return result;
+  }
+
+  #endDay(lane: Lane, day: Day, periods: DayPeriods | undefined): void {
+    const chunks = lane === this.#main ? this.#chunks.filter((chunk) => chunk.lane === undefined) : [];
+    const own = lane === this.#main ? chunks : this.#chunks.filter((chunk) => chunk.lane === lane);
+    const closed: ClosedDay = {
+      ...day,
+      from: periods?.start ?? day.start,
+      keys: this.record.keys.length,
+      missed: lane.missed,
+    };
+    lane.missed = [];
+    if (this.#stored && periods !== undefined) {
+      for (const chunk of own) this.#takeDays(lane.metric, chunk, closed);
+      if (lane === this.#main) this.#remember(closed, lane.metric.day.start);
+    }
+    if (this.ruled)
+      for (const chunk of own)
+        for (const { number, name } of this.#keysOf(chunk)) {
+          lane.metric.leave(name);
+          this.#joined.delete(number);
+        }
+    this.#joinDue(lane, own);
+  }
+
+  /** Moves what the keys of a chunk published in a day out of live state. */
+  #takeDays(metric: EventMetric, chunk: Chunk, day: ClosedDay): void {
+    const keys = new Map<number, KeyDay>();
+    for (const { number, name } of this.#keysOf(chunk)) {
+      const taken = metric.release(name)?.takeBefore(metric.day.start);
+      const kept = taken?.days.find(({ periods }) => periods.day.start === day.start);
+      const clipped = taken?.clipped.find((count) => count.day === day.start)?.count;
+      if (kept !== undefined) keys.set(number, { kept, clipped });
+    }
+    chunk.pending.set(day.start, { day, keys });
+  }
+
+  #remember(day: ClosedDay, now: number): void {
+    const before = day.start;
+    const chunks = this.#chunks.length;
+    for (const old of this.#closed) this.#expired.push(...this.#days.expired(chunks, old, before, now));
+    this.#closed = this.#closed.filter(({ end }) => now - end < this.settings.keep.days);
+    this.#closed.push(day);
+  }
+
+  /** Keys whose first day has begun publish from now on. */
+  #joinDue({ metric }: Lane, chunks: readonly Chunk[]): void {
+    if (this.ruled) return;
+    for (const chunk of chunks) {
+      const own = new Set(metric.keys);
+      for (const { number, name, since } of this.#keysOf(chunk)) {
+        if (!(since <= Math.max(metric.day.start, this.record.began)) || own.has(name)) continue;
+        metric.join(name);
+        if (chunk.lane === undefined) this.#joined.add(number);
+      }
+    }
+  }
+
+  // Closed days
+
+  /** Closed days that wait to be stored, some of them. */
+  entries(most: number): Fixed[] {
+    const entries: Fixed[] = [];
+    for (const chunk of this.#chunks)
+      for (const { day, keys } of chunk.pending.values()) {
+        if (entries.length >= most) return entries;
+        entries.push(...this.#days.entries(chunk.index, day, keys, () => chunk.pending.delete(day.start)));
+      }
+    return entries;
+  }
+
+  /** Names of entries that are no longer kept. Gives them once. */
+  takeExpired(): string[] {
+    const names = this.#expired;
+    this.#expired = [];
+    return names;
+  }
+
+  /** Days before the running one that meet a range. */
+  #daysIn(from: number, to: number): ClosedDay[] {
+    return this.#closed.filter((day) => day.end > from && day.start < to);
+  }
+
+  /**
+   * Everything that a key has published in a range of time.
+   * @param parts whether parts of days are asked about too; if not, days inside the range are read as wholes
+   */
+  async published(
+    journal: Journal,
+    key: string,
+    [from, to]: readonly [number, number],
+    parts: boolean,
+  ): Promise<Published | undefined> {
+    if (Number.isNaN(this.metric.units)) return undefined;
+    const live = this.metric.release(key) ?? this.metric.makeRelease(key);
+    const { periods } = this.metric;
+    if (this.ruled && this.metric.release(key) === undefined && periods !== undefined) {
+      live.beginDay(periods);
+      this.#fill(live, this.metric, this.#main.missed);
+    }
+    if (!this.#stored) return live;
+    const days: KeyDay["kept"][] = [];
+    const clipped: DayCount[] = [];
+    for (const day of this.#daysIn(from, to)) {
+      const found = await this.#dayOf(journal, key, day, !parts && from <= day.from && to >= day.end);
+      if (found === undefined) continue;
+      days.push(found.kept);
+      clipped.push(...clippedOf(day, found));
+    }
+    return live.after(days, clipped);
+  }
+
+  async #dayOf(journal: Journal, key: string, day: ClosedDay, whole: boolean): Promise<KeyDay | undefined> {
+    const number = this.#numbers.get(key);
+    if (number !== undefined && number < day.keys) {
+      const chunk = this.#chunkOf(number);
+      const waiting = chunk.pending.get(day.start);
+      const keys =
+        waiting?.keys ?? (await this.#days.read(journal, chunk.index, day, whole, this.metric.day.start));
+      const found = keys.get(number);
+      if (found !== undefined) return found;
+    }
+    if (!this.ruled) return undefined;
+    const periods = new DayPeriods(day, this.settings.schedule.levels, day.from);
+    const release = this.metric.makeRelease(key);
+    release.beginDay(periods);
+    fillDay(release, periods, day.end, day.missed);
+    const clipped = release.clippedOf(periods);
+    release.endDay(periods, clipped);
+    return { kept: release.takeBefore(day.end).days[0]!, clipped };
+  }
+
+  // States
+
+  #saveShared(writer: Encoder): void {
+    this.metric.saveShared(writer);
+    writer.count(this.#chosen.position);
+    writer.blob(this.#chosen.clock);
+    writeRanges(writer, this.#main.missed);
+    writer.count(this.#closed.length);
+    for (const day of this.#closed) writeClosedDay(writer, day);
+  }
+
+  #loadShared(reader: Decoder): void {
+    this.metric.loadShared(reader);
+    this.#chosen = { position: reader.count(), clock: reader.blob().slice() };
+    this.#main.missed = readRanges(reader);
+    this.#closed = Array.from({ length: reader.count() }, () => readClosedDay(reader));
+  }
+
+  #saveChunk(writer: Encoder, chunk: Chunk): void {
+    const keys = [...this.#keysOf(chunk)].filter(({ number }) => this.#joined.has(number));
+    writer.count(keys.length);
+    for (const { number } of keys) writer.count(number);
+    this.metric.saveClock(writer);
+    this.metric.saveKeys(
+      writer,
+      keys.map(({ name }) => name),
+    );
+    writer.count(chunk.pending.size);
+    for (const { day, keys: own } of chunk.pending.values()) {
+      writeClosedDay(writer, day);
+      writeDay(writer, own);
+    }
+    writeRanges(writer, this.#main.missed);
+  }
+
+  #loadChunk(reader: Decoder, chunk: Chunk): EventMetric {
+    const keys = Array.from({ length: reader.count() }, () => this.record.keys[reader.count()]!.name);
+    const metric = this.#makeMetric(keys);
+    metric.loadClock(reader);
+    metric.loadKeys(reader, keys);
+    const { schedule, columns } = this.settings;
+    for (let left = reader.count(); left > 0; left--) {
+      const day = readClosedDay(reader);
+      const periods = new DayPeriods(day, schedule.levels, day.from);
+      chunk.pending.set(day.start, { day, keys: new Map(readDay(reader, periods, 0, columns)) });
+    }
+    return metric;
+  }
+}
+
+/** Publishes the periods of a day before a time without events, but for those that were missed. */
+function fillDay(release: Release, periods: DayPeriods, until: number, missed: Lane["missed"]): void {
+  for (let leaf = 0; leaf < periods.leaves && periods.startOf(leaf) < until; leaf++) {
+    const start = periods.startOf(leaf);
+    if (missed.some(([from, to]) => start >= from && start < to)) continue;
+    release.close(periods, leaf, release.estimate(periods, leaf));
+  }
+}
+
+function writeRanges(writer: Encoder, ranges: Lane["missed"]): void {
+  writer.count(ranges.length);
+  for (const [from, to] of ranges) for (const time of [from, to]) writer.double(time);
+}
+
+const readRanges = (reader: Decoder): Lane["missed"] =>
+  Array.from({ length: reader.count() }, () => [reader.double(), reader.double()] as const);
+
+function writeClosedDay(writer: Encoder, { start, end, from, keys, missed }: ClosedDay): void {
+  for (const time of [start, end, from]) writer.double(time);
+  writer.count(keys);
+  writeRanges(writer, missed);
+}
+
+const readClosedDay = (reader: Decoder): ClosedDay => ({
+  ...{ start: reader.double(), end: reader.double(), from: reader.double() },
+  ...{ keys: reader.count(), missed: readRanges(reader) },
+});

@@ -1,0 +1,465 @@
+/**
+ * Everything that a hub of events has in memory, as of one row of its journal. A commit decides which events count, stores
+ * the row, and only then acts on it: what is in memory is in the store, so answers may be given at once. After a commit
+ * that failed the object is thrown away, and another one is made from the store.
+ */
+import { chooseCore } from "../core/choose.js";
+import { secretKey } from "../core/random.js";
+import { unsafeKey } from "../core/unsafeKey.js";
+import type { Day } from "../events/calendar.js";
+import { timeText } from "../events/duration.js";
+import type { Dropped, ReadEvent } from "../events/metric.js";
+import { eventParameters } from "../events/options.js";
+import { eventStatement } from "../events/statement.js";
+import { snapshotKey } from "../stream/sealing.js";
+import type { Parameters } from "../stream/snapshot.js";
+import { chargeHub } from "./budget.js";
+import { Catalogue } from "./catalogue.js";
+import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
+import { Kind, NO_KEY, readRow, type Row, RowWriter } from "./eventRow.js";
+import { type ClosedSpan, HubMetric, type MetricRecord } from "./hubMetric.js";
+import { Journal, type Section } from "./journal.js";
+import { NoiseKeys } from "./noiseKeys.js";
+import { type HashedRequest, RequestConflict, type RequestId, RequestIds } from "./requestIds.js";
+import { Turns } from "./turns.js";
+
+/** An event that was read. */
+export interface Entry {
+  readonly metric: string;
+  readonly key: string;
+  readonly event: ReadEvent | Dropped;
+}
+
+/** What is stored as a whole or not at all. */
+export interface Submission {
+  readonly entries: readonly Entry[];
+  readonly reports: readonly { readonly section: string; readonly report: Uint8Array }[];
+  readonly request: RequestId | undefined;
+}
+
+export interface Committed {
+  readonly closed: readonly ClosedSpan[];
+  /** Per submission, why it was refused; undefined if it is stored. */
+  readonly refused: readonly (Error | undefined)[];
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Boundaries of days that one row fixes, at most. */
+const MOST_DAYS = 32;
+/** Entries of closed days that one commit stores, at most. */
+const MOST_ENTRIES = 8;
+/** Keys by a rule that one metric has in one day, at most; events of others are dropped. */
+const MOST_RULED = 65_536;
+/** Milliseconds before other work gets its turn. */
+const SLICE = 4;
+/** Records of a row that takes milliseconds to write and to act on: each of the two then has a turn to itself. */
+const LONG_ROW = 1024;
+
+interface HeldSection {
+  readonly section: Section;
+  readonly own: HubSection;
+}
+
+export class HubState {
+  // Parameters
+  readonly #settings: EventHubSettings;
+  readonly journal: Journal;
+  readonly #catalogue: Catalogue;
+  readonly #noise: NoiseKeys;
+  readonly #requests: RequestIds;
+  readonly #sections = new Map<string, HeldSection>();
+  readonly #turns = new Turns();
+  // State
+  readonly metrics = new Map<string, HubMetric>();
+  readonly #numbered = new Map<number, HubMetric>();
+  readonly #releaseKeys = new Map<string, Uint32Array>();
+  /** The time of the newest row, and the end of the last day whose boundaries are fixed. */
+  #time = -Infinity;
+  #fixedUntil = -Infinity;
+  /** A commit has begun to change what is in memory and has not ended. */
+  halfway = false;
+
+  private constructor(
+    settings: EventHubSettings,
+    journal: Journal,
+    catalogue: Catalogue,
+    requests: RequestIds,
+  ) {
+    this.#settings = settings;
+    this.journal = journal;
+    this.#catalogue = catalogue;
+    this.#noise = new NoiseKeys(catalogue.root);
+    this.#requests = requests;
+  }
+
+  /** @param first the process has not had the hub open before: its clock is checked */
+  static async open(settings: EventHubSettings, first: boolean): Promise<HubState> {
+    const { store, name, atLeast, calendar } = settings;
+    const key = await snapshotKey(settings.key);
+    const journal = await Journal.open(store, key, name, atLeast);
+    const catalogue = new Catalogue(secretKey(), calendar.zone);
+    const found = await journal.load(catalogue);
+    if (found !== undefined) catalogue.load(found);
+    if (catalogue.zone !== calendar.zone)
+      throw new RangeError(
+        `zone: expected ${JSON.stringify(catalogue.zone)}, which the hub began with, got ${JSON.stringify(calendar.zone)}; give the zone back, or another name to the hub`,
+      );
+    const ids = await new NoiseKeys(catalogue.root).of("requests", "");
+    const requests = new RequestIds(ids.slice(0, 4), settings.remember);
+    const state = new HubState(settings, journal, catalogue, requests);
+    await state.#load(settings.clock(), first);
+    await state.#follow(Math.max(settings.clock(), state.#time), key);
+    return state;
+  }
+
+  async #load(now: number, first: boolean): Promise<void> {
+    const { journal } = this;
+    if (journal.newest !== undefined) this.#time = readRow(journal.newest).time;
+    if (first && !this.#settings.confirmClock && now > this.#time + HOUR && journal.newest !== undefined)
+      throw new RangeError(
+        `clock: expected at most an hour after the newest stored time ${timeText(this.#time)}, got ${timeText(now)}; if the clock is right, open with confirmClock: true`,
+      );
+    for (const section of this.#requests.sections) {
+      const state = await journal.load(section);
+      if (state !== undefined) section.load(state);
+    }
+    for (const own of this.#settings.sections) await this.#loadSection(own);
+    for (const [name, settings] of this.#settings.metrics) {
+      const record = this.#catalogue.listed(name, parametersOf(settings));
+      if (record === undefined) continue;
+      const metric = await this.#makeMetric(record, settings);
+      await metric.load(journal);
+    }
+    for (const { position, body } of journal.rows()) {
+      const row = readRow(body);
+      for (const { key, metric } of row.names) await this.#readyKey(this.#numbered.get(metric), key);
+      const applying = this.#apply(row, position, false);
+      while (applying.next().done !== true);
+    }
+    for (const metric of this.metrics.values()) {
+      metric.merge();
+      this.#settings.calendar.fix(metric.metric.day); // as it was when it began
+      this.#fixedUntil = Math.max(this.#fixedUntil, metric.metric.day.end);
+    }
+    journal.begin();
+  }
+
+  async #loadSection(own: HubSection): Promise<void> {
+    const section: Section = {
+      name: `sections/${own.name}`,
+      save: (writer) => writer.blob(own.save()),
+      get urgent() {
+        return own.urgent === true;
+      },
+      stored: () => own.stored?.(),
+    };
+    const state = await this.journal.load(section);
+    await own.load(state?.blob());
+    this.#sections.set(own.name, { section, own });
+  }
+
+  async #makeMetric(record: MetricRecord, settings: MetricSettings): Promise<HubMetric> {
+    const { name } = record;
+    const { unsafeSeed, core } = settings.events;
+    const own =
+      unsafeSeed === undefined ? await this.#noise.of("threshold", name) : unsafeKey(`${unsafeSeed}/${name}`);
+    const secrets = {
+      people: (await this.#noise.of("people", name)).slice(0, 4),
+      own,
+      release: (key: string) => this.#releaseKeys.get(`${name}/${key}`)!,
+    };
+    for (const { name: key } of record.keys) await this.#readyNoise(name, key, unsafeSeed);
+    const ruled = settings.keys.list === undefined;
+    const stored = this.#settings.store !== undefined;
+    const metric = new HubMetric(record, settings.events, chooseCore(core), secrets, ruled, stored);
+    this.metrics.set(name, metric);
+    this.#numbered.set(record.number, metric);
+    return metric;
+  }
+
+  /** Derives the key of a key's noise. */
+  async #readyNoise(metric: string, key: string, unsafeSeed: string | undefined): Promise<void> {
+    const name = `${metric}/${key}`;
+    if (this.#releaseKeys.has(name)) return;
+    const noise =
+      unsafeSeed === undefined ? await this.#noise.of("stream", name) : unsafeKey(`${unsafeSeed}/${name}`);
+    this.#releaseKeys.set(name, noise);
+  }
+
+  async #readyKey(metric: HubMetric | undefined, key: string): Promise<void> {
+    if (metric !== undefined) await this.#readyNoise(metric.name, key, metric.settings.unsafeSeed);
+  }
+
+  /** Makes an answer about a key possible that nobody has used yet. */
+  ready(metric: HubMetric, key: string): Promise<void> {
+    return this.#readyKey(metric, key);
+  }
+
+  /** Follows the options: metrics and keys that are new, changed or gone. */
+  async #follow(now: number, key: CryptoKey): Promise<void> {
+    const { journal, metrics } = this;
+    const { calendar } = this.#settings;
+    const tomorrow = calendar.dayAt(now).end;
+    let changed = journal.position === 0 || this.#settings.exclusive;
+    changed = this.#catalogue.keepOnly(new Set(this.#settings.metrics.keys())) || changed;
+    changed = this.#catalogue.addSections(this.#settings.sections.map(({ name }) => name)) || changed;
+    for (const [name, settings] of this.#settings.metrics) {
+      const keys = settings.keys.list ?? [];
+      const known = metrics.get(name);
+      if (known !== undefined) {
+        if (settings.keys.list === undefined) continue;
+        for (const key of keys) await this.#readyNoise(name, key, settings.events.unsafeSeed);
+        const next = Math.max(tomorrow, known.metric.day.end);
+        const { added, changed: moved } = known.follow(keys, next);
+        for (const section of added) journal.add(section);
+        changed ||= moved;
+        continue;
+      }
+      // A name that was there before has used noise of its days: it begins with the next one.
+      const began = this.#catalogue.knows(name) ? tomorrow : now;
+      const record = this.#catalogue.begin(name, parametersOf(settings), began, keys);
+      const metric = await this.#makeMetric(record, settings);
+      metric.begin();
+      for (const section of metric.sections) journal.add(section);
+      changed = true;
+    }
+    await this.#charge(key); // before anything of a new metric is stored
+    if (!changed) return;
+    this.#catalogue.urgent = true;
+    journal.touch(this.#catalogue);
+    await this.commit([], NaN, NaN);
+  }
+
+  async #charge(key: CryptoKey): Promise<void> {
+    const { budget, name, store } = this.#settings;
+    for (const { metric, record } of this.metrics.values()) {
+      const release = `${name}/${record.name}${record.generation === 1 ? "" : `#${record.generation}`}`;
+      await chargeHub(budget, release, eventStatement(metric), store, key);
+    }
+  }
+
+  /** The number of the newest row. */
+  get position(): number {
+    return this.journal.position;
+  }
+
+  metric(name: string): HubMetric {
+    const metric = this.metrics.get(name);
+    if (metric === undefined)
+      throw new RangeError(
+        `metric: expected ${[...this.metrics.keys()].join(", ")}, got ${JSON.stringify(String(name).slice(0, 40))}`,
+      );
+    return metric;
+  }
+
+  /** Whether the store has a section that takes reports. */
+  checkSection(name: string): void {
+    if (!this.#sections.has(name))
+      throw new RangeError(
+        `section: expected one of the hub's sections, got ${JSON.stringify(name.slice(0, 40))}`,
+      );
+  }
+
+  /**
+   * Stores submissions and closes periods.
+   * @param closeAt periods that are due then are closed; NaN for none
+   * @param missedAt periods that were over then were missed; NaN for none
+   */
+  async commit(submissions: readonly Submission[], closeAt: number, missedAt: number): Promise<Committed> {
+    const { journal } = this;
+    const now = this.#settings.clock();
+    const fixed = [...this.metrics.values()]
+      .flatMap((metric) => metric.entries(MOST_ENTRIES))
+      .slice(0, MOST_ENTRIES);
+    const prepared = await journal.prepare();
+    const names = await this.#newKeys(submissions);
+    const long = countOfRecords(submissions) > LONG_ROW;
+    if (long) await this.#turns.next();
+    this.halfway = true;
+    const time = Math.max(now, this.#time, Number.isNaN(closeAt) ? -Infinity : closeAt);
+    const { writer, refused } = this.#write(submissions, new Set(names.map(({ id }) => id)));
+    const bytes = writer.bytes({ time, closeAt, missedAt, days: this.#newDays(time), names });
+    const position = await journal.commit(bytes, prepared, fixed);
+    if (long) await this.#turns.next();
+    const closed = await this.#applySlowly(readRow(bytes), position);
+    this.halfway = false;
+    // Sections without the counts that chose θ replace those in the store. If that fails, the next commit does it.
+    if ([...this.metrics.values()].some(({ shared }) => shared.urgent === true))
+      await this.checkpoint().catch(() => undefined);
+    return { closed, refused };
+  }
+
+  /** Keys that a rule allows and that have no number, or no place in the running day. */
+  async #newKeys(submissions: readonly Submission[]) {
+    const names = new Map<string, { readonly metric: number; readonly key: string; readonly id: string }>();
+    for (const { entries } of submissions)
+      for (const { metric: name, key, event } of entries) {
+        const metric = this.metrics.get(name)!;
+        if (!metric.ruled || typeof event === "string") continue;
+        const { number } = metric.record;
+        const id = `${number}/${key}`;
+        const known = metric.numberOf(key);
+        if (names.has(id) || (known !== undefined && metric.isJoined(known))) continue;
+        if (metric.metric.keys.length + names.size >= MOST_RULED) continue;
+        if (!this.#settings.metrics.get(name)!.keys.has(key)) continue;
+        await this.#readyKey(metric, key);
+        names.set(id, { metric: number, key, id });
+      }
+    return [...names.values()];
+  }
+
+  /** Counts people as it decides: it must be called once for each row. */
+  #write(submissions: readonly Submission[], newKeys: ReadonlySet<string>) {
+    const writer = new RowWriter(countOfRecords(submissions));
+    const seen = new Map<string, string>();
+    const numbers = new Map<string, number>();
+    const refused = submissions.map(({ entries, reports, request }) => {
+      if (request !== undefined) {
+        const hashed = this.#requests.hash(request);
+        try {
+          if (isRepeated(this.#requests, seen, hashed)) return undefined;
+        } catch (error) {
+          return error as Error;
+        }
+        writer.request(hashed.id, hashed.body);
+      }
+      for (const { metric: name, key, event } of entries) {
+        const hub = this.metrics.get(name)!;
+        const { metric, record } = hub;
+        let number = hub.numberOf(key);
+        const id = `${record.number}/${key}`;
+        if (newKeys.has(id) && number === undefined) {
+          if (!numbers.has(id)) numbers.set(id, record.keys.length + countOf(numbers, record.number));
+          number = numbers.get(id)!;
+        }
+        const joined = number !== undefined && (hub.isJoined(number) || newKeys.has(id));
+        if (typeof event === "string") metric.countDropped(event);
+        if (typeof event === "string" || !joined) {
+          writer.event(
+            record.number,
+            number ?? NO_KEY,
+            Kind.dropped,
+            0,
+            typeof event === "string" ? undefined : event,
+          );
+          continue;
+        }
+        const late = event.start < metric.next;
+        const granted = metric.admit(event);
+        const kind = late
+          ? Kind.dropped
+          : granted === undefined
+            ? Kind.limited
+            : Number.isNaN(metric.units)
+              ? Kind.held
+              : Kind.counted;
+        writer.event(record.number, number!, kind, granted ?? 0, event);
+      }
+      for (const { section, report } of reports)
+        writer.report(this.#catalogue.sectionNumber(section), report);
+      return undefined;
+    });
+    return { writer, refused };
+  }
+
+  /** Days that begin before the next row may come: their boundaries are fixed with this row. */
+  #newDays(time: number): Day[] {
+    const { calendar, metrics } = this.#settings;
+    const skew = Math.max(...[...metrics.values()].map(({ events }) => events.schedule.skew));
+    const days: Day[] = [];
+    let at = Math.max(this.#fixedUntil, calendar.dayAt(time - MOST_DAYS * DAY).end);
+    while (at <= time + skew && days.length <= MOST_DAYS) {
+      const day = calendar.dayAt(at);
+      days.push({ start: at, end: day.end });
+      at = day.end;
+    }
+    return days;
+  }
+
+  /** Acts on a row that is stored. Other work gets its turn while many keys are closed. */
+  async #applySlowly(row: Row, position: number): Promise<ClosedSpan[]> {
+    const applying = this.#apply(row, position, true);
+    let start = performance.now();
+    for (;;) {
+      const step = applying.next();
+      if (step.done === true) return step.value;
+      if (performance.now() - start < SLICE) continue;
+      await new Promise((resolve) => setTimeout(resolve));
+      start = performance.now();
+    }
+  }
+
+  *#apply(row: Row, position: number, live: boolean): Generator<void, ClosedSpan[]> {
+    for (const day of row.days) {
+      this.#settings.calendar.fix(day);
+      this.#fixedUntil = Math.max(this.#fixedUntil, day.end);
+    }
+    for (const { metric, key } of row.names) {
+      const added = this.#numbered.get(metric)?.takeKey(key, position);
+      if (added !== undefined && live) this.journal.add(added);
+    }
+    row.forEach((record) => {
+      const { kind, metric, hash, more } = record;
+      if (kind === Kind.request) this.#requests.add(hash.slice(), more.slice(0, 4), row.time);
+      else if (kind === Kind.report) this.#takeReport(metric, hash, position);
+      else this.#numbered.get(metric)?.takeEvent(record, position, live);
+    });
+    const closed: ClosedSpan[] = [];
+    for (const metric of this.metrics.values()) {
+      const span = yield* metric.close(row, position);
+      if (span !== undefined) closed.push(span);
+    }
+    this.#requests.forgetBefore(row.time);
+    this.#time = Math.max(this.#time, row.time);
+    this.journal.changedAll(position);
+    return closed;
+  }
+
+  #takeReport(number: number, words: Uint32Array, position: number): void {
+    const held = this.#sections.get(this.#catalogue.sectionName(number) ?? "");
+    if (held === undefined || this.journal.covers(held.section) >= position) return;
+    held.own.take(new Uint8Array(words.slice(0, 2).buffer));
+  }
+
+  /** Draws the noise of the running day, one key at a time, while nobody waits. */
+  drawSome(): boolean {
+    for (const { metric } of this.metrics.values()) if (!metric.drawDay(1)) return false;
+    return true;
+  }
+
+  /** Removes entries of closed days that are no longer kept. Not needed for any answer: a failure is tried never again. */
+  async removeExpired(): Promise<void> {
+    for (const metric of this.metrics.values())
+      for (const name of metric.takeExpired()) await this.journal.removeFixed(name).catch(() => undefined);
+  }
+
+  /** Stores all sections: the rows are not needed then. */
+  async checkpoint(): Promise<void> {
+    if (this.#settings.store === undefined || this.position === 0) return;
+    const prepared = await this.journal.prepare(true);
+    if (prepared.snapshots.length === 0) return;
+    const head = { time: this.#time, closeAt: NaN, missedAt: NaN, days: [], names: [] };
+    await this.journal.commit(new RowWriter(0).bytes(head), prepared);
+  }
+}
+
+const countOfRecords = (submissions: readonly Submission[]): number =>
+  submissions.reduce((sum, { entries, reports }) => sum + entries.length + reports.length + 1, 0);
+
+const parametersOf = ({ events, keys }: MetricSettings): Parameters => ({
+  ...eventParameters(events),
+  keys: keys.list === undefined ? "rule" : "list",
+});
+
+function isRepeated(requests: RequestIds, seen: Map<string, string>, hashed: HashedRequest): boolean {
+  if (requests.has(hashed)) return true;
+  const [id, body] = [hashed.id.join(), hashed.body.join()];
+  const known = seen.get(id);
+  seen.set(id, known ?? body);
+  if (known !== undefined && known !== body) throw new RequestConflict();
+  return known !== undefined;
+}
+
+const countOf = (numbers: ReadonlyMap<string, number>, metric: number): number =>
+  [...numbers.keys()].filter((id) => id.startsWith(`${metric}/`)).length;

@@ -1,0 +1,21 @@
+/** Keys for the noise of every stream of a hub, from one secret: HMAC-SHA-256 of the purpose and the name. */
+
+export class NoiseKeys {
+  /** 8 words. They can remove all noise. */
+  readonly root: Uint32Array;
+  readonly #key: Promise<CryptoKey>;
+
+  constructor(root: Uint32Array) {
+    this.root = root;
+    const bytes = new Uint8Array(32);
+    root.forEach((word, i) => new DataView(bytes.buffer).setUint32(4 * i, word, true));
+    this.#key = crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  }
+
+  /** 8 words. */
+  async of(purpose: "stream" | "people" | "threshold" | "requests", name: string): Promise<Uint32Array> {
+    const text = new TextEncoder().encode(`${purpose}/${name}`);
+    const bytes = new DataView(await crypto.subtle.sign("HMAC", await this.#key, text));
+    return Uint32Array.from({ length: 8 }, (_, i) => bytes.getUint32(4 * i, true));
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The noise of one day, for every column of a release: one forest per column, all of the shape of the day's periods. An
+ * event is in one node per level and moves the columns together by at most Δ, so noise of scale levels·Δ/ε on every node
+ * protects it (docs/events.md).
+ *
+ * The corrections of least squares are made when the day begins. The noise of leaves is drawn again from the key, one run
+ * at a time, when it is due: what is kept is one run of leaves and one correction per family.
+ */
+import type { Core } from "../core/core.js";
+import { DAY_RUN } from "../core/layout.js";
+import { Stage, subStream } from "../core/random.js";
+import type { Scale } from "../core/tables/scale.js";
+import { roundAll } from "../core/treeSlices.js";
+import type { DayPeriods } from "./calendar.js";
+
+/** What all days of a release have in common. */
+export interface NoiseSource {
+  readonly core: Core;
+  /** 8 secret words. */
+  readonly key: Uint32Array;
+  readonly columns: number;
+  readonly scale: Scale;
+  /** Corrections are rounded to multiples of 1/fraction, so that sums of estimates are exact. */
+  readonly fraction: number;
+}
+
+/** Days are numbered by their start, which may lie before 1970. */
+const dayIndex = (start: number): number => start + 2 ** 47;
+
+/** More columns would share sub-streams with the runs of leaves. */
+export const MOST_COLUMNS = 2 ** 16;
+
+/** The noise of a run of leaves. */
+interface Run {
+  readonly run: number;
+  /** Per leaf, every column. */
+  readonly rows: Float64Array;
+  /** Columns that are drawn. */
+  drawn: number;
+}
+
+export class DayNoise {
+  readonly periods: DayPeriods;
+  readonly #source: NoiseSource;
+  /** Per family of leaves, the correction of every column; none for one level. */
+  readonly #corrections: Float64Array;
+  /** First leaf of each family, and the end of the last. */
+  readonly #families: Uint32Array;
+  /** Per leaf of the run, the noise of every column. */
+  #noise: Float64Array = new Float64Array(0);
+  #run = -1;
+  /** The next run as far as it is drawn, a few columns with every leaf, so that no leaf waits for a whole run. */
+  #ahead: Run | undefined;
+
+  constructor(source: NoiseSource, periods: DayPeriods) {
+    const { core, key, columns, scale, fraction } = source;
+    const { sizes, fanouts } = periods.shape;
+    this.#source = source;
+    this.periods = periods;
+    const families = sizes[1] ?? 0;
+    this.#families = new Uint32Array(families + 1);
+    for (let i = 0; i < families; i++) this.#families[i + 1] = this.#families[i]! + fanouts[i]!;
+    this.#corrections = new Float64Array(families * columns);
+    if (families === 0) return;
+    const day = dayIndex(periods.day.start);
+    for (let column = 0; column < columns; column++) {
+      const grown = core.growDay(
+        subStream(key, Stage.dayLeaves, column * MOST_COLUMNS, day),
+        subStream(key, Stage.dayNodes, column, day),
+        scale,
+        periods.shape,
+      );
+      roundAll(grown, fraction);
+      for (let i = 0; i < families; i++) this.#corrections[i * columns + column] = grown[i]!;
+    }
+  }
+
+  /** û of every column for a leaf, from its true sums of integers. Leaves are mostly asked for in order. */
+  estimate(leaf: number, sums: Float64Array): Float64Array {
+    const { columns } = this.#source;
+    const run = Math.floor(leaf / DAY_RUN);
+    if (run !== this.#run) this.#turnTo(run);
+    const noise = (leaf - run * DAY_RUN) * columns;
+    const family = this.#familyOf(leaf) * columns;
+    const out = new Float64Array(columns);
+    for (let i = 0; i < columns; i++)
+      out[i] = sums[i]! + this.#noise[noise + i]! + (this.#corrections[family + i] ?? 0);
+    this.#drawAhead(run + 1);
+    return out;
+  }
+
+  #turnTo(run: number): void {
+    const next = this.#ahead?.run === run ? this.#ahead : this.#begin(run);
+    this.#draw(next, this.#source.columns);
+    this.#noise = next.rows;
+    this.#run = run;
+    this.#ahead = undefined;
+  }
+
+  #drawAhead(run: number): void {
+    const { columns } = this.#source;
+    if (run * DAY_RUN >= this.periods.leaves || this.#ahead?.drawn === columns) return;
+    try {
+      this.#ahead ??= this.#begin(run);
+      this.#draw(this.#ahead, this.#ahead.drawn + Math.ceil(columns / (DAY_RUN / 2)));
+    } catch {
+      // What fails ahead is drawn when it is due.
+    }
+  }
+
+  #begin(run: number): Run {
+    const leaves = Math.min(DAY_RUN, this.periods.leaves - run * DAY_RUN);
+    return { run, rows: new Float64Array(leaves * this.#source.columns), drawn: 0 };
+  }
+
+  /** Draws columns of a run up to `end`. */
+  #draw(ahead: Run, end: number): void {
+    const { core, key, columns, scale } = this.#source;
+    const { run, rows } = ahead;
+    const drawn = new Float64Array(rows.length / columns);
+    const day = dayIndex(this.periods.day.start);
+    for (; ahead.drawn < Math.min(end, columns); ahead.drawn++) {
+      const stream = subStream(key, Stage.dayLeaves, ahead.drawn * MOST_COLUMNS + run, day);
+      core.laplace(stream, scale, drawn);
+      for (let i = 0; i < drawn.length; i++) rows[i * columns + ahead.drawn] = drawn[i]!;
+    }
+  }
+
+  #familyOf(leaf: number): number {
+    let [low, high] = [0, this.#families.length - 1];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.#families[middle]! <= leaf) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** One noisy count per day, beside the sums: an integer plus discrete Laplace noise. */
+export function noisyDayCount(
+  core: Core,
+  key: Uint32Array,
+  purpose: number,
+  day: number,
+  scale: Scale,
+  count: number,
+): number {
+  const noise = new Float64Array(1);
+  core.laplace(subStream(key, Stage.dayCounts, purpose, dayIndex(day)), scale, noise);
+  return count + noise[0]!;
+}

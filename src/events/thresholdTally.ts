@@ -1,0 +1,123 @@
+/**
+ * Chooses θ from all events of the hold-out by the rule of src/stream/choice.ts. All events take part in three steps that
+ * compose, with shares of ε of 1 : 1 : 6.
+ *
+ *     share   step                                                            noise
+ *     1/8     sparsity: how many events there are above the smallest candidate    Lap(8/ε)
+ *     1/8     a rough θ_w                                                     permute-and-flip, scale 8/ε
+ *     6/8     θ                                                               permute-and-flip, scale 8/(6ε)
+ *
+ * Adding an event moves the counts of a step by at most one, in one direction. The number of events is private: it is in no
+ * score. The hinge is ⌊M/ε⌋ with M = the standard error of a whole day per θ/ε: an error of that size is there anyway.
+ *
+ * Before that, one noisy count of the new events of each day says whether there are enough: its days are disjoint, and it
+ * takes the share of sparsity, of which the choice then uses the sum.
+ */
+import type { Core } from "../core/core.js";
+import { quantise } from "../core/quantise.js";
+import { Stage, subStream } from "../core/random.js";
+import type { Scale } from "../core/tables/scale.js";
+import { binOf, type Choice, chooseCandidate, eventChoice, steepness } from "../stream/choice.js";
+import type { Decoder, Encoder } from "../stream/codec.js";
+
+const SPARSITY = 0;
+const ROUGH = 1;
+const FINE = 2;
+
+/** So many events per 1/ε are needed: fewer tell nothing of their size. */
+const ENOUGH = 40;
+
+export class ThresholdTally {
+  // Parameters
+  readonly #epsilon: number;
+  readonly #max: number;
+  readonly #resolution: number;
+  readonly #rough: Choice;
+  readonly #fine: Choice;
+  readonly #countScale: Scale;
+  // State
+  /** Events by how many candidates lie below their value. */
+  readonly #counts: Float64Array;
+  /** Events above the smallest candidate since the last noisy count. */
+  #fresh = 0;
+  /** The sum of the noisy counts so far, and how many there are. */
+  #noisy = 0;
+  #days = 0;
+
+  /**
+   * @param divisor one event has ε/divisor for the choice
+   * @param error the standard error of a whole day, per θ/ε
+   */
+  constructor(epsilon: number, divisor: number, max: number, resolution: number, error: number) {
+    this.#epsilon = epsilon / divisor;
+    this.#max = max;
+    this.#resolution = resolution;
+    const largest = Math.floor(max / resolution);
+    this.#rough = eventChoice(epsilon, divisor, 1, error, largest);
+    this.#fine = eventChoice(epsilon, divisor, 6, error, largest);
+    this.#countScale = this.#rough.countScale;
+    this.#counts = new Float64Array(this.#fine.candidates.length + 1);
+  }
+
+  add(value: number): void {
+    const bin = binOf(this.#fine.candidates, quantise(value, this.#max, this.#resolution));
+    this.#counts[bin]!++;
+    if (bin > 0) this.#fresh++;
+  }
+
+  /**
+   * Counts the new events of a day, with noise. Returns whether θ can be chosen; if not, the hold-out goes on for a day.
+   * Changes nothing: `endDay` takes the count.
+   */
+  countDay(core: Core, key: Uint32Array): { readonly noisy: number; readonly enough: boolean } {
+    const noise = new Float64Array(1);
+    core.laplace(subStream(key, Stage.holdout, SPARSITY, this.#days), this.#countScale, noise);
+    const noisy = this.#noisy + this.#fresh + noise[0]!;
+    return { noisy, enough: noisy * this.#epsilon >= ENOUGH };
+  }
+
+  /** Takes the count of a day after which the hold-out goes on. Cannot fail. */
+  endDay(noisy: number): void {
+    this.#noisy = noisy;
+    this.#fresh = 0;
+    this.#days++;
+  }
+
+  /** Θ, in grid units. @param noisy the noisy number of events */
+  choose(core: Core, key: Uint32Array, noisy: number): number {
+    const above = this.#above();
+    // `steepness` expects the count of one class of thirteen.
+    const beta = steepness(this.#fine, noisy / 13);
+    const pick = (choice: Choice, purpose: number, knee: number): number => {
+      const random = subStream(key, Stage.holdout, purpose, 0);
+      return choice.candidates[chooseCandidate(core, random, choice, above, beta, knee)]!;
+    };
+    return pick(this.#fine, FINE, 2 * pick(this.#rough, ROUGH, 0));
+  }
+
+  /** Per candidate, the events above it. */
+  #above(): Float64Array {
+    const above = new Float64Array(this.#counts.length - 1);
+    for (let k = above.length - 1, sum = 0; k >= 0; k--) above[k] = sum += this.#counts[k + 1]!;
+    return above;
+  }
+
+  /** Overwrites the true counts. */
+  wipe(): void {
+    this.#counts.fill(0);
+    this.#fresh = 0;
+  }
+
+  /** As many bytes whatever the events were. */
+  save(writer: Encoder): void {
+    for (const count of this.#counts) writer.double(count);
+    for (const number of [this.#fresh, this.#noisy, this.#days]) writer.double(number);
+  }
+
+  load(reader: Decoder): void {
+    for (let k = 0; k < this.#counts.length; k++) this.#counts[k] = reader.double();
+    this.#fresh = reader.double();
+    this.#noisy = reader.double();
+    this.#days = reader.double();
+  }
+}

@@ -1,0 +1,154 @@
+/** One thousandth of the long run of the recorder of sensitivity (`npm run fuzz -- --recorder`), and the faults it must find. */
+import { expect, test } from "vitest";
+import { Dice } from "../../scripts/fuzz/dice.js";
+import { makeScale, type Scale } from "../../src/core/tables/scale.js";
+import type { Plant } from "../support/recorder.js";
+import {
+  checkConfiguration,
+  checkEvents,
+  checkValues,
+  type EventCase,
+  randomEventCase,
+  randomValueCase,
+  type Step,
+  type ValueCase,
+} from "../support/recorderCases.js";
+
+const SEED = 20261118;
+const CONFIGURATIONS = 1000;
+
+test(`seed ${SEED}, ${CONFIGURATIONS} configurations: neighbours differ by no more than ε, draws are equal, no index is used twice`, async () => {
+  const driven = new Map<string, number>();
+  let most = 0;
+  for (let number = 0; number < CONFIGURATIONS; number++) {
+    const { kinds, faults, share } = await checkConfiguration(SEED, number);
+    expect(faults, `configuration ${number}`).toEqual([]);
+    for (const kind of kinds) driven.set(kind, (driven.get(kind) ?? 0) + 1);
+    most = Math.max(most, share);
+  }
+  expect(most).toBe(1); // neighbours as far away as can be spend all of ε
+  for (const kind of DRIVEN) expect(driven.get(kind) ?? 0, kind).toBeGreaterThan(0);
+});
+
+/** What the configurations must have been about, or they showed less than they say. */
+const DRIVEN = [
+  ...[
+    "values, θ public",
+    "values, θ by noisy max",
+    "values, θ chosen",
+    "values, θ follows",
+    "values, θ refined",
+  ],
+  ...["values, probe", "values, restored", "events: count", "events: count, people", "events: sum"],
+  ...["events: sum, people", "events: sum, people's sums", "events: mean, people", "events: histogram"],
+  ...["events: histogram, people", "events, θ chosen", "events, groups of buckets", "events, restored"],
+  ...["hub of events", "hub opened with other keys", "hub opened with other settings", "hub killed"],
+  ...["odometer", "local reports"],
+];
+
+const times = ({ numerator, denominator }: Scale, up: bigint, down: bigint): Scale =>
+  makeScale(numerator * up, denominator * down);
+
+const START = Date.UTC(2026, 5, 1);
+const HOUR = 3_600_000;
+
+const event = (hour: number, neighbour: boolean): Step => ({
+  do: "event",
+  neighbour,
+  event: { at: START + hour * HOUR + 1, value: 100 },
+});
+
+/** A sum on two levels; the neighbour has one event more. */
+const events: EventCase = {
+  options: {
+    ...{ epsilon: 1, every: "1h", levels: ["1h", "1d"], of: "sum", max: 100, threshold: 100, skew: "2d" },
+    ...{ resolution: 1, unsafeSeed: "recorder" },
+  },
+  start: START,
+  steps: [event(1, false), event(1, true), event(26, false), { do: "advance", now: START + 50 * HOUR }],
+  real: true,
+};
+
+const valuesOf = (changed: number): Float64Array =>
+  Float64Array.from({ length: 64 }, (_, i) => (i === 37 ? changed : i % 10));
+
+const values: ValueCase = {
+  options: {
+    ...{ epsilon: 1, max: 100, maxRange: 64, threshold: 100, holdout: 0, unsafeSeed: "recorder" },
+    tuning: { fanout: 4, skipLevels: 0, resolution: 1 },
+  },
+  values: valuesOf(0),
+  neighbour: valuesOf(100),
+  snapshots: new Set([10]),
+  batch: 1,
+  real: true,
+};
+
+const levels = 3;
+
+test.each<[string, Plant, Plant]>([
+  ["nothing", {}, {}],
+  [
+    "a level that is not counted",
+    { scale: (t) => times(t, 1n, 2n) },
+    { scale: (t) => times(t, BigInt(levels - 1), BigInt(levels)) },
+  ],
+  ["a value read twice", { addTwice: true }, { addTwice: true }],
+  [
+    "a scale from data",
+    { scale: (t, largest) => (largest > 100 ? times(t, 2n, 1n) : t) },
+    { scale: (t, largest) => (largest > 50 ? times(t, 2n, 1n) : t) },
+  ],
+  [
+    "an index used twice",
+    { nonce: ([stream, , rest]) => Uint32Array.of(stream!, 0, rest! & 0xff) },
+    { nonce: ([stream, low, rest]) => Uint32Array.of(stream!, low!, rest! & 0xffff00ff) },
+  ],
+])("planted: %s", async (name, inEvents, inValues) => {
+  const none = name === "nothing";
+  // A value that is read twice is one that a neighbour has at two positions.
+  const twice = values.neighbour.map((x, i) => (i === 50 ? 100 : x));
+  const neighbour = inValues.addTwice === true ? twice : values.neighbour;
+  const shown = [await checkEvents(events, inEvents), await checkValues({ ...values, neighbour }, inValues)];
+  for (const { faults, share } of shown) {
+    if (none) expect([faults, share]).toEqual([[], 1]);
+    else expect(faults).not.toEqual([]);
+  }
+});
+
+test("planted: a draw that is left out when nothing came", async () => {
+  // The only event of its hour is the neighbour's.
+  const { faults } = await checkEvents({ ...events, steps: events.steps.slice(1) }, { skipEmpty: true });
+  expect(faults.join()).toMatch(/draws differ|in one run only/);
+});
+
+test("a person whose day begins in the hold-out and is published spends no more than ε", async () => {
+  const of = (hour: number, person: string, neighbour: boolean): Step => ({
+    do: "event",
+    neighbour,
+    event: { at: START + hour * HOUR + 1, value: 100, person },
+  });
+  const crowd = Array.from({ length: 200 }, (_, i) => of(2, `p${i}`, false));
+  const { threshold, ...options } = {
+    ...(events.options as { threshold: number }),
+    perPerson: { events: 2 },
+  };
+  expect(threshold).toBe(100);
+  const { faults, share } = await checkEvents({
+    options: { ...events.options, ...options, threshold: "noisy-max", holdout: "1h" },
+    start: START,
+    // θ is chosen half an hour after midnight: the events must not choose it and count the person in the day as well.
+    steps: [
+      ...[...crowd, of(24, "x", true), of(24.2, "x", true)],
+      ...[24.5, 60].map((hour): Step => ({ do: "advance", now: START + hour * HOUR })),
+    ],
+    real: false,
+  });
+  expect(faults).toEqual([]);
+  expect(share).toBeLessThanOrEqual(1);
+});
+
+test("configurations are functions of their seed and number", () => {
+  expect(randomValueCase(new Dice(1, 2))).toEqual(randomValueCase(new Dice(1, 2)));
+  expect(randomEventCase(new Dice(1, 2))).toEqual(randomEventCase(new Dice(1, 2)));
+});

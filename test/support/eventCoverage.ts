@@ -1,0 +1,69 @@
+/** How often intervals of a release hold the truth, over draws of the noise on fixed data. A draw costs no events. */
+import { chooseCore } from "../../src/core/choose.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
+import { eventAnswer } from "../../src/events/answers.js";
+import { DAY } from "../../src/events/calendar.js";
+import { EventMetric } from "../../src/events/metric.js";
+import { type EventSettings, type EventStreamOptions, resolveEventStream } from "../../src/events/options.js";
+import type { Range } from "../../src/events/queries.js";
+
+export const BEGAN = Date.UTC(2026, 2, 2);
+const core = chooseCore("wasm");
+
+const known = new WeakMap<EventStreamOptions, EventSettings>();
+
+/** Settings, resolved once for the same options. */
+function settingsOf(options: EventStreamOptions): EventSettings {
+  let settings = known.get(options);
+  if (settings === undefined)
+    known.set(options, (settings = resolveEventStream({ ...options, clock: () => BEGAN })));
+  return settings;
+}
+
+/** A release whose periods have these true sums, closed, with the noise of one draw. */
+export function drawn(
+  options: EventStreamOptions,
+  columns: readonly (readonly number[])[],
+  draw: number,
+): EventMetric {
+  const settings = settingsOf(options);
+  const key = unsafeKey(`draw ${draw}`);
+  const metric = new EventMetric(
+    settings,
+    core,
+    { people: key.slice(4), own: key, release: () => key },
+    BEGAN,
+    [""],
+  );
+  const every = settings.schedule.levels[0]!;
+  const release = metric.release("")!;
+  columns.forEach((sums, column) => sums.forEach((sum, i) => release.add(BEGAN + i * every, column, sum)));
+  const end = BEGAN + columns[0]!.length * every;
+  while (metric.closeNext(end, end) !== undefined);
+  return metric;
+}
+
+/** Σ of the true sums of a column over a range. */
+const truthOf = (sums: readonly number[], [from, to]: Range, every: number): number =>
+  sums.slice((from - BEGAN) / every, (to - BEGAN) / every).reduce((total, n) => total + n, 0);
+
+/** Per question about hourly counts, the share of draws whose interval holds the truth. @param reachOf for broken siblings */
+export function coverage(
+  options: EventStreamOptions,
+  counts: readonly number[],
+  questions: Readonly<Record<string, Range>>,
+  draws: number,
+  reachOf: (low: number, high: number) => number = (low, high) => (high - low) / 2,
+): Record<string, number> {
+  const every = DAY / 24;
+  const hits = Object.fromEntries(Object.keys(questions).map((name) => [name, 0]));
+  for (let draw = 0; draw < draws; draw++) {
+    const metric = drawn(options, [counts], draw);
+    for (const [name, range] of Object.entries(questions)) {
+      const { value, low, high } = eventAnswer(metric, metric.release(""), range, 0.95);
+      const truth = truthOf(counts, range, every);
+      if (Math.abs(truth - value!) <= reachOf(low!, high!) + 1e-9) hits[name]!++;
+    }
+  }
+  return Object.fromEntries(Object.entries(hits).map(([name, count]) => [name, count / draws]));
+}

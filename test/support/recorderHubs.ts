@@ -1,0 +1,186 @@
+/**
+ * Configurations for the recorder of sensitivity that have a store: hubs of events whose keys and settings change between
+ * openings and that are killed between commits, with an odometer; and reports of devices.
+ */
+import type { Dice } from "../../scripts/fuzz/dice.js";
+import { openHub, openOdometer, type Metric, type Store, type StoredSnapshot } from "../../src/index.js";
+import { hybrid, piecewise, squareWave, stochasticRounding } from "../../src/local/mechanisms.js";
+import { cellShares, exponential } from "./mechanisms.js";
+import { compare, Ledger, Recording } from "./recorder.js";
+import { recorded, type Weights } from "./recorderHooks.js";
+import type { Result } from "./recorderCases.js";
+
+const KEY = new Uint8Array(32).fill(7);
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const START = Date.UTC(2026, 5, 1, 9);
+const NO_WEIGHTS: Weights = { holdout: 1, refining: 1, rough: 1, fine: 1 };
+
+/** A durable store in memory. */
+function memory(): Store {
+  const snapshots = new Map<string, StoredSnapshot>();
+  return {
+    durable: true,
+    get: (name) => Promise.resolve(snapshots.get(name)),
+    put(name, sequence, bytes) {
+      if (sequence !== (snapshots.get(name)?.sequence ?? 0) + 1)
+        return Promise.reject(Object.assign(new Error("taken"), { code: "conflict" }));
+      snapshots.set(name, { sequence, bytes: bytes.slice() });
+      return Promise.resolve();
+    },
+  };
+}
+
+interface Session {
+  readonly metric: Metric;
+  readonly steps: readonly HubStep[];
+  /** The process ends without a word. */
+  readonly killed: boolean;
+}
+
+interface HubStep {
+  readonly now: number;
+  readonly events: readonly { readonly key: string; readonly person?: string; readonly neighbour: boolean }[];
+  readonly closes: boolean;
+}
+
+const KEYS = ["a", "b", "c"];
+
+/** Sessions of one hub, one after the other: all with the same protection, so that it is one release. */
+function randomSessions(dice: Dice): { readonly sessions: readonly Session[]; readonly epsilon: number } {
+  const epsilon = dice.pick([0.5, 1, 3]);
+  // Of its own: a hub that was killed may still draw ahead while the next configuration runs.
+  const unsafeSeed = `hub ${dice.word()}`;
+  const people = dice.chance(0.5) ? { perPerson: { events: 1 + dice.below(3), people: 8 } } : {};
+  const levels = dice.pick([["1h"], ["1h", "1d"]] as const);
+  const changes = dice.chance(0.3);
+  const target = 1 + dice.below(2); // the day in which the neighbour has more
+  let now = START;
+  const sessions = Array.from({ length: 2 + dice.below(3) }, (_, i): Session => {
+    const keys = KEYS.filter(() => dice.chance(0.7));
+    // Another lateness is another release of the same name: noise of its days must not be used again.
+    const lateness = changes && i > 0 && dice.chance(0.6) ? { lateness: "30m" as const } : {};
+    const steps = Array.from({ length: 2 + dice.below(5) }, (): HubStep => {
+      now += dice.pick([HOUR / 3, HOUR, 8 * HOUR]) * (0.5 + dice.unit());
+      const day = Math.floor(now / DAY) - Math.floor(START / DAY) === target;
+      const more = day && dice.chance(0.8) ? [{ key: dice.pick(KEYS), neighbour: true }] : [];
+      const others = Array.from({ length: dice.below(3) }, () => ({
+        key: dice.pick(KEYS),
+        neighbour: false,
+      }));
+      const events = [...others, ...more].map((event) => ({
+        ...event,
+        ...("perPerson" in people ? { person: event.neighbour ? "x" : `p${dice.below(3)}` } : {}),
+      }));
+      return { now, events, closes: dice.chance(0.7) };
+    });
+    const metric: Metric = {
+      ...{
+        epsilon,
+        every: "1h",
+        levels,
+        of: "count",
+        keys: keys.length > 0 ? keys : ["a"],
+        unsafeSeed,
+      },
+      ...people,
+      ...lateness,
+    };
+    return { metric, steps, killed: dice.chance(0.4) };
+  });
+  return { sessions: "perPerson" in people ? sessions : withOneMore(sessions), epsilon };
+}
+
+/** Without people a neighbour has one event more. */
+function withOneMore(sessions: readonly Session[]): Session[] {
+  let left = 1;
+  return sessions.map((session) => ({
+    ...session,
+    steps: session.steps.map((step) => ({
+      ...step,
+      events: step.events.filter(({ neighbour }) => !neighbour || left-- > 0),
+    })),
+  }));
+}
+
+/** A hub of events through several openings, beside an odometer. */
+export async function checkHub(dice: Dice): Promise<Result> {
+  const { sessions, epsilon } = randomSessions(dice);
+  const run = async (more: boolean) => {
+    const recording = new Recording({ hub: true, ledger: new Ledger() });
+    const store = memory();
+    const odometer = await openOdometer({ name: "odometer", store: memory(), key: KEY, limit: 1000 });
+    await recorded(recording, NO_WEIGHTS, async () => {
+      let now = START;
+      for (const { metric, steps, killed } of sessions) {
+        const hub = openHub({
+          ...{
+            metrics: { m: metric },
+            store,
+            key: KEY,
+            commitEvery: 0,
+            clock: () => now,
+            confirmClock: true,
+          },
+          budget: { odometer, data: "all", perUnit: 1 },
+        });
+        now = steps[0]!.now;
+        await hub.stats(); // opens it, whatever comes
+        for (const step of steps) {
+          now = step.now;
+          const events = step.events.filter(({ neighbour }) => more || !neighbour);
+          if (events.length > 0)
+            await hub.addMany(
+              "m",
+              events.map(({ key, person }) => ({ key, ...(person === undefined ? {} : { person }) })),
+            );
+          if (step.closes) await hub.advance();
+        }
+        if (!killed) await hub.close();
+      }
+    });
+    return { recording, odometer };
+  };
+  const [a, b] = [await run(false), await run(true)];
+  const generations = new Set(sessions.map(({ metric }) => JSON.stringify(metric.lateness)));
+  const compared = compare(a.recording, b.recording, epsilon, false);
+  const faults = [...compared.faults];
+  const spent = a.odometer.spent("all");
+  if (spent !== b.odometer.spent("all")) faults.push("odometer: neighbours are charged differently");
+  if (spent < epsilon) faults.push(`odometer: ${spent} charged for a release of ${epsilon}`);
+  if (generations.size > 1 && spent < 2 * epsilon) faults.push("odometer: other settings are not charged");
+  return {
+    kinds: [
+      ...["hub of events", "odometer", ...(sessions.some(({ killed }) => killed) ? ["hub killed"] : [])],
+      ...(new Set(sessions.map(({ metric }) => JSON.stringify(metric.keys))).size > 1
+        ? ["hub opened with other keys"]
+        : []),
+      ...(generations.size > 1 ? ["hub opened with other settings"] : []),
+    ],
+    faults,
+    share: compared.share,
+  };
+}
+
+const MECHANISMS = {
+  squareWave: (epsilon: number) => squareWave(epsilon, 4, 8),
+  stochasticRounding: (epsilon: number) => stochasticRounding(epsilon, 8),
+  piecewise: (epsilon: number) => piecewise(epsilon, 8),
+  hybrid: (epsilon: number) => hybrid(epsilon, 8),
+};
+
+/** A report replaced: no cell is more than e^ε times as likely for one value as for another, in whole numbers. */
+export function checkReports(dice: Dice): Result {
+  const epsilon = dice.scaled(0.01, 16);
+  const faults: string[] = [];
+  const { low, bits } = exponential(epsilon); // low/2^bits ≤ e^ε
+  for (const [name, make] of Object.entries(MECHANISMS)) {
+    const mechanism = make(epsilon);
+    const [one, other] = [dice.below(mechanism.top + 1), dice.below(mechanism.top + 1)];
+    const [a, b] = [cellShares(mechanism, one), cellShares(mechanism, other)];
+    for (let cell = 0; cell < mechanism.cells; cell++)
+      if (a[cell]! << bits > b[cell]! * low || b[cell]! << bits > a[cell]! * low)
+        faults.push(`${name}: cell ${cell} of inputs ${one} and ${other} at ε = ${epsilon}`);
+  }
+  return { kinds: ["local reports"], faults, share: 0 };
+}
