@@ -11,6 +11,7 @@ import { DAY_RUN } from "../core/layout.js";
 import { Stage, subStream } from "../core/random.js";
 import type { Scale } from "../core/tables/scale.js";
 import { roundAll } from "../core/treeSlices.js";
+import { laplaceVariance } from "../stream/variance.js";
 import type { DayPeriods } from "./calendar.js";
 
 /** What all days of a release have in common. */
@@ -149,4 +150,10 @@ export function noisyDayCount(
   const noise = new Float64Array(1);
   core.laplace(subStream(key, Stage.dayCounts, purpose, dayIndex(day)), scale, noise);
   return count + noise[0]!;
+}
+
+/** Variance v of discrete Laplace noise of scale t, and its fourth cumulant over 3: v² + v/3. */
+export function discreteNoise(t: number): { readonly variance: number; readonly fourth: number } {
+  const variance = laplaceVariance(t);
+  return { variance, fourth: variance ** 2 + variance / 3 };
 }

@@ -11,20 +11,20 @@
 import { refuseValue } from "../core/checks.js";
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
-import type { Scale } from "../core/tables/scale.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
-import { laplaceVariance } from "../stream/variance.js";
 import { bucketOf } from "./buckets.js";
-import { type Day, DAY, DayPeriods, HOUR, periodLength } from "./calendar.js";
-import { noisyDayCount } from "./dayNoise.js";
+import { type Day, type DayPeriods, HOUR } from "./calendar.js";
+import { discreteNoise } from "./dayNoise.js";
 import { eventTime } from "./duration.js";
 import { type DroppedEvents, type EventInfo, ownFields } from "./eventInfo.js";
-import { spreadOf } from "./history.js";
-import { countScale, type EventSettings, eventsPerPerson, releaseScale } from "./options.js";
+import { Holdout } from "./holdout.js";
+import { type LimitedDay, LimitedDays } from "./limitedDays.js";
+import { countScale, type EventSettings, eventsPerPerson } from "./options.js";
 import { checkPerson, People } from "./people.js";
-import { Release, type ReleaseShape } from "./release.js";
+import { PeriodClock } from "./periodClock.js";
+import type { Release } from "./release.js";
+import { Releases } from "./releases.js";
 import { SHARES } from "./shares.js";
-import { ThresholdTally } from "./thresholdTally.js";
 
 /** Secret words by purpose. */
 export interface MetricKeys {
@@ -57,59 +57,31 @@ export interface ClosedPeriod {
   readonly to: number;
 }
 
-/** Noisy numbers of people of a day who lost events to their limit, and who lost none. */
-export interface LimitedDay {
-  readonly day: number;
-  readonly end: number;
-  readonly lost: number;
-  readonly whole: number;
-}
-
 /** Starts of periods that a snapshot writes, and of their days. */
 interface Written {
   readonly starts: readonly number[];
   readonly days: readonly number[];
 }
 
-/** Sums of a period saturate at so many events, or grid units: far above anything real, and exact in a double. */
-const COUNT_CAP = 2 ** 32;
-const SUM_CAP = 2 ** 40;
-/** More periods than this at a time: a clock that jumps by years is a mistake. */
-const MOST_AT_ONCE = 2 ** 20;
 /** A snapshot writes the open periods up to the clock as far as they take this many bytes, and at least so many of them. */
 const MOST_BYTES = 2 ** 19;
 const LEAST_PERIODS = 256;
 
 const NOBODY = new Uint32Array(0);
-const [LOST, WHOLE] = [1, 2];
 
 export class EventMetric {
   // Parameters
   readonly settings: EventSettings;
   readonly core: Core;
-  readonly #keys: MetricKeys;
-  readonly #every: number;
-  readonly #people: People | undefined;
-  readonly #limitedScale: Scale | undefined;
-  readonly #tally: ThresholdTally | undefined;
+  readonly #own: Uint32Array;
   // State
-  /** The day of the next period to be closed. */
-  #day: Day;
-  /** Start of the next period to be closed. */
-  #next: number;
-  /** Start of the first period that is published; Infinity until θ is known. */
-  #first: number;
-  /** The midnight at which θ is chosen. */
-  #heldUntil: number;
+  readonly #clock: PeriodClock;
+  readonly #people: People | undefined;
+  readonly #limited: LimitedDays;
+  readonly #holdout: Holdout | undefined;
+  readonly #releases: Releases;
   /** Θ in grid units; NaN until it is known. 1 if events are only counted. */
   #theta: number;
-  /** All keys; each has a release once θ is known. */
-  readonly #names: string[];
-  readonly #releases = new Map<string, Release>();
-  #shape: ReleaseShape | undefined;
-  #scale: Scale | undefined;
-  #limited: LimitedDay[] = [];
-  #made: { readonly day: Day; readonly from: number; readonly periods: DayPeriods } | undefined;
   #late = 0;
   #early = 0;
   #overLimit = 0;
@@ -125,35 +97,23 @@ export class EventMetric {
     began: number,
     keys: Iterable<string>,
   ) {
-    const { schedule, limit, grid, shares } = settings;
-    this.#names = [...keys];
+    const { limit, grid, shares, keep } = settings;
     this.settings = settings;
     this.core = core;
-    this.#keys = secrets;
-    this.#every = schedule.levels[0]!;
+    this.#own = secrets.own;
+    this.#clock = new PeriodClock(settings.schedule, began);
+    this.#releases = new Releases(settings, core, secrets.release, keys);
     if (limit !== undefined) {
       const most = limit.sum === undefined ? limit.events! : unitsOf(limit.sum, grid!.resolution);
       this.#people = new People(secrets.people, limit, most);
-      this.#limitedScale = shares.limited > 0 ? countScale(settings, 1) : undefined;
     }
-    const { calendar } = schedule;
-    this.#next = this.#periodFrom(began);
-    this.#day = calendar.dayAt(this.#next);
-    this.#first = this.#next;
-    this.#heldUntil = -Infinity;
+    const scale = shares.limited > 0 ? countScale(settings, 1) : undefined;
+    this.#limited = new LimitedDays(core, secrets.own, scale, keep.days);
     this.#theta = grid === undefined ? 1 : grid.threshold === undefined ? NaN : this.#thetaOf(grid.threshold);
-    if (Number.isNaN(this.#theta)) {
-      this.#tally = new ThresholdTally(
-        settings.epsilon,
-        divisorOfChoice(settings),
-        grid!.max,
-        grid!.resolution,
-        errorOfChoice(settings),
-      );
-      this.#first = Infinity;
-      this.#heldUntil = settings.finished ? Infinity : calendar.dayAt(began + grid!.holdout - 1).end;
-    } else this.#fixTheta();
-    this.#beginDay();
+    if (this.isHeldOut) {
+      this.#holdout = new Holdout(settings, began);
+      this.#clock.publish(false);
+    } else this.#begin();
   }
 
   #thetaOf(threshold: number): number {
@@ -161,47 +121,33 @@ export class EventMetric {
     return unitsOf(limit?.sum ?? threshold, grid!.resolution);
   }
 
-  /** Makes what follows from θ. */
-  #fixTheta(): void {
-    const { settings } = this;
-    const counts = settings.grid === undefined;
-    this.#scale = releaseScale(settings, this.#theta);
-    this.#shape = {
-      levels: settings.schedule.levels,
-      keep: settings.keep,
-      cap: counts ? COUNT_CAP : SUM_CAP,
-      clippedScale: settings.shares.clipped > 0 ? countScale(settings, eventsPerPerson(settings)) : undefined,
-    };
-    for (const name of this.#names) this.#releases.set(name, this.makeRelease(name));
+  /** Makes the releases, and begins the running day. θ is known. */
+  #begin(): void {
+    this.#releases.fix(this.#theta);
+    this.#releases.beginDay(this.#clock.periods!);
+  }
+
+  /** Whether θ is not known yet. */
+  get isHeldOut(): boolean {
+    return Number.isNaN(this.#theta);
   }
 
   /** A release of a key that has published nothing. θ is known. */
   makeRelease(key: string): Release {
-    const source = {
-      core: this.core,
-      columns: this.settings.columns,
-      scale: this.#scale!,
-      fraction: this.settings.grid === undefined ? 2 ** 16 : 2 ** 8,
-      key: this.#keys.release(key),
-    };
-    return new Release(source, this.#shape!);
+    return this.#releases.make(key);
   }
 
   /** Takes another key. Call it when a day begins: the key then has all of that day's periods. */
   join(key: string, release?: Release): void {
-    this.#names.push(key);
-    if (Number.isNaN(this.#theta)) return;
+    if (this.isHeldOut) return this.#releases.join(key, undefined);
     const made = release ?? this.makeRelease(key);
-    if (release === undefined && this.#first < this.#day.end) made.beginDay(this.#periods());
-    this.#releases.set(key, made);
+    if (release === undefined) made.beginDay(this.#clock.periods!);
+    this.#releases.join(key, made);
   }
 
   /** Forgets a key and wipes what was taken for it. */
   leave(key: string): void {
-    const at = this.#names.indexOf(key);
-    if (at >= 0) this.#names.splice(at, 1);
-    this.#releases.get(key)?.forgetBefore(Infinity);
-    this.#releases.delete(key);
+    this.#releases.leave(key);
   }
 
   /** θ in units of the values; NaN until it is known. */
@@ -217,7 +163,7 @@ export class EventMetric {
 
   /** Variance of the noise on every node, and its fourth cumulant over 3; both NaN until θ is known. */
   get nodeNoise(): { readonly variance: number; readonly fourth: number } {
-    return discreteNoise(this.#scale === undefined ? NaN : this.scale);
+    return discreteNoise(this.scale);
   }
 
   /** t of the noise on every node; NaN until θ is known. */
@@ -230,30 +176,29 @@ export class EventMetric {
 
   /** The running day: that of the next period to be closed. */
   get day(): Day {
-    return this.#day;
+    return this.#clock.day;
   }
 
   /** The periods of the running day; undefined if none of them is published. */
   get periods(): DayPeriods | undefined {
-    return this.#first < this.#day.end ? this.#periods() : undefined;
+    return this.#clock.periods;
   }
 
   /** Start of the next period to be closed: everything before it is closed. */
   get next(): number {
-    return this.#next;
-  }
-
-  /** When the first number comes at the earliest. */
-  get firstNumberAt(): number {
-    const first = Number.isFinite(this.#first)
-      ? this.#first
-      : this.#heldUntil + this.settings.schedule.lateness;
-    return first + this.#every + this.settings.schedule.lateness;
+    return this.#clock.next;
   }
 
   /** Start of the first period that is published; Infinity until it is known. */
   get first(): number {
-    return this.#first;
+    return this.#clock.first;
+  }
+
+  /** When the first number comes at the earliest. */
+  get firstNumberAt(): number {
+    const { levels, lateness } = this.settings.schedule;
+    const first = Number.isFinite(this.first) ? this.first : this.#holdout!.until + lateness;
+    return first + levels[0]! + lateness;
   }
 
   get dropped(): DroppedEvents {
@@ -261,7 +206,7 @@ export class EventMetric {
   }
 
   get keys(): readonly string[] {
-    return this.#names;
+    return this.#releases.names;
   }
 
   /** The release of a key; undefined if it has none, or before θ is known. */
@@ -271,7 +216,7 @@ export class EventMetric {
 
   /** Noisy numbers of limited people, by day. */
   get limitedDays(): readonly LimitedDay[] {
-    return this.#limited;
+    return this.#limited.days;
   }
 
   /**
@@ -290,9 +235,9 @@ export class EventMetric {
     const { clock, skew } = this.settings.schedule;
     const now = clock();
     const at = time === undefined ? now : eventTime(time);
-    if (at < this.#next) return "late";
-    const day = this.#dayOf(at);
-    const start = this.#startOf(at, day);
+    if (at < this.#clock.next) return "late";
+    const day = this.#clock.dayOf(at);
+    const start = this.#clock.startOf(at, day);
     if (start > now + skew) return "early";
     const hour = day.start + Math.floor((at - day.start) / HOUR) * HOUR;
     const hash = this.#people === undefined ? NOBODY : this.#people.hash(person as string).slice();
@@ -305,11 +250,6 @@ export class EventMetric {
     else this.#early++;
   }
 
-  /** The running day as it was fixed when it began; later days by the calendar. */
-  #dayOf(time: number): Day {
-    return time < this.#day.end ? this.#day : this.settings.schedule.calendar.dayAt(time);
-  }
-
   /** Takes an event that `read` gave. An event whose period was closed meanwhile counts as late. */
   take(event: ReadEvent): void {
     this.#releases.get(event.key)?.prepare(event.start);
@@ -319,12 +259,12 @@ export class EventMetric {
 
   /** Counts an event towards its person's limit. Returns how much of it counts; undefined if nothing does. */
   admit({ value, start, day, hour, hash }: ReadEvent): number | undefined {
-    if (start < this.#next) {
+    if (start < this.#clock.next) {
       this.#late++;
       return undefined;
     }
     // A person's events of one day must not choose θ with all of ε and be counted as well, if only in `limited`.
-    if (Number.isNaN(this.#theta) && start >= this.#heldUntil) return undefined;
+    if (this.isHeldOut && start >= this.#holdout!.until) return undefined;
     const { grid, limit } = this.settings;
     const amount = limit?.sum === undefined ? 1 : quantise(value, grid!.max, grid!.resolution);
     if (this.#people === undefined) return amount;
@@ -335,14 +275,14 @@ export class EventMetric {
 
   /** Adds an event that was admitted to the hold-out, or to the open period of its key. @param granted what counts of it */
   count({ key, value, start, day }: ReadEvent, granted: number): void {
-    if (Number.isNaN(this.#theta)) return this.#tally!.add(value);
+    if (this.isHeldOut) return this.#holdout!.add(value);
     const release = this.#releases.get(key);
     if (release !== undefined) this.#count(release, start, day, value, granted);
   }
 
   /** Adds an event to its open period. Cannot fail. */
   #count(release: Release, start: number, day: number, value: number, granted: number): void {
-    const { of, grid, limit, buckets } = this.settings;
+    const { of, grid, limit, buckets, shares } = this.settings;
     if (of === "count") return release.add(start, 0, 1);
     if (buckets !== undefined) {
       const bucket = bucketOf(buckets.edges, value);
@@ -356,19 +296,12 @@ export class EventMetric {
     const units = quantise(value, theta * grid!.resolution, grid!.resolution);
     release.add(start, 0, units);
     if (of === "mean") release.add(start, 1, theta - units);
-    if (value > theta * grid!.resolution && this.#shape!.clippedScale !== undefined) release.addClipped(day);
+    if (value > theta * grid!.resolution && shares.clipped > 0) release.addClipped(day);
   }
 
   /** The end of the last period that is due at `now`: an event of it can no longer come. */
   due(now: number): number {
-    const until = now - this.settings.schedule.lateness;
-    if (until <= this.#next) return this.#next;
-    if ((until - this.#next) / this.#every > MOST_AT_ONCE)
-      throw new RangeError(
-        `advance: expected at most 2^20 periods at a time, got ${Math.floor((until - this.#next) / this.#every)}; check the clock, or advance in steps`,
-      );
-    const day = this.#dayOf(until);
-    return Math.max(this.#next, this.#startOf(until, day));
+    return this.#clock.due(now);
   }
 
   /**
@@ -377,19 +310,16 @@ export class EventMetric {
    * @param missed nobody listened to the period to its end: it has no number
    */
   closeNext(until: number, now: number, missed = false): ClosedPeriod | "held" | undefined {
-    if (this.#next >= until) return undefined;
-    if (Number.isNaN(this.#theta)) return this.#holdOut(until, now);
-    const periods = this.#periods();
-    const leaf = periods.leafAt(this.#next);
+    if (this.next >= until) return undefined;
+    if (this.isHeldOut) return this.#holdOut(until, now);
+    const periods = this.#clock.periods!;
+    const leaf = periods.leafAt(this.next);
     const [from, to] = [periods.startOf(leaf), periods.startOf(leaf + 1)];
     if (to > until) return undefined;
-    const estimates = missed
-      ? undefined
-      : Array.from(this.#releases.values(), (release) => release.estimate(periods, leaf));
-    const end = to === this.#day.end ? this.#prepareEnd(periods) : undefined;
-    let i = 0;
-    for (const release of this.#releases.values()) release.close(periods, leaf, estimates?.[i++]);
-    this.#next = to;
+    const estimates = missed ? undefined : this.#releases.estimates(periods, leaf);
+    const end = to === this.day.end ? this.#prepareEnd(periods) : undefined;
+    this.#releases.close(periods, leaf, estimates);
+    this.#clock.turnTo(to);
     end?.();
     this.#forgetPeople();
     return { from, to };
@@ -400,81 +330,48 @@ export class EventMetric {
    * They have no number, and events that were taken for them are not published.
    */
   miss(now: number): void {
-    if (Number.isNaN(this.#theta)) return; // the hold-out has no numbers to miss
+    if (this.isHeldOut) return; // the hold-out has no numbers to miss
     const until = now - this.settings.schedule.lateness;
-    while (this.closeNext(Math.min(until, this.#day.end), now, true) !== undefined)
-      if (this.#next === this.#day.start) break;
-    if (until < this.#day.end) return;
+    while (this.closeNext(Math.min(until, this.day.end), now, true) !== undefined)
+      if (this.next === this.day.start) break;
+    if (until < this.day.end) return;
     const day = this.settings.schedule.calendar.dayAt(until);
-    for (const release of this.#releases.values()) release.forgetBefore(day.start);
-    this.#day = day;
-    this.#next = day.start;
-    this.#beginDay();
+    this.#releases.forgetBefore(day.start);
+    this.#clock.turnTo(day.start, day);
+    this.#releases.beginDay(this.#clock.periods!);
     this.miss(now);
   }
 
   /** Draws the noise of the running day for keys that do not have it: up to `most` of them. Returns whether all have it. */
   drawDay(most: number): boolean {
-    if (Number.isNaN(this.#theta)) return true;
-    const periods = this.#periods();
-    for (const release of this.#releases.values()) {
-      if (release.hasNoise(periods)) continue;
-      if (most-- === 0) return false;
-      release.draw(periods);
-    }
-    return true;
+    return this.isHeldOut || this.#releases.drawDay(this.#clock.periods!, most);
   }
 
   /** Computes all noisy numbers of a day that ends; returns what publishes them and begins the next day. */
   #prepareEnd(periods: DayPeriods): () => void {
     const { day } = periods;
-    const clipped = Array.from(this.#releases.values(), (release) => release.clippedOf(periods));
-    const limited = this.#limitedOf(day);
-    const next = this.settings.schedule.calendar.dayAt(day.end);
-    // A new time-zone database must not make days overlap.
-    const begun = { start: day.end, end: next.end };
-    const following = new DayPeriods(begun, this.settings.schedule.levels, this.#first);
-    const room = Array.from(this.#releases.values(), (release) => release.prepareDay(following));
+    const following = this.#clock.followingDay;
+    const releases = this.#releases.prepareEnd(periods, following);
+    const limited = this.#limited.prepareEnd(day, () => this.#people!.limited(day.start));
     return () => {
-      let i = 0;
-      for (const release of this.#releases.values()) release.endDay(periods, clipped[i++]);
-      if (limited !== undefined) this.#limited.push(limited);
-      this.#limited = this.#limited.filter(({ end }) => end > day.end - this.settings.keep.days);
-      this.#day = begun;
-      i = 0;
-      for (const release of this.#releases.values()) release.beginDay(following, room[i++]);
+      releases();
+      limited();
+      this.#clock.turnTo(following.day.start, following.day);
     };
-  }
-
-  #limitedOf({ start, end }: Day): LimitedDay | undefined {
-    const scale = this.#limitedScale;
-    if (scale === undefined) return undefined;
-    const { lost, whole } = this.#people!.limited(start);
-    const noisy = (purpose: number, count: number) =>
-      noisyDayCount(this.core, this.#keys.own, purpose, start, scale, count);
-    return { day: start, end, lost: noisy(LOST, lost), whole: noisy(WHOLE, whole) };
-  }
-
-  #beginDay(): void {
-    if (!(this.#first < this.#day.end)) return;
-    const periods = this.#periods();
-    for (const release of this.#releases.values()) release.beginDay(periods);
   }
 
   /** Passes the hold-out; at its last midnight chooses θ, or goes on for a day if there were too few events. */
   #holdOut(until: number, now: number): "held" {
     const { calendar } = this.settings.schedule;
-    if (until < this.#heldUntil) {
-      this.#next = until;
-      this.#day = calendar.dayAt(until);
-    } else {
-      const { noisy, enough } = this.#tally!.countDay(this.core, this.#keys.own);
-      if (enough) this.#choose(noisy, now);
+    const midnight = this.#holdout!.until;
+    if (until < midnight) this.#clock.turnTo(until, calendar.dayAt(until));
+    else {
+      const chosen = this.#holdout!.choose(this.core, this.#own);
+      if (typeof chosen === "number") this.#choose(chosen, now);
       else {
-        this.#day = calendar.dayAt(this.#heldUntil);
-        this.#next = this.#heldUntil;
-        this.#tally!.endDay(noisy);
-        this.#heldUntil = this.#day.end;
+        const day = calendar.dayAt(midnight);
+        this.#clock.turnTo(midnight, day);
+        chosen(day.end);
       }
     }
     this.#forgetPeople();
@@ -483,27 +380,25 @@ export class EventMetric {
 
   /** Forgets people of days and hours that are closed. */
   #forgetPeople(): void {
-    this.#people?.forgetBefore(this.#day.start, this.#next - HOUR + 1);
+    this.#people?.forgetBefore(this.day.start, this.next - HOUR + 1);
   }
 
-  /** Chooses θ. The first period that begins from now on is the first that is published. */
-  #choose(noisy: number, now: number): void {
-    const theta = this.#tally!.choose(this.core, this.#keys.own, noisy);
-    const [day, next, first] = [this.#day, this.#next, this.#first];
-    this.#next = this.#periodFrom(now);
-    this.#day = this.settings.schedule.calendar.dayAt(this.#next);
-    this.#first = this.#next;
+  /** Takes θ. The first period that begins from now on is the first that is published. */
+  #choose(theta: number, now: number): void {
+    const takeBack = this.#clock.remember();
+    const next = this.#clock.periodFrom(now);
+    this.#clock.turnTo(next, this.settings.schedule.calendar.dayAt(next));
+    this.#clock.publish(true);
     this.#theta = theta;
     try {
-      this.#fixTheta();
-      this.#beginDay();
+      this.#begin();
     } catch (error) {
-      [this.#day, this.#next, this.#first, this.#theta] = [day, next, first, NaN];
-      this.#releases.clear();
-      this.#scale = undefined;
+      takeBack();
+      this.#theta = NaN;
+      this.#releases.unfix();
       throw error; // the counts are still there: the next call chooses the same θ
     }
-    this.#tally!.wipe();
+    this.#holdout!.wipe();
   }
 
   /**
@@ -511,82 +406,49 @@ export class EventMetric {
    * again. Returns whether a noisy count says that there are enough; if not, nothing changes.
    */
   chooseFinished(): boolean {
-    const { noisy, enough } = this.#tally!.countDay(this.core, this.#keys.own);
-    if (!enough) return false;
-    this.#theta = this.#tally!.choose(this.core, this.#keys.own, noisy);
-    this.#first = this.#next;
-    this.#tally!.wipe();
+    const theta = this.#holdout!.choose(this.core, this.#own);
+    if (typeof theta !== "number") return false;
+    this.#theta = theta;
+    this.#clock.publish(true);
+    this.#holdout!.wipe();
     this.#people?.forgetBefore(Infinity, Infinity);
     [this.#late, this.#early, this.#overLimit] = [0, 0, 0];
-    this.#fixTheta();
-    this.#beginDay();
+    this.#begin();
     return true;
-  }
-
-  /** The start of the first period that begins at or after a time. */
-  #periodFrom(time: number): number {
-    const day = this.settings.schedule.calendar.dayAt(time);
-    const length = periodLength(day, this.#every);
-    return Math.min(day.end, day.start + Math.ceil((time - day.start) / length) * length);
-  }
-
-  /** The start of the period that a time of a day lies in. */
-  #startOf(time: number, day: Day): number {
-    const length = periodLength(day, this.#every);
-    return day.start + Math.floor((time - day.start) / length) * length;
-  }
-
-  /** The periods of the running day, made once for the day. */
-  #periods(): DayPeriods {
-    const { day, from } = this.#made ?? {};
-    if (day !== this.#day || from !== this.#first) {
-      const periods = new DayPeriods(this.#day, this.settings.schedule.levels, this.#first);
-      this.#made = { day: this.#day, from: this.#first, periods };
-    }
-    return this.#made!.periods;
-  }
-
-  /** Start of the period after the one that starts at `start`. */
-  #after(start: number): number {
-    const day = this.#dayOf(start);
-    return Math.min(day.end, start + periodLength(day, this.#every));
   }
 
   /** When a call for [from, to) will next give more: the first period in it that is not closed yet; null if none will come. */
   nextNumber(from: number, to: number): number | null {
-    const first = Math.max(from, Number.isFinite(this.#first) ? this.#next : this.#heldUntil);
+    const first = Math.max(from, this.isHeldOut ? this.#holdout!.until : this.next);
     if (first >= to) return null;
-    const start = first <= this.#next ? this.#next : this.#periodFrom(first);
-    const end = this.#after(start);
+    const start = first <= this.next ? this.next : this.#clock.periodFrom(first);
+    const end = this.#clock.after(start);
     return end > to ? null : end + this.settings.schedule.lateness;
   }
 
   /** Starts of the periods that a snapshot writes, whether or not they have events, and of their days. */
   #written(keys: readonly string[]): Written {
     const { clock, skew } = this.settings.schedule;
-    const horizon = Math.max(this.#next, clock() + skew);
+    const horizon = Math.max(this.next, clock() + skew);
     const most = Math.max(LEAST_PERIODS, Math.floor(MOST_BYTES / (8 * this.settings.columns)));
-    const latest = keys.reduce(
-      (most, key) => Math.max(most, this.#releases.get(key)?.latest ?? most),
-      -Infinity,
-    );
+    const latest = this.#releases.latest(keys);
     const starts: number[] = [];
     let count = most;
-    for (let start = this.#next; start <= horizon || start <= latest; start = this.#after(start)) {
+    for (let start = this.next; start <= horizon || start <= latest; start = this.#clock.after(start)) {
       if (starts.length === count) {
         if (start > latest) break;
         count *= 2;
       }
       starts.push(start);
     }
-    const days = new Set([this.#day.start, ...starts.map((start) => this.#dayOf(start).start)]);
+    const days = new Set([this.day.start, ...starts.map((start) => this.#clock.dayOf(start).start)]);
     return { starts, days: [...days] };
   }
 
   save(writer: Encoder): void {
-    const written = this.#written(this.#names); // runs the caller's clock before anything is written
+    const written = this.#written(this.keys); // runs the caller's clock before anything is written
     this.#saveShared(writer, written);
-    this.#saveKeys(writer, this.#names, written);
+    this.#saveKeys(writer, this.keys, written);
   }
 
   /** Writes what all keys have in common. */
@@ -601,41 +463,36 @@ export class EventMetric {
 
   /** Writes which period is the next one, of which day, and θ. */
   saveClock(writer: Encoder): void {
-    const { start, end } = this.#day;
-    for (const number of [start, end, this.#next, this.#first, this.#heldUntil, this.#theta])
-      writer.double(number);
+    this.#clock.save(writer);
+    writer.double(this.#holdout?.until ?? -Infinity);
+    writer.double(this.#theta);
   }
 
   loadClock(reader: Decoder): void {
-    this.#day = { start: reader.double(), end: reader.double() };
-    this.#next = reader.double();
-    this.#first = reader.double();
-    this.#heldUntil = reader.double();
+    this.#clock.load(reader);
+    const until = reader.double();
+    if (this.#holdout !== undefined) this.#holdout.until = until;
     this.#theta = reader.double();
-    if (!Number.isNaN(this.#theta)) this.#fixTheta();
+    if (!this.isHeldOut) this.#releases.fix(this.#theta);
   }
 
   #saveShared(writer: Encoder, { starts, days }: Written): void {
     this.saveClock(writer);
     for (const count of [this.#late, this.#early, this.#overLimit]) writer.double(count);
-    const hours = [...new Set(starts.map((start) => start - ((start - this.#dayOf(start).start) % HOUR)))];
-    this.#people?.save(writer, days, hours);
-    if (Number.isNaN(this.#theta)) this.#tally?.save(writer);
-    writer.count(this.#limited.length);
-    for (const { day, end, lost, whole } of this.#limited)
-      for (const number of [day, end, lost, whole]) writer.double(number);
+    const hours = starts.map((start) => start - ((start - this.#clock.dayOf(start).start) % HOUR));
+    this.#people?.save(writer, days, [...new Set(hours)]);
+    if (this.isHeldOut) this.#holdout!.save(writer);
+    this.#limited.save(writer);
   }
 
   #saveKeys(writer: Encoder, keys: readonly string[], { starts, days }: Written): void {
-    writer.count(days.length);
-    for (const day of days) writer.double(day);
-    for (const key of keys) this.#releases.get(key)?.save(writer, starts, days);
+    this.#releases.save(writer, keys, starts, days);
   }
 
   /** Resumes from what `save` wrote, under the same settings and keys. */
   load(reader: Decoder): void {
     this.loadShared(reader);
-    this.loadKeys(reader, this.#names);
+    this.loadKeys(reader, this.keys);
   }
 
   loadShared(reader: Decoder): void {
@@ -644,43 +501,16 @@ export class EventMetric {
     this.#early = reader.double();
     this.#overLimit = reader.double();
     this.#people?.load(reader);
-    if (Number.isNaN(this.#theta)) this.#tally?.load(reader);
-    this.#limited = Array.from({ length: reader.count() }, () => ({
-      day: reader.double(),
-      end: reader.double(),
-      lost: reader.double(),
-      whole: reader.double(),
-    }));
+    if (this.isHeldOut) this.#holdout!.load(reader);
+    this.#limited.load(reader);
   }
 
   /** Resumes keys from what `saveKeys` wrote. */
   loadKeys(reader: Decoder, keys: readonly string[]): void {
-    const days = Array.from({ length: reader.count() }, () => reader.double());
-    for (const key of keys) this.#releases.get(key)?.load(reader, days);
+    this.#releases.load(reader, keys);
   }
 }
 
 /** Θ in grid units. */
 const unitsOf = (theta: number, resolution: number): number =>
   Math.max(1, Math.floor(theta / resolution + 0.5));
-
-/** ε over this is what one event has for the choice of θ: all of it in a hold-out, a share in a finished file. */
-const divisorOfChoice = (settings: EventSettings): number =>
-  (settings.finished ? SHARES / settings.shares.threshold : 1) * eventsPerPerson(settings);
-
-/** The standard error of a whole day in units of θ/ε, with the ε of the choice. */
-const errorOfChoice = (settings: EventSettings): number =>
-  dayError(settings) * (settings.finished ? settings.shares.threshold / settings.shares.release : 1);
-
-/** The standard error of a whole day of 24 hours, in units of θ/ε. */
-export function dayError(settings: EventSettings): number {
-  const { shape } = new DayPeriods({ start: 0, end: DAY }, settings.schedule.levels);
-  const { variance } = spreadOf(shape).of(0, shape.sizes[0]!);
-  return settings.schedule.levels.length * Math.sqrt(2 * variance);
-}
-
-/** Variance v of discrete Laplace noise of scale t, and its fourth cumulant over 3: v² + v/3. */
-export function discreteNoise(t: number): { readonly variance: number; readonly fourth: number } {
-  const variance = laplaceVariance(t);
-  return { variance, fourth: variance ** 2 + variance / 3 };
-}

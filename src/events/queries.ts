@@ -3,7 +3,8 @@ import { shown } from "../core/checks.js";
 import type { EventAnswer, Period, Series } from "./answers.js";
 import { type Day, DAY, DayPeriods } from "./calendar.js";
 import { type Duration, durationText, parseDuration, parseTime, periodText, type Time } from "./duration.js";
-import { discreteNoise, type EventMetric } from "./metric.js";
+import { discreteNoise } from "./dayNoise.js";
+import type { EventMetric } from "./metric.js";
 import { spreadOf } from "./history.js";
 
 export type Range = readonly [from: number, to: number];

@@ -1,0 +1,127 @@
+/**
+ * Which period is closed next, of which day, and since when periods are published. It follows from the calendar and the
+ * caller's clock alone, never from an event.
+ */
+import type { Decoder, Encoder } from "../stream/codec.js";
+import { type Day, DayPeriods, periodLength } from "./calendar.js";
+import type { Schedule } from "./options.js";
+
+/** More periods than this at a time: a clock that jumps by years is a mistake. */
+const MOST_AT_ONCE = 2 ** 20;
+
+export class PeriodClock {
+  // Parameters
+  readonly #schedule: Schedule;
+  readonly #every: number;
+  // State
+  /** The day of the next period, as it was fixed when it began. */
+  #day: Day;
+  #next: number;
+  #first: number;
+  #made: { readonly day: Day; readonly from: number; readonly periods: DayPeriods } | undefined;
+
+  /** @param began periods that began before are not published */
+  constructor(schedule: Schedule, began: number) {
+    this.#schedule = schedule;
+    this.#every = schedule.levels[0]!;
+    this.#next = this.periodFrom(began);
+    this.#day = schedule.calendar.dayAt(this.#next);
+    this.#first = this.#next;
+  }
+
+  /** The running day: that of the next period to be closed. */
+  get day(): Day {
+    return this.#day;
+  }
+
+  /** Start of the next period to be closed: everything before it is closed. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** Start of the first period that is published; Infinity until it is known. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** The periods of the running day; undefined if none of them is published. */
+  get periods(): DayPeriods | undefined {
+    if (!(this.#first < this.#day.end)) return undefined;
+    const { day, from } = this.#made ?? {};
+    if (day !== this.#day || from !== this.#first) {
+      const periods = new DayPeriods(this.#day, this.#schedule.levels, this.#first);
+      this.#made = { day: this.#day, from: this.#first, periods };
+    }
+    return this.#made!.periods;
+  }
+
+  /** The periods of the day after the running one. A new time-zone database must not make days overlap. */
+  get followingDay(): DayPeriods {
+    const { end } = this.#schedule.calendar.dayAt(this.#day.end);
+    return new DayPeriods({ start: this.#day.end, end }, this.#schedule.levels, this.#first);
+  }
+
+  /** Goes on to a period of a day. */
+  turnTo(next: number, day: Day = this.#day): void {
+    this.#next = next;
+    this.#day = day;
+  }
+
+  /** Periods are published from the next one on, or none of them until this is called again. */
+  publish(known: boolean): void {
+    this.#first = known ? this.#next : Infinity;
+  }
+
+  /** Returns what takes back all that happens to this clock meanwhile. */
+  remember(): () => void {
+    const [day, next, first] = [this.#day, this.#next, this.#first];
+    return () => {
+      [this.#day, this.#next, this.#first] = [day, next, first];
+    };
+  }
+
+  /** The running day as it was fixed when it began; later days by the calendar. */
+  dayOf(time: number): Day {
+    return time < this.#day.end ? this.#day : this.#schedule.calendar.dayAt(time);
+  }
+
+  /** The start of the period that a time of a day lies in. */
+  startOf(time: number, day: Day): number {
+    const length = periodLength(day, this.#every);
+    return day.start + Math.floor((time - day.start) / length) * length;
+  }
+
+  /** The start of the first period that begins at or after a time. */
+  periodFrom(time: number): number {
+    const day = this.#schedule.calendar.dayAt(time);
+    const length = periodLength(day, this.#every);
+    return Math.min(day.end, day.start + Math.ceil((time - day.start) / length) * length);
+  }
+
+  /** Start of the period after the one that starts at `start`. */
+  after(start: number): number {
+    const day = this.dayOf(start);
+    return Math.min(day.end, start + periodLength(day, this.#every));
+  }
+
+  /** The end of the last period that is due at `now`: an event of it can no longer come. */
+  due(now: number): number {
+    const until = now - this.#schedule.lateness;
+    if (until <= this.#next) return this.#next;
+    if ((until - this.#next) / this.#every > MOST_AT_ONCE)
+      throw new RangeError(
+        `advance: expected at most 2^20 periods at a time, got ${Math.floor((until - this.#next) / this.#every)}; check the clock, or advance in steps`,
+      );
+    return Math.max(this.#next, this.startOf(until, this.dayOf(until)));
+  }
+
+  save(writer: Encoder): void {
+    for (const time of [this.#day.start, this.#day.end, this.#next, this.#first]) writer.double(time);
+  }
+
+  load(reader: Decoder): void {
+    this.#day = { start: reader.double(), end: reader.double() };
+    this.#next = reader.double();
+    this.#first = reader.double();
+  }
+}

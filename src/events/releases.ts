@@ -1,0 +1,157 @@
+/**
+ * The releases of all keys of a metric. They begin, close and end their days together; each has noise and sums of its own,
+ * from the moment at which θ is known.
+ */
+import type { Core } from "../core/core.js";
+import type { Scale } from "../core/tables/scale.js";
+import type { Decoder, Encoder } from "../stream/codec.js";
+import type { DayPeriods } from "./calendar.js";
+import { countScale, type EventSettings, eventsPerPerson, releaseScale } from "./options.js";
+import { Release, type ReleaseShape } from "./release.js";
+
+/** Sums of a period saturate at so many events, or grid units: far above anything real, and exact in a double. */
+const COUNT_CAP = 2 ** 32;
+const SUM_CAP = 2 ** 40;
+
+export class Releases {
+  // Parameters
+  readonly #settings: EventSettings;
+  readonly #core: Core;
+  readonly #keyOf: (name: string) => Uint32Array;
+  // State
+  readonly #names: string[];
+  readonly #releases = new Map<string, Release>();
+  #shape: ReleaseShape | undefined;
+  #scale: Scale | undefined;
+
+  /**
+   * @param keyOf 8 secret words for the noise of a key
+   * @param names of the keys that exist from the start
+   */
+  constructor(
+    settings: EventSettings,
+    core: Core,
+    keyOf: (name: string) => Uint32Array,
+    names: Iterable<string>,
+  ) {
+    this.#settings = settings;
+    this.#core = core;
+    this.#keyOf = keyOf;
+    this.#names = [...names];
+  }
+
+  get names(): readonly string[] {
+    return this.#names;
+  }
+
+  /** The release of a key; undefined if it has none, or before θ is known. */
+  get(name: string): Release | undefined {
+    return this.#releases.get(name);
+  }
+
+  /** Makes all releases. @param theta Θ in grid units; 1 for counts */
+  fix(theta: number): void {
+    const { grid, schedule, keep, shares } = this.#settings;
+    this.#scale = releaseScale(this.#settings, theta);
+    this.#shape = {
+      levels: schedule.levels,
+      keep,
+      cap: grid === undefined ? COUNT_CAP : SUM_CAP,
+      clippedScale:
+        shares.clipped > 0 ? countScale(this.#settings, eventsPerPerson(this.#settings)) : undefined,
+    };
+    for (const name of this.#names) this.#releases.set(name, this.make(name));
+  }
+
+  /** Takes back what `fix` did. */
+  unfix(): void {
+    this.#releases.clear();
+    this.#scale = undefined;
+  }
+
+  /** A release of a key that has published nothing. θ is known. */
+  make(name: string): Release {
+    const source = {
+      core: this.#core,
+      columns: this.#settings.columns,
+      scale: this.#scale!,
+      fraction: this.#settings.grid === undefined ? 2 ** 16 : 2 ** 8,
+      key: this.#keyOf(name),
+    };
+    return new Release(source, this.#shape!);
+  }
+
+  /** Takes another key. @param release undefined before θ is known */
+  join(name: string, release: Release | undefined): void {
+    this.#names.push(name);
+    if (release !== undefined) this.#releases.set(name, release);
+  }
+
+  /** Forgets a key and wipes what was taken for it. */
+  leave(name: string): void {
+    const at = this.#names.indexOf(name);
+    if (at >= 0) this.#names.splice(at, 1);
+    this.#releases.get(name)?.forgetBefore(Infinity);
+    this.#releases.delete(name);
+  }
+
+  beginDay(periods: DayPeriods): void {
+    for (const release of this.#releases.values()) release.beginDay(periods);
+  }
+
+  /** The estimates of every key for a leaf of the running day. Changes nothing that is published. */
+  estimates(periods: DayPeriods, leaf: number): Float64Array[] {
+    return Array.from(this.#releases.values(), (release) => release.estimate(periods, leaf));
+  }
+
+  /** Publishes what `estimates` gave, or nothing for a period that was missed. Cannot fail. */
+  close(periods: DayPeriods, leaf: number, estimates: readonly Float64Array[] | undefined): void {
+    let i = 0;
+    for (const release of this.#releases.values()) release.close(periods, leaf, estimates?.[i++]);
+  }
+
+  /** Computes all that a day's end needs; returns what ends it and begins the next day, and cannot fail. */
+  prepareEnd(periods: DayPeriods, following: DayPeriods): () => void {
+    const clipped = Array.from(this.#releases.values(), (release) => release.clippedOf(periods));
+    const room = Array.from(this.#releases.values(), (release) => release.prepareDay(following));
+    return () => {
+      let i = 0;
+      for (const release of this.#releases.values()) {
+        release.endDay(periods, clipped[i]);
+        release.beginDay(following, room[i++]);
+      }
+    };
+  }
+
+  /** Wipes what was taken for days before one: nobody listened to them to their end. */
+  forgetBefore(day: number): void {
+    for (const release of this.#releases.values()) release.forgetBefore(day);
+  }
+
+  /** Draws the noise of a day for keys that do not have it: up to `most` of them. Returns whether all have it. */
+  drawDay(periods: DayPeriods, most: number): boolean {
+    for (const release of this.#releases.values()) {
+      if (release.hasNoise(periods)) continue;
+      if (most-- === 0) return false;
+      release.draw(periods);
+    }
+    return true;
+  }
+
+  /** Start of the last period in which one of these keys has events; −Infinity if none has. */
+  latest(names: readonly string[]): number {
+    return names.reduce((most, name) => Math.max(most, this.#releases.get(name)?.latest ?? most), -Infinity);
+  }
+
+  /** @param starts of the periods that the clock lets in; `days` the days that they lie in */
+  save(writer: Encoder, names: readonly string[], starts: readonly number[], days: readonly number[]): void {
+    writer.count(days.length);
+    for (const day of days) writer.double(day);
+    for (const name of names) this.#releases.get(name)?.save(writer, starts, days);
+  }
+
+  load(reader: Decoder, names: readonly string[]): void {
+    const days = Array.from({ length: reader.count() }, () => reader.double());
+    for (const name of names) this.#releases.get(name)?.load(reader, days);
+  }
+}
