@@ -71,16 +71,21 @@ export function bucketOf(edges: Float64Array, value: number): number {
  * How many buckets make a group, for n buckets; 1: no groups, and all of ε for the buckets. The size of least noise
  * in "how many are below here, less the share p of all", averaged over the edges, each at its own p. Groups make the
  * count of a single bucket worse (3.4 times the variance at 64 buckets), so they must save a third of that noise:
- * 64 buckets have none, 1024 have groups of 27 for a quarter of it.
+ * 64 buckets have none, 1024 have groups of 27 for a quarter of it. Memoises every answer: each takes n^1.5 steps (1 ms at 256).
  */
 export function groupSize(n: number): number {
+  const known = groupSizes.get(n);
+  if (known !== undefined) return known;
   let [best, least] = [1, (2 / 3) * meanRankNoise(n, 1)];
   for (let g = 2; g <= 2 * Math.sqrt(n); g++) {
     const noise = meanRankNoise(n, g);
     if (noise < least) [best, least] = [g, noise];
   }
+  groupSizes.set(n, best);
   return best;
 }
+/** At most one entry per number of buckets. */
+const groupSizes = new Map<number, number>();
 
 /** That noise as a variance, in units of a bucket's variance at all of ε; half of ε makes four times as much. */
 export function meanRankNoise(n: number, g: number): number {

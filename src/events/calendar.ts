@@ -29,13 +29,38 @@ const MOST_FIXED = 64;
 const STEP = 15 * MINUTE;
 
 const MOST_STARTS = 1024;
+const MOST_ZONES = 64;
+
+/** A zone of the platform. */
+interface Zone {
+  readonly format: Intl.DateTimeFormat;
+  /** Starts of dates that were asked for. */
+  readonly starts: Map<number, number>;
+}
+
+/** Zones that calendars have asked for: making a format takes longer than all other work on options. */
+const zones = new Map<string, Zone>();
+
+function zoneOf(name: string): Zone {
+  let zone = zones.get(name);
+  if (zone !== undefined) return zone;
+  try {
+    const format = new Intl.DateTimeFormat("en-US", { timeZone: name, hourCycle: "h23", ...FIELDS });
+    zone = { format, starts: new Map<number, number>() };
+  } catch {
+    throw new RangeError(
+      `zone: expected the name of a time zone such as "Europe/Berlin" or "UTC", got ${JSON.stringify(name.slice(0, 60))}; this platform does not know it`,
+    );
+  }
+  if (zones.size >= MOST_ZONES) zones.clear();
+  zones.set(name, zone);
+  return zone;
+}
 
 export class Calendar {
   readonly zone: string;
-  readonly #format: Intl.DateTimeFormat | undefined;
+  readonly #zone: Zone | undefined;
   readonly #days: ((time: number) => Day) | undefined;
-  /** Starts of dates that were asked for. */
-  readonly #starts = new Map<number, number>();
   /** The day that was asked for last: most calls are about one day. */
   #last: Day = { start: 0, end: 0 };
   /** Days whose boundaries are fixed, newest last: a new time-zone database does not move them. */
@@ -53,13 +78,7 @@ export class Calendar {
     this.zone = zone;
     this.#days = days;
     if (zone === "UTC") return;
-    try {
-      this.#format = new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", ...FIELDS });
-    } catch {
-      throw new RangeError(
-        `zone: expected the name of a time zone such as "Europe/Berlin" or "UTC", got ${JSON.stringify(zone.slice(0, 60))}; this platform does not know it`,
-      );
-    }
+    this.#zone = zoneOf(zone);
   }
 
   /** The day that a time lies in. */
@@ -92,12 +111,13 @@ export class Calendar {
 
   /** The first instant of a local date or a later one. @param date days since 1970-01-01 */
   startOf(date: number): number {
-    if (this.#format === undefined) return date * DAY;
-    let start = this.#starts.get(date);
+    if (this.#zone === undefined) return date * DAY;
+    const { starts } = this.#zone;
+    let start = starts.get(date);
     if (start === undefined) {
       start = this.#findStart(date);
-      if (this.#starts.size >= MOST_STARTS) this.#starts.clear();
-      this.#starts.set(date, start);
+      if (starts.size >= MOST_STARTS) starts.clear();
+      starts.set(date, start);
     }
     return start;
   }
@@ -145,10 +165,10 @@ export class Calendar {
 
   /** Local time less UTC. */
   #offsetAt(time: number): number {
-    if (this.#format === undefined) return 0;
+    if (this.#zone === undefined) return 0;
     const fields: Record<string, number> = {};
     let era = 1;
-    for (const { type, value } of this.#format.formatToParts(time)) {
+    for (const { type, value } of this.#zone.format.formatToParts(time)) {
       if (type === "era") era = value.startsWith("B") ? -1 : 1;
       else fields[type] = Number(value);
     }

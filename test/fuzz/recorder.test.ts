@@ -66,7 +66,7 @@ const events: EventCase = {
   },
   start: START,
   steps: [event(1, false), event(1, true), event(26, false), { do: "advance", now: START + 50 * HOUR }],
-  real: true,
+  ...{ real: true, answers: true },
 };
 
 const valuesOf = (changed: number): Float64Array =>
@@ -142,7 +142,7 @@ test("a person whose day begins in the hold-out and is published spends no more 
       ...[...crowd, of(24, "x", true), of(24.2, "x", true)],
       ...[24.5, 60].map((hour): Step => ({ do: "advance", now: START + hour * HOUR })),
     ],
-    real: false,
+    ...{ real: false, answers: false },
   });
   expect(faults).toEqual([]);
   expect(share).toBeLessThanOrEqual(1);

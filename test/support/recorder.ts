@@ -29,8 +29,7 @@ export interface Plant {
 
 export interface Draw {
   readonly method: string;
-  /** Key and nonce. */
-  readonly stream: string;
+  readonly stream: SubStream;
   readonly stage: number;
   readonly scale: Scale;
   /** What was drawn, of draws of one or a few numbers. */
@@ -74,8 +73,47 @@ interface Output {
   readonly leaves: number;
 }
 
-const nameOf = (scale: Scale): string => `${scale.numerator}/${scale.denominator}`;
-const streamOf = ({ key, nonce }: Random): string => `${key.join(".")}:${nonce.join(".")}`;
+/** A sub-stream of noise. */
+interface SubStream {
+  /** The number of its key, and its nonce. */
+  readonly name: string;
+  /** The number of its key. */
+  readonly key: number;
+  readonly nonce: readonly number[];
+}
+
+/** A call that draws: a text, or what a text is made of if two runs differ. */
+type Call =
+  string | { readonly draw: Draw; readonly position: number; readonly count: number; readonly scale: string };
+
+/** Names of scales, which are few objects and have large numbers. */
+const scaleNames = new WeakMap<Scale, string>();
+
+function nameOf(scale: Scale): string {
+  let name = scaleNames.get(scale);
+  if (name === undefined) scaleNames.set(scale, (name = `${scale.numerator}/${scale.denominator}`));
+  return name;
+}
+
+/** Keys in the order in which they came up, by their words, since a name of eight words would be built for every draw. */
+const keyNumbers = new Map<string, number>();
+const knownKeys = new WeakMap<Uint32Array, { readonly words: Uint32Array; readonly number: number }>();
+
+function numberOf(key: Uint32Array): number {
+  const known = knownKeys.get(key);
+  if (known?.words.every((word, i) => word === key[i])) return known.number;
+  const name = key.join(".");
+  const number = keyNumbers.get(name) ?? keyNumbers.size;
+  keyNumbers.set(name, number);
+  knownKeys.set(key, { words: key.slice(), number });
+  return number;
+}
+
+function streamOf({ key, nonce }: Random): SubStream {
+  const number = numberOf(key);
+  const [first, second, third] = nonce as unknown as [number, number, number];
+  return { name: `${number}:${first}.${second}.${third}`, key: number, nonce: [first, second, third] };
+}
 
 /** What one index of noise met, in all runs that share a key. */
 export class Ledger {
@@ -113,7 +151,7 @@ export class Recording {
   /** Whether metrics belong to hubs, which replay the counts of people in one of several copies of a metric. */
   readonly hub: boolean;
   // State
-  readonly calls: string[] = [];
+  readonly calls: Call[] = [];
   readonly meetings: Meeting[] = [];
   readonly leaves: LeafMeeting[] = [];
   readonly outputs: Output[] = [];
@@ -139,13 +177,14 @@ export class Recording {
     return nonce === undefined ? random : { ...random, nonce: nonce(random.nonce) };
   }
 
-  draw(method: string, random: Random, scale: Scale, noise: Float64Array, count: number, weight = 1): void {
-    const stream = streamOf(random);
-    const stage = random.nonce[2]! & 0xff;
-    this.calls.push(
-      `${method} ${Stage[stage] ?? stage} ${stream}@${random.position} t=${nameOf(scale)} ×${count}`,
-    );
-    this.draws.push({ method, stream, stage, scale, noise: count <= 64 ? noise.slice() : noise, weight });
+  draw(method: string, random: Random, scale: Scale, noise: Float64Array, count: number, weight = 1): Draw {
+    const draw = {
+      ...{ method, stream: streamOf(random), stage: random.nonce[2]! & 0xff, scale, weight },
+      noise: count <= 64 ? noise.slice() : noise,
+    };
+    this.calls.push({ draw, position: random.position, count, scale: nameOf(scale) });
+    this.draws.push(draw);
+    return draw;
   }
 
   /** Notes a draw whose noise hides no sum: a key that is derived, a report. */
@@ -155,12 +194,15 @@ export class Recording {
 
   /** An integer met one number of a draw. */
   meet({ stream, scale }: Draw, at: number, sum: number): void {
-    this.#add({ index: `${stream}#${at}`, scale, sum, weight: 1 }, `${sum} t=${nameOf(scale)}`);
+    this.#add({ index: `${stream.name}#${at}`, scale, sum, weight: 1 }, `${sum} t=${nameOf(scale)}`);
   }
 
   /** Counts per candidate met the noise of a selection. */
   meetCounts({ stream, scale }: Draw, counts: Float64Array, weight: number): void {
-    this.#add({ index: `${stream}#*`, scale, sum: 0, weight, counts }, `${counts.join()} t=${nameOf(scale)}`);
+    this.#add(
+      { index: `${stream.name}#*`, scale, sum: 0, weight, counts },
+      `${counts.join()} t=${nameOf(scale)}`,
+    );
   }
 
   #add(meeting: Meeting, what: string): void {
@@ -223,9 +265,7 @@ export function compare(a: Recording, b: Recording, epsilon: number, ordered = t
       ...{ calls: calls.length, meetings: meetings.length, leaves: leaves.length },
     };
   const [endA, endB] = [endOf(a), endOf(b)];
-  const difference = ordered
-    ? differentCall(a.calls.slice(0, endA.calls), b.calls.slice(0, endB.calls))
-    : undefined;
+  const difference = ordered ? differentCall([a.calls, endA.calls], [b.calls, endB.calls]) : undefined;
   if (difference !== undefined) faults.push(difference);
   const spent = new Spending();
   spendMeetings(spent, faults, a.meetings.slice(0, endA.meetings), b.meetings.slice(0, endB.meetings));
@@ -235,11 +275,33 @@ export function compare(a: Recording, b: Recording, epsilon: number, ordered = t
   return { faults, share: share.value, diverged };
 }
 
-function differentCall(a: readonly string[], b: readonly string[]): string | undefined {
-  const at = a.findIndex((call, i) => call !== b[i]);
-  if (at < 0 && a.length === b.length) return undefined;
-  const place = at < 0 ? a.length : at;
-  return `draws differ: ${a[place] ?? "nothing"} in one run, ${b[place] ?? "nothing"} in the other`;
+function differentCall(
+  [a, endA]: readonly [readonly Call[], number],
+  [b, endB]: readonly [readonly Call[], number],
+): string | undefined {
+  let at = 0;
+  while (at < endA && at < endB && sameCall(a[at]!, b[at]!)) at++;
+  if (at === endA && at === endB) return undefined;
+  const shown = (calls: readonly Call[], end: number) => (at < end ? textOf(calls[at]!) : "nothing");
+  return `draws differ: ${shown(a, endA)} in one run, ${shown(b, endB)} in the other`;
+}
+
+function sameCall(a: Call, b: Call): boolean {
+  if (typeof a === "string" || typeof b === "string") return a === b;
+  return (
+    a.draw.stream.name === b.draw.stream.name &&
+    a.position === b.position &&
+    a.count === b.count &&
+    a.scale === b.scale &&
+    a.draw.method === b.draw.method
+  );
+}
+
+function textOf(call: Call): string {
+  if (typeof call === "string") return call;
+  const { draw, position, count, scale } = call;
+  const { method, stream, stage } = draw;
+  return `${method} ${Stage[stage] ?? stage} ${stream.name}@${position} t=${scale} ×${count}`;
 }
 
 /** Σ |Δ|/t in exact rationals, summed up scale by scale. */
@@ -297,6 +359,7 @@ function spendTrees(
   a: readonly [Recording, number],
   b: readonly [Recording, number],
 ): void {
+  if (spendLeaves(spent, a, b)) return;
   const [treesA, treesB] = [leavesByTree(...a), leavesByTree(...b)];
   for (const name of new Set([...treesA.keys(), ...treesB.keys()])) {
     const [one, other] = [treesA.get(name), treesB.get(name)];
@@ -311,6 +374,28 @@ function spendTrees(
     }
     if (moved.size > 0) spendTree(spent, one!.tree, moved);
   }
+}
+
+/** Leaves that were published in one order, which need no search. Gives false if the runs differ in more than sums. */
+function spendLeaves(
+  spent: Spending,
+  [{ leaves: a }, endA]: readonly [Recording, number],
+  [{ leaves: b }, endB]: readonly [Recording, number],
+): boolean {
+  if (endA !== endB) return false;
+  const trees = new Map<string, { readonly tree: NoiseTree; readonly moved: Map<number, number> }>();
+  for (let i = 0; i < endA; i++) {
+    const [one, other] = [a[i]!, b[i]!];
+    const { tree, leaf } = one;
+    if (leaf !== other.leaf || tree.name !== other.tree.name) return false;
+    if (nameOf(tree.scale) !== nameOf(other.tree.scale)) return false;
+    if (one.sum === other.sum) continue;
+    let own = trees.get(tree.name);
+    if (own === undefined) trees.set(tree.name, (own = { tree, moved: new Map<number, number>() }));
+    own.moved.set(leaf, other.sum - one.sum);
+  }
+  for (const { tree, moved } of trees.values()) spendTree(spent, tree, moved);
+  return true;
 }
 
 /** All nodes of a tree whose sums differ, level by level. */

@@ -64,8 +64,7 @@ function watchCore(core: Core): void {
       if (active.real) draw(read, used, out);
       else out.fill(0);
       random.position = read.position;
-      active.draw(method, before, used, out, out.length);
-      const made = active.draws.at(-1)!;
+      const made = active.draw(method, before, used, out, out.length);
       if (made.stage === (Stage.following as number) && followed !== undefined)
         active.meet(made, 0, followed);
     };
@@ -86,8 +85,8 @@ function watchCore(core: Core): void {
             noise: new Float64Array(leaves),
             corrections: new Float64Array(levels === 1 ? 0 : leaves / fanout),
           };
-      active.draw("growTree", read, used, none, leaves);
-      const record = { name: active.draws.at(-1)!.stream, scale: used, bounds };
+      const { stream } = active.draw("growTree", read, used, none, leaves);
+      const record = { name: stream.name, scale: used, bounds };
       active.growTree(record);
       grown.set(tree.noise, record);
       return tree;
@@ -96,8 +95,8 @@ function watchCore(core: Core): void {
       if (active === undefined) return own.growDay(leafRandom, nodeRandom, scale, shape);
       const [leaf, node] = [active.randomOf(leafRandom), active.randomOf(nodeRandom)];
       const used = active.scaleOf(scale);
-      active.draw("growDay leaves", leaf, used, none, shape.sizes[0]!);
-      active.growTree({ name: active.draws.at(-1)!.stream, scale: used, bounds: dayBounds(shape) });
+      const { stream } = active.draw("growDay leaves", leaf, used, none, shape.sizes[0]!);
+      active.growTree({ name: stream.name, scale: used, bounds: dayBounds(shape) });
       active.draw("growDay nodes", node, used, none, shape.fanouts.length);
       return active.real ? own.growDay(leaf, node, used, shape) : new Float64Array(shape.sizes[1] ?? 0);
     },
@@ -222,10 +221,10 @@ watch(DayNoise.prototype, "estimate", (recording, run, self, [leaf, sums]) => {
   if (trees === undefined) dayTrees.set(self, (trees = new Map<number, NoiseTree>()));
   for (const { stream, scale } of draws) {
     // Leaves are drawn in runs, the next run a few columns ahead of its first leaf. The sub-stream of run 0 names the tree.
-    const [key, nonce] = stream.split(":");
-    const [first, ...rest] = nonce!.split(".").map(Number);
+    const { key, nonce } = stream;
+    const [first, second, third] = nonce;
     const column = Math.floor(first! / MOST_COLUMNS);
-    const tree = { name: `${key}:${[column * MOST_COLUMNS, ...rest].join(".")}`, scale, bounds };
+    const tree = { name: `${key}:${column * MOST_COLUMNS}.${second}.${third}`, scale, bounds };
     recording.growTree(tree);
     trees.set(column, tree);
   }
@@ -254,14 +253,12 @@ watch(HubMetric.prototype, "close", (_, run, self) => {
 
 watch(EventMetric.prototype, "closeNext", (recording, run, self) => {
   if (recording.hub && !counting.has(self)) return run();
-  const before = new Set(self.limitedDays.map(({ day }) => day));
+  const last = self.limitedDays.at(-1)?.day ?? -Infinity;
   const { result, draws } = drawsOf(recording, run);
   const counts = draws.filter(
-    ({ stage, stream }) => stage === (Stage.dayCounts as number) && /:[12]\./.test(stream),
+    ({ stage, stream }) => stage === (Stage.dayCounts as number) && [1, 2].includes(stream.nonce[0]!),
   );
-  const fresh = self.limitedDays
-    .filter(({ day }) => !before.has(day))
-    .flatMap(({ lost, whole }) => [lost, whole]);
+  const fresh = self.limitedDays.filter(({ day }) => day > last).flatMap(({ lost, whole }) => [lost, whole]);
   if (fresh.length !== counts.length) recording.faults.push("limited: draws and counts differ in number");
   fresh.forEach((count, i) => recording.meet(counts[i]!, 0, count - counts[i]!.noise[0]!));
   return result;
