@@ -4,7 +4,7 @@ import { DAY } from "../events/calendar.js";
 import { parseDuration, timeText } from "../events/duration.js";
 import type { HistogramAnswer } from "../events/histogramAnswers.js";
 import { autoPeriod, periodsOf, type Range } from "../events/queries.js";
-import { type Arguments, DataError } from "./command.js";
+import { type Arguments, DataError, UsageError } from "./command.js";
 import type { EventFile } from "./eventFile.js";
 import { table } from "./table.js";
 
@@ -103,11 +103,16 @@ export function chosenPeriod(
   return autoPeriod(file.metric, range, mean);
 }
 
-export type TableFormat = "table" | "csv" | "json";
+export type TableFormat = "plot" | "table" | "csv" | "json";
 
 /** A table for a person who looks at a terminal, CSV for a pipe or a file, unless asked otherwise. */
-export const formatOf = (args: Arguments, isTerminal: boolean): TableFormat =>
-  args.choice("format", ["table", "csv", "json"]) ?? (isTerminal ? "table" : "csv");
+export function formatOf(args: Arguments, isTerminal: boolean): TableFormat {
+  const format = args.choice("format", ["table", "csv", "json"]);
+  if (!args.has("plot")) return format ?? (isTerminal ? "table" : "csv");
+  if (format !== undefined && format !== "table")
+    throw new UsageError(`--plot: expected a table, got --format ${format}; leave one of them out`);
+  return "plot";
+}
 
 /** Pieces of text that together are the output. */
 export function* shown(
@@ -119,7 +124,8 @@ export function* shown(
 ): Generator<string> {
   const { zone } = file.metric.settings.schedule.calendar;
   const { isGrouped } = file;
-  if (format === "table") yield asTable(rows, names, isGrouped, zone, confidence);
+  if (format === "table" || format === "plot")
+    yield asTable(rows, names, { isGrouped, zone, confidence, plot: format === "plot" });
   else if (format === "json") yield asJson(rows, names, isGrouped);
   else yield* asCsv(rows, names, isGrouped);
 }
@@ -157,22 +163,31 @@ const pick = ({ value, low, high }: Cell): Cell => {
   return { value: number(value), low: number(low), high: number(high) };
 };
 
+interface TableLook {
+  readonly isGrouped: boolean;
+  readonly zone: string;
+  readonly confidence: number;
+  /** Draws the last of the names: the number itself, or the highest percentile. */
+  readonly plot: boolean;
+}
+
 function asTable(
   rows: readonly AnswerRow[],
   names: readonly string[],
-  isGrouped: boolean,
-  zone: string,
-  confidence: number,
+  { isGrouped, zone, confidence, plot }: TableLook,
 ): string {
   const time = timeIn(zone);
+  const drawn = rows.map(({ cells }) => cells.at(-1)!);
+  const top = plot ? topOf(drawn) : 0;
   const interval = `${Number((100 * confidence).toPrecision(6))} % interval`;
   const head = [
     ...(isGrouped ? ["group"] : []),
     `from (${zone})`,
     "to",
     ...names.flatMap((name) => [name, interval]),
+    ...(plot ? [`0${`${short(top)} ${names.at(-1)}`.padStart(PLOT_WIDTH - 1)}`] : []),
   ];
-  const body = rows.map(({ group, from, to, complete, cells }) => [
+  const body = rows.map(({ group, from, to, complete, cells }, i) => [
     ...(isGrouped ? [group] : []),
     time(from),
     `${time(to)}${complete || cells.every(({ value }) => value === null) ? "" : " …"}`,
@@ -180,8 +195,40 @@ function asTable(
       value === null ? "–" : short(value),
       low === null && high === null ? "–" : `${short(low)} … ${short(high)}`,
     ]),
+    ...(plot ? [pictureOf(drawn[i]!, top)] : []),
   ]);
   return `${table(head, body)}\n`;
+}
+
+/** Characters of a picture. */
+const PLOT_WIDTH = 48;
+
+/** The right end of the pictures: all values fit, and intervals that are not much wider. */
+function topOf(cells: readonly Cell[]): number {
+  const most = (read: (cell: Cell) => number | null): number =>
+    cells.reduce((largest, cell) => Math.max(largest, read(cell) ?? 0), 0);
+  const value = most(({ value }) => value);
+  return (
+    Math.max(
+      value,
+      Math.min(
+        most(({ high }) => high),
+        value === 0 ? Infinity : 1.6 * value,
+      ),
+    ) || 1
+  );
+}
+
+/** "├──●──┤" from 0 to `top`; nothing where there is no number, and an arrow where an end lies outside. */
+function pictureOf({ value, low, high }: Cell, top: number): string {
+  if (value === null) return "";
+  const place = (x: number): number => Math.round((Math.min(top, Math.max(0, x)) / top) * (PLOT_WIDTH - 1));
+  const [from, to] = [place(low ?? 0), place(high ?? top)];
+  const line: string[] = Array.from({ length: to + 1 }, (_, i) => (i < from ? " " : "─"));
+  line[from] = low === null || low < 0 ? "◂" : "├";
+  line[to] = high === null || high > top ? "▸" : "┤";
+  line[place(value)] = "●";
+  return line.join("");
 }
 
 /** For people: whole numbers from 100 on, three digits below; an end that is not known is a dash. */

@@ -29,6 +29,7 @@ export const EVENT_RELEASE_FLAGS: Readonly<Record<string, Option>> = {
   to: { value: "T", help: "with --every: publish the periods that end by then, public (required)" },
   report: { value: "D", help: "with --every: a row for each 1h, 1d, 1w, 1mo or auto (--every)" },
   quantiles: { value: "P,Q", help: "with --edges: percentiles, as shares (0.5,0.95)" },
+  plot: { help: "with --every: a table with a picture of each number and its interval" },
   state: { value: "DIR", help: "with --every: keep the state here; later runs go on, brume query asks it" },
   key: {
     value: "FILE",

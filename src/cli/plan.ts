@@ -3,19 +3,26 @@ import { solveEpsilon } from "../events/plan.js";
 import { resolveSettings } from "../stream/options.js";
 import { errorOfLength, plan as planOf } from "../stream/plan.js";
 import { type Arguments, type Command, UsageError } from "./command.js";
-import { EVENT_FLAGS, FORMER_FLAGS } from "./eventOptions.js";
+import { EVENT_FLAGS, EVENT_RELEASE_FLAGS, FORMER_FLAGS } from "./eventOptions.js";
+import { INPUT_FLAGS } from "./inputOptions.js";
 import { planOfEvents, targetOf } from "./planEvents.js";
 import { table } from "./table.js";
 import { STREAM_FLAGS, streamOptions } from "./streamOptions.js";
 import { SUMMARIES } from "./summaries.js";
 
+/** Of a file of events that limits are tried on. */
+const FILE_FLAGS = ["time", "time-unit", "value", "person", "input-format", "delimiter"];
+
 export const plan: Command = {
   name: "plan",
-  operands: "",
-  summary: SUMMARIES.plan,
+  operands: "[FILE]",
+  summary: `${SUMMARIES.plan}\nOf events also, from a FILE that you may see, what limits of a person would drop.`,
   options: {
     ...STREAM_FLAGS,
     ...EVENT_FLAGS,
+    ...Object.fromEntries(
+      FILE_FLAGS.map((name) => [name, (EVENT_RELEASE_FLAGS[name] ?? INPUT_FLAGS[name])!]),
+    ),
     "per-person": { value: "K,L,…", help: "with --every: compares limits of a person's events in a day" },
     ask: { value: "D,E", help: "events: the periods you ask about, such as 1h,1d; recommends --levels" },
     rate: { value: "N/D", help: "events: a guess such as 200/1h; tells widths in % of it" },
@@ -33,6 +40,8 @@ export const plan: Command = {
   example: "brume plan --ask 1h,1d --rate 200/1h --per-person 3 --epsilon 1",
   run(args) {
     if (args.text("every") !== undefined || args.text("ask") !== undefined) return planOfEvents(args);
+    if (args.operands.length > 0)
+      throw new UsageError(`expected options only, got "${args.operands[0]}" as well`);
     const p = planOf(streamOptions(args, epsilonFor(args)));
     if (args.has("json")) {
       process.stdout.write(`${JSON.stringify(p, null, 2)}\n`);

@@ -6,6 +6,7 @@ import { type EventPlan, planEvents, type PlannedError, solveEpsilon } from "../
 import { SHARES, sharesOf } from "../events/shares.js";
 import { type Arguments, UsageError } from "./command.js";
 import { metricOptions, perPersonOf } from "./eventOptions.js";
+import { type LimitLoss, limitLosses } from "./limitLoss.js";
 import { table } from "./table.js";
 
 interface Row {
@@ -14,6 +15,8 @@ interface Row {
   /** The smallest ε that meets the target, or the one that was given; null if none up to 64 meets it. */
   readonly epsilon: number | null;
   readonly plan: EventPlan | null;
+  /** What the limit would drop from the file that was given. */
+  readonly loss?: LimitLoss | undefined;
 }
 
 /** Events per millisecond. */
@@ -22,14 +25,20 @@ interface Rate {
   readonly events: number;
 }
 
-export function planOfEvents(args: Arguments): void {
+export async function planOfEvents(args: Arguments): Promise<void> {
   const target = targetOf(args.text("target"));
   const rate = rateOf(args.text("rate"));
   if (target !== undefined && rate === undefined)
     throw new UsageError(
       "--rate: missing; expected with --target, such as 200/1h: events, as you guess them",
     );
-  const rows = limitsOf(args.text("per-person")).map((limit) => rowOf(args, limit, target, rate));
+  const limits = limitsOf(args.text("per-person"));
+  const planned = limits.map((limit) => rowOf(args, limit, target, rate));
+  const [path] = args.operands;
+  if (path !== undefined && args.text("per-person") === undefined)
+    throw new UsageError("--per-person: missing; expected with FILE, the limits to try on it, such as 1,2,5");
+  const losses = path === undefined ? [] : await limitLosses(args, path, limits);
+  const rows = planned.map((row, i): Row => (losses[i] === undefined ? row : { ...row, loss: losses[i] }));
   process.stdout.write(
     args.has("json")
       ? `${JSON.stringify(rows, null, 2)}\n`
@@ -147,39 +156,47 @@ function text(
     `${isRecommended ? "Recommended: --levels" : "Levels"} ${found.levels.join(isRecommended ? "," : ", ")} (time zone ${found.zone}). The first number comes at most ${found.firstNumberAfter} after the start of a live stream.`,
     "",
     ...(rows.length === 1 ? single(rows[0]!, rate) : compared(rows)),
+    ...lossNote(args, rows),
     ...fileNote(args),
   ];
 }
 
 /** One limit: every period, and plain noise on that question alone beside it. */
-function single({ epsilon, plan }: Row, rate: Rate | undefined): string[] {
+function single({ perPerson, epsilon, plan }: Row, rate: Rate | undefined): string[] {
   const { errors, errorsOf } = plan!;
   const isRank = errors[0]!.rankError !== undefined;
   const what = isRank
     ? `noise, in ${errorsOf}, and in events below the median (rank)`
     : `noise, in units of ${errorsOf}`;
   const isCount = errorsOf === "events";
+  const isSum = perPerson?.sum !== undefined;
+  const shown = isSum ? undefined : rate; // how much a person's sum is of an event's is not known
   const head = [
     ...["period", "standard error", "95 % ±", "plain noise"],
     ...(isRank ? ["rank"] : []),
-    ...(rate === undefined ? [] : ["expected events", isRank ? "95 % ± of a rank" : "95 % ±"]),
+    ...(shown === undefined
+      ? []
+      : [
+          "expected events",
+          isRank ? "95 % ± of a rank" : isCount ? "95 % ±" : "95 % ± of a mean, in % of θ",
+        ]),
   ];
   const widthAt = (error: PlannedError, events: number): string => {
     const reach = isRank ? (error.reach * error.rankError!) / error.standardError : error.reach;
     return `${short((100 * reach) / events)} %`;
   };
   const body = errors.map((error) => {
-    const events = (rate?.events ?? 0) * parseDuration("period", error.period);
+    const events = (shown?.events ?? 0) * parseDuration("period", error.period);
     return [
       ...[error.period, short(error.standardError), short(error.reach), short(error.plain)],
       ...(isRank ? [short(error.rankError!)] : []),
-      ...(rate === undefined ? [] : [short(events), widthAt(error, events)]),
+      ...(shown === undefined ? [] : [short(events), widthAt(error, events)]),
     ];
   });
   const known = errors.find(({ period }) => period === "1h") ?? errors[0]!;
   const length = parseDuration("period", known.period);
   return [
-    `ε = ${short(epsilon!)}, ${short(plan!.epsilonPerEvent)} for one event: ${what}.`,
+    `ε = ${short(epsilon!)}${isSum ? "" : `, ${short(plan!.epsilonPerEvent)} for one event`}: ${what}.`,
     table(head, body),
     ...(rate === undefined || !isCount
       ? []
@@ -190,18 +207,41 @@ function single({ epsilon, plan }: Row, rate: Rate | undefined): string[] {
 /** Several limits: standard errors side by side. */
 function compared(rows: readonly Row[]): string[] {
   const names = rows.find(({ plan }) => plan !== null)!.plan!.errors.map(({ period }) => period);
-  const body = rows.map(({ perPerson, epsilon, plan }) => [
+  const hasLoss = rows.some(({ loss }) => loss !== undefined);
+  const body = rows.map(({ perPerson, epsilon, plan, loss }) => [
     perPerson?.events === undefined ? "not limited" : String(perPerson.events),
     epsilon === null ? "none up to 64" : short(epsilon),
     plan === null ? "" : short(plan.epsilonPerEvent),
     ...(plan?.errors.map(({ standardError, rankError }) => short(rankError ?? standardError)) ??
       names.map(() => "")),
+    ...(hasLoss ? (loss === undefined ? ["", ""] : [share(loss.notCounted), share(loss.limitedDays)]) : []),
   ]);
+  const lost = hasLoss ? ["not counted", "people's days limited"] : [];
   return [
     `Standard errors, by the length of the period:`,
-    table(["events/person", "ε", "ε/event", ...names], body),
+    table(["events/person", "ε", "ε/event", ...names, ...lost], body),
     "",
-    "A larger limit loses fewer events of busy people and adds more noise. The limit is public: choose it without looking at the data.",
+    `A larger limit loses fewer events of busy people and adds more noise.${hasLoss ? "" : " The limit is public: choose it without looking at the data."}`,
+  ];
+}
+
+const share = (part: number): string => `${short(100 * part)} %`;
+
+/** What limits do to a file, and what that costs. */
+function lossNote({ operands: [path] }: Arguments, rows: readonly Row[]): string[] {
+  if (path === undefined) return [];
+  const [row] = rows;
+  const what = row!.perPerson?.sum === undefined ? "events" : "the sum of all values";
+  const alone =
+    rows.length > 1 || row!.loss === undefined
+      ? []
+      : [
+          `This limit does not count ${share(row!.loss.notCounted)} of ${what}, and meets ${share(row!.loss.limitedDays)} of people's days.`,
+        ];
+  return [
+    "",
+    ...alone,
+    `Shares of ${path} are exact, so they are private: show them to nobody who may not see the file. A limit that was chosen by them tells a little about it: take an older file, or one like it.`,
   ];
 }
 

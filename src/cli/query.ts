@@ -23,6 +23,7 @@ export const query: Command = {
     quantiles: { value: "P,Q", help: "of a histogram: percentiles, as shares (0.5,0.95)" },
     confidence: { value: "C", help: "of the intervals (0.95)" },
     format: { value: "F", help: "table, csv or json (table on a terminal, csv in a pipe)" },
+    plot: { help: "a table with a picture of each number and its interval" },
   },
   example: "brume query --state shop --from 10:00 --to 11:00 --quantiles 0.5,0.95",
   async run(args) {
@@ -47,7 +48,7 @@ export const query: Command = {
     const format = formatOf(args, process.stdout.isTTY);
     for (const piece of shown(file, rows, namesOf(file, quantiles), format, confidence))
       process.stdout.write(piece);
-    if (format !== "table") return;
+    if (format !== "table" && format !== "plot") return;
     for (const line of [...lost(file, range), ...(why === undefined ? [] : [`Rows are ${why}.`])])
       process.stdout.write(`\n${line}\n`);
   },

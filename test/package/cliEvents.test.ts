@@ -100,6 +100,39 @@ describe("brume release --every", () => {
     expect((await run("--format", "table")).out).toContain("95 % interval");
   });
 
+  test("--plot draws every number and its interval, and nothing where there is none", async () => {
+    const state = folder("plot");
+    const count = ["--time", "ts", "--epsilon", "8", "--delimiter", ";", "--unsafe-seed", "plot"];
+    const times = ["--from", "2026-03-01T10:00Z", "--to", "2026-03-01T10:03Z"];
+    const { out } = await brume([
+      ...["release", csv, "--every", "1m", "--levels", "1m", ...count, ...times, "--plot", "--state", state],
+    ]);
+    const [head, , ...rows] = out.trimEnd().split("\n");
+    expect(head).toMatch(/95 % interval +0 +\d+ count$/);
+    expect(rows.length).toBe(3);
+    const top = Number(/(\d+) count$/.exec(head!)![1]);
+    for (const row of rows) {
+      const [, value, picture] = /:\d\d +(\d+) +\d[\d.]* … \d[\d.]* {2}(.*)$/.exec(row)!;
+      // 100 events in a minute, to within half a per cent; the picture has 48 places.
+      expect(Math.abs(Number(value) - 100)).toBeLessThan(3);
+      expect(picture!.indexOf("●")).toBe(Math.round((Number(value) / top) * 47));
+    }
+    const asked = await brume([
+      "query",
+      "--state",
+      state,
+      "--from",
+      "2026-03-01T09:59Z",
+      "--report",
+      "1m",
+      "--plot",
+    ]);
+    expect(asked.out.split("\n")[2]).toMatch(/09:59 +2026-03-01 10:00 +– +–$/);
+    expect(asked.out).toContain("●");
+    const both = await brume(["query", "--state", state, "--plot", "--format", "json"]);
+    expect([both.code, both.err]).toEqual([2, expect.stringContaining("--plot: expected a table")]);
+  });
+
   test("hours and days of a zone: midnight, and 10:00 on a day whose clocks change", async () => {
     const state = folder("zone");
     const rows = ["ts", ...Array.from({ length: 100 }, () => "2026-03-29T08:30:00Z")].join("\n");
@@ -435,6 +468,36 @@ describe("brume plan", () => {
       [2, 31 / 64],
       [4, 31 / 128],
     ]);
+  });
+
+  test("tells what limits would drop from a file, exactly, by the zone's days", async () => {
+    // Ann has 4 events on one day of Berlin, 2 of them in one hour; Ben 1 each on two days.
+    const rows = ["ts,user,v", ...["00:10", "00:20", "08:00", "21:00"].map((t) => `2026-03-02T${t}Z,ann,10`)];
+    rows.push("2026-03-02T21:30Z,ben,30", "2026-03-02T23:30Z,ben,50");
+    const path = file("limits.csv", rows.join("\n"));
+    const asked = ["plan", path, "--every", "1h", "--time", "ts", "--person", "user", "--epsilon", "1"];
+    const losses = async (...args: string[]) => {
+      const { out } = await brume([...asked, "--zone", "Europe/Berlin", "--json", ...args]);
+      return (JSON.parse(out) as { loss: { notCounted: number; limitedDays: number } }[]).map(({ loss }) => [
+        Math.round(60 * loss.notCounted),
+        Math.round(60 * loss.limitedDays),
+      ]);
+    };
+    expect(await losses("--per-person", "1,2,4")).toEqual([
+      [30, 20],
+      [20, 20],
+      [0, 0],
+    ]);
+    expect(await losses("--per-person", "events:4,perHour:1")).toEqual([[10, 20]]);
+    const sums = ["--of", "sum", "--max", "100", "--value", "v"];
+    expect(await losses(...sums, "--per-person", "sum:40")).toEqual([[5, 20]]); // 10 of Ben's 50, of 120 in all
+    const { out } = await brume([...asked, "--per-person", "2"]);
+    expect(out).toContain("This limit does not count 33.3 % of events, and meets 50 % of people's days.");
+    expect(out).toContain("are exact, so they are private");
+    expect((await brume([...asked.slice(0, 6), "--epsilon", "1", "--per-person", "2"])).err).toContain(
+      "--person: missing; expected with FILE",
+    );
+    expect((await brume(asked)).err).toContain("--per-person: missing; expected with FILE");
   });
 
   test("finds the smallest ε for a target", async () => {
