@@ -1,12 +1,14 @@
 /**
  * Published estimates of past days, for every column, and sums over any range of time from them. Fine periods are kept for a
- * few days, hours for weeks, days for a year: a day is compacted level by level as it grows old.
+ * few days, hours for weeks, days for a year: a day is compacted level by level as it grows old. The running day has a shape
+ * of its own, which takes an eighth of the memory or so.
  */
 import type { DayShape } from "../core/dayShape.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { addSpreads, boundSpreads, NO_SPREAD, type Spread } from "../stream/variance.js";
 import { DAY, DayPeriods, HOUR } from "./calendar.js";
 import { DaySpread } from "./daySpread.js";
+import { RunningDay } from "./runningDay.js";
 
 /** How long periods are kept, in milliseconds: of a day, of an hour and longer, and finer ones. */
 export interface Keep {
@@ -28,6 +30,7 @@ export interface Measured {
   readonly complete: boolean;
 }
 
+/** A day that has ended. */
 export interface KeptDay {
   readonly periods: DayPeriods;
   /** The finest level that is kept. */
@@ -35,6 +38,9 @@ export interface KeptDay {
   /** Per node of that level, every column; NaN if the node was not published. */
   values: Float64Array;
 }
+
+/** Shared by histories without a day: most keys of a hub have none here. Never changed. */
+const NO_DAYS: KeptDay[] = [];
 
 /** How long periods of a length are kept after their day; days are kept apart from it. */
 export const keptFor = (length: number, keep: Keep): number =>
@@ -52,44 +58,68 @@ export function raised({ periods, level, values }: KeptDay, columns: number): Ke
   return { periods, level: level + 1, values: sums };
 }
 
+/** What all histories of a metric have in common. */
+export interface HistoryShape {
+  /** Milliseconds, finest first. */
+  readonly levels: readonly number[];
+  readonly columns: number;
+  readonly keep: Keep;
+}
+
 export class History {
   // Parameters
-  readonly #levels: readonly number[];
-  readonly #columns: number;
-  readonly #keep: Keep;
+  readonly #shape: HistoryShape;
   // State
-  readonly #days: KeptDay[] = [];
+  #days: KeptDay[] = NO_DAYS;
+  #running: RunningDay | undefined;
 
-  /** @param levels milliseconds, finest first */
-  constructor(levels: readonly number[], columns: number, keep: Keep) {
-    this.#levels = levels;
-    this.#columns = columns;
-    this.#keep = keep;
+  constructor(shape: HistoryShape) {
+    this.#shape = shape;
   }
 
   /** The start of the first period that is kept; undefined before there is one. */
   get oldest(): number | undefined {
-    return this.#days[0]?.periods.start;
+    return (this.#days[0] ?? this.#running)?.periods.start;
   }
 
   /** All that a day needs, allocated: `begin` then cannot fail. */
-  prepare(periods: DayPeriods): KeptDay {
-    return { periods, level: 0, values: new Float64Array(periods.leaves * this.#columns).fill(NaN) };
+  prepare(periods: DayPeriods): RunningDay {
+    return new RunningDay(periods, this.#shape.columns);
   }
 
   /** Begins a day whose periods are published one by one. @param day what `prepare` gave */
-  begin(day: KeptDay): void {
-    this.#days.push(day);
+  begin(day: RunningDay): void {
+    this.#running = day;
   }
 
-  /** Takes the estimates of a leaf of the last day. Cannot fail. */
-  put(leaf: number, estimates: Float64Array): void {
-    this.#days.at(-1)!.values.set(estimates, leaf * this.#columns);
+  /** Makes room for the noisy integers of a leaf of the running day: `put` then cannot fail. */
+  reserve(noisy: Float64Array): void {
+    this.#running!.reserve(noisy);
   }
 
-  /** Drops the last day if it has begun and published nothing. */
+  /** Publishes the noisy integers of a leaf of the running day. */
+  put(leaf: number, noisy: Float64Array, corrections: readonly number[]): void {
+    this.#running!.put(leaf, noisy, corrections);
+  }
+
+  /** Room for the running day once it has ended: `end` then cannot fail. */
+  prepareEnd(): KeptDay {
+    const { periods } = this.#running!;
+    const values = new Float64Array(periods.leaves * this.#shape.columns);
+    if (this.#days === NO_DAYS) this.#days = [];
+    return { periods, level: 0, values };
+  }
+
+  /** Ends the running day. @param kept what `prepareEnd` gave */
+  end(kept: KeptDay): void {
+    this.#running!.copyTo(kept);
+    this.#days.push(kept);
+    this.#running = undefined;
+  }
+
+  /** Drops the running day if it has published nothing. */
   dropEmpty(): void {
-    if (this.#days.at(-1)?.values.every(Number.isNaN) === true) this.#days.pop();
+    if (this.#running?.isEmpty === true) this.#running = undefined;
   }
 
   /** Gives the days that ended by a time to a caller who keeps them elsewhere. */
@@ -101,20 +131,21 @@ export class History {
 
   /** These days followed by those of this history. */
   after(days: readonly KeptDay[]): History {
-    const whole = new History(this.#levels, this.#columns, this.#keep);
-    whole.#days.push(...days, ...this.#days);
+    const whole = new History(this.#shape);
+    whole.#days = [...days, ...this.#days];
+    whole.#running = this.#running;
     return whole;
   }
 
   /** Compacts and drops what is older than it is kept. */
   compact(now: number): void {
-    while (this.#days.length > 1 && this.#days[0]!.periods.day.end <= now - this.#keep.days)
-      this.#days.shift();
+    const { levels, columns, keep } = this.#shape;
+    while (this.#days.length > 1 && this.#days[0]!.periods.day.end <= now - keep.days) this.#days.shift();
     for (const day of this.#days) {
       const age = now - day.periods.day.end;
-      while (day.level + 1 < this.#levels.length && age >= keptFor(this.#levels[day.level]!, this.#keep))
+      while (day.level + 1 < levels.length && age >= keptFor(levels[day.level]!, keep))
         try {
-          Object.assign(day, raised(day, this.#columns));
+          Object.assign(day, raised(day, columns));
         } catch {
           return; // out of memory: what is finer than it need be is compacted at the next midnight
         }
@@ -123,10 +154,10 @@ export class History {
 
   /** Sums of all columns over the whole periods in [from, to) that are published and kept. */
   measure(from: number, to: number): Measured {
-    const sums = new Float64Array(this.#columns);
+    const sums = new Float64Array(this.#shape.columns);
     let spread = NO_SPREAD;
     let [start, end, covered] = [NaN, NaN, 0];
-    for (const day of this.#days) {
+    for (const day of this.#running === undefined ? this.#days : [...this.#days, this.#running]) {
       const { periods } = day;
       if (periods.day.end <= from || periods.start >= to) continue;
       let own: Spread | undefined;
@@ -144,16 +175,24 @@ export class History {
   }
 
   /** Runs of leaves [a, b) of a day that are measured and lie in [from, to); adds their estimates up. */
-  *#pieces(day: KeptDay, from: number, to: number, sums: Float64Array): Generator<[number, number]> {
-    const columns = this.#columns;
-    const { periods, level, values } = day;
-    const bounds = leafBounds(periods.shape, level);
+  *#pieces(
+    day: KeptDay | RunningDay,
+    from: number,
+    to: number,
+    sums: Float64Array,
+  ): Generator<[number, number]> {
+    const { columns } = this.#shape;
+    const { periods } = day;
+    const bounds = leafBounds(periods.shape, day instanceof RunningDay ? 0 : day.level);
+    const row = new Float64Array(columns);
     let [a, b] = [-1, -1];
     for (let node = this.#firstNode(bounds, periods, from); node + 1 < bounds.length; node++) {
       const last = bounds[node + 1]!;
       if (periods.startOf(last) > to) break;
-      if (Number.isNaN(values[node * columns]!)) continue;
-      for (let i = 0; i < columns; i++) sums[i]! += values[node * columns + i]!;
+      if (day instanceof RunningDay) day.read(node, row);
+      else for (let i = 0; i < columns; i++) row[i] = day.values[node * columns + i]!;
+      if (Number.isNaN(row[0]!)) continue;
+      for (let i = 0; i < columns; i++) sums[i]! += row[i]!;
       if (bounds[node] !== b) {
         if (b > a) yield [a, b];
         a = bounds[node]!;
@@ -165,7 +204,7 @@ export class History {
 
   /** The first node that starts at or after a time. */
   #firstNode(bounds: Uint32Array, periods: DayPeriods, from: number): number {
-    const leaf = Math.ceil((from - periods.start) / this.#levels[0]!);
+    const leaf = Math.ceil((from - periods.start) / this.#shape.levels[0]!);
     let [low, high] = [0, bounds.length - 1];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -178,27 +217,24 @@ export class History {
   save(writer: Encoder): void {
     writer.count(this.#days.length);
     for (const { periods, level, values } of this.#days) {
-      writer.double(periods.day.start);
-      writer.double(periods.day.end);
-      writer.double(periods.start);
+      for (const time of [periods.day.start, periods.day.end, periods.start]) writer.double(time);
       writer.count(level);
-      let written = values.length; // the periods of the running day that are still to come are left out
-      while (written > 0 && Number.isNaN(values[written - 1])) written--;
-      writer.count(written);
-      for (let i = 0; i < written; i++) writer.double(values[i]!);
+      for (const value of values) writer.double(value);
     }
+    writer.count(this.#running === undefined ? 0 : 1);
+    this.#running?.save(writer);
   }
 
   load(reader: Decoder): void {
-    for (let left = reader.count(); left > 0; left--) {
+    const { levels, columns } = this.#shape;
+    this.#days = Array.from({ length: reader.count() }, () => {
       const day = { start: reader.double(), end: reader.double() };
-      const periods = new DayPeriods(day, this.#levels, reader.double());
+      const periods = new DayPeriods(day, levels, reader.double());
       const level = reader.count();
-      const nodes = periods.shape.sizes[level]!;
-      const values = new Float64Array(nodes * this.#columns).fill(NaN);
-      for (let i = 0, written = reader.count(); i < written; i++) values[i] = reader.double();
-      this.#days.push({ periods, level, values });
-    }
+      const length = periods.shape.sizes[level]! * columns;
+      return { periods, level, values: Float64Array.from({ length }, () => reader.double()) };
+    });
+    this.#running = reader.count() === 0 ? undefined : RunningDay.load(reader, levels, columns);
   }
 }
 

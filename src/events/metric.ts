@@ -282,7 +282,7 @@ export class EventMetric {
 
   /** Adds an event to its open period. Cannot fail. */
   #count(release: Release, start: number, day: number, value: number, granted: number): void {
-    const { of, grid, limit, buckets, shares } = this.settings;
+    const { of, grid, limit, buckets } = this.settings;
     if (of === "count") return release.add(start, 0, 1);
     if (buckets !== undefined) {
       const bucket = bucketOf(buckets.edges, value);
@@ -296,7 +296,7 @@ export class EventMetric {
     const units = quantise(value, theta * grid!.resolution, grid!.resolution);
     release.add(start, 0, units);
     if (of === "mean") release.add(start, 1, theta - units);
-    if (value > theta * grid!.resolution && shares.clipped > 0) release.addClipped(day);
+    if (value > theta * grid!.resolution) release.addClipped(day);
   }
 
   /** The end of the last period that is due at `now`: an event of it can no longer come. */

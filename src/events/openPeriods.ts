@@ -1,54 +1,66 @@
 /** True sums of the periods that still take events: one row per period, by its start, one column per statistic. */
 import type { Decoder, Encoder } from "../stream/codec.js";
 
-export class OpenPeriods {
-  readonly #columns: number;
-  readonly #cap: number;
-  readonly #rows = new Map<number, Float64Array>();
-  /** The row that was used last: most events come in the order of time. */
-  #last = NaN;
-  #row: Float64Array = new Float64Array(0);
+export interface OpenShape {
+  readonly columns: number;
+  /** Sums saturate here, far above anything real, so that estimates stay exact. */
+  readonly cap: number;
+}
 
-  /** @param cap sums saturate here, far above anything real, so that estimates stay exact */
-  constructor(columns: number, cap: number) {
-    this.#columns = columns;
-    this.#cap = cap;
+const NO_ROW = new Float64Array(0);
+
+export class OpenPeriods {
+  // Parameters
+  readonly #shape: OpenShape;
+  // State
+  /** The period that was used last: most events come in the order of time, and most streams have one open period. */
+  #start = NaN;
+  #row: Float64Array = NO_ROW;
+  /** The others, by their starts. */
+  #others: Map<number, Float64Array> | undefined;
+
+  constructor(shape: OpenShape) {
+    this.#shape = shape;
   }
 
   /** Start of the last period that has events; −Infinity if none has. */
   get latest(): number {
-    return Math.max(-Infinity, ...this.#rows.keys());
+    const starts = [...(this.#others?.keys() ?? []), this.#start];
+    return Math.max(-Infinity, ...starts.filter((start) => !Number.isNaN(start)));
   }
 
   /** Makes room for a period, so that `add` cannot fail. */
   prepare(start: number): void {
-    if (start === this.#last) return;
-    let row = this.#rows.get(start);
-    if (row === undefined) this.#rows.set(start, (row = new Float64Array(this.#columns)));
-    this.#last = start;
+    if (start === this.#start) return;
+    const row = this.#others?.get(start) ?? new Float64Array(this.#shape.columns);
+    if (!Number.isNaN(this.#start)) (this.#others ??= new Map()).set(this.#start, this.#row);
+    this.#others?.delete(start);
+    this.#start = start;
     this.#row = row;
   }
 
   add(start: number, column: number, amount: number): void {
-    if (start !== this.#last) this.prepare(start);
-    this.#row[column] = Math.min(this.#cap, this.#row[column]! + amount);
+    if (start !== this.#start) this.prepare(start);
+    this.#row[column] = Math.min(this.#shape.cap, this.#row[column]! + amount);
   }
 
   /** The sums of a period; zeros if it had no event. */
   sums(start: number): Float64Array {
-    return this.#rows.get(start) ?? new Float64Array(this.#columns);
+    const row = start === this.#start ? this.#row : this.#others?.get(start);
+    return row ?? new Float64Array(this.#shape.columns);
   }
 
   /** Wipes and forgets a period. */
   close(start: number): void {
-    this.#rows.get(start)?.fill(0);
-    this.#rows.delete(start);
-    this.#last = NaN;
+    this.sums(start).fill(0);
+    if (start === this.#start) [this.#start, this.#row] = [NaN, NO_ROW];
+    else this.#others?.delete(start);
+    if (this.#others?.size === 0) this.#others = undefined;
   }
 
   /** Wipes and forgets the periods before a time. */
   forgetBefore(time: number): void {
-    for (const start of [...this.#rows.keys()]) if (start < time) this.close(start);
+    for (const start of [...(this.#others?.keys() ?? []), this.#start]) if (start < time) this.close(start);
   }
 
   /** Writes these periods, whether or not they had events: the length tells nothing of them. */
@@ -63,8 +75,10 @@ export class OpenPeriods {
   load(reader: Decoder): void {
     for (let left = reader.count(); left > 0; left--) {
       const start = reader.double();
-      const row = Float64Array.from({ length: this.#columns }, () => reader.double());
-      if (row.some((sum) => sum !== 0)) this.#rows.set(start, row);
+      const row = Float64Array.from({ length: this.#shape.columns }, () => reader.double());
+      if (!row.some((sum) => sum !== 0)) continue;
+      this.prepare(start);
+      this.#row.set(row);
     }
   }
 }

@@ -6,15 +6,12 @@ import type { Decoder, Encoder } from "../stream/codec.js";
 import type { Scale } from "../core/tables/scale.js";
 import type { DayPeriods } from "./calendar.js";
 import { DayNoise, type NoiseSource, noisyDayCount } from "./dayNoise.js";
-import { History, type Keep, type KeptDay, type Measured } from "./history.js";
-import { OpenPeriods } from "./openPeriods.js";
+import { History, type HistoryShape, type KeptDay, type Measured } from "./history.js";
+import { OpenPeriods, type OpenShape } from "./openPeriods.js";
+import type { RunningDay } from "./runningDay.js";
 
 /** What all keys of a metric have in common. */
-export interface ReleaseShape {
-  readonly levels: readonly number[];
-  readonly keep: Keep;
-  /** Sums of a period saturate here. */
-  readonly cap: number;
+export interface ReleaseShape extends HistoryShape, NoiseSource, OpenShape {
   /** Scale of the noisy count of events above θ; undefined if they are not counted. */
   readonly clippedScale: Scale | undefined;
 }
@@ -35,22 +32,27 @@ const meets =
     end > from && day < to;
 
 const CLIPPED = 0;
+const NO_COUNTS: readonly DayCount[] = [];
 
 export class Release {
-  readonly #source: NoiseSource;
+  // Parameters
   readonly #shape: ReleaseShape;
+  /** 8 secret words for all noise. */
+  readonly #key: Uint32Array;
+  // State
   readonly #open: OpenPeriods;
   readonly #history: History;
-  /** Events above θ by the start of their day, before noise. */
-  readonly #above = new Map<number, number>();
-  #clipped: DayCount[] = [];
+  /** Events above θ by the start of their day, before noise; undefined if they are not counted. */
+  readonly #above: Map<number, number> | undefined;
+  #clipped: readonly DayCount[] = NO_COUNTS;
   #noise: DayNoise | undefined;
 
-  constructor(source: NoiseSource, shape: ReleaseShape) {
-    this.#source = source;
+  constructor(shape: ReleaseShape, key: Uint32Array) {
     this.#shape = shape;
-    this.#open = new OpenPeriods(source.columns, shape.cap);
-    this.#history = new History(shape.levels, source.columns, shape.keep);
+    this.#key = key;
+    this.#open = new OpenPeriods(shape);
+    this.#history = new History(shape);
+    this.#above = shape.clippedScale === undefined ? undefined : new Map<number, number>();
   }
 
   get oldest(): number | undefined {
@@ -71,9 +73,9 @@ export class Release {
     this.#open.add(start, column, amount);
   }
 
-  /** Counts an event above θ. */
+  /** Counts an event above θ, if such events are counted. */
   addClipped(day: number): void {
-    this.#above.set(day, (this.#above.get(day) ?? 0) + 1);
+    this.#above?.set(day, (this.#above.get(day) ?? 0) + 1);
   }
 
   /** Whether the noise of a day is drawn. */
@@ -83,7 +85,7 @@ export class Release {
 
   /** Draws the noise of a day if it is not drawn yet. */
   draw(periods: DayPeriods): void {
-    if (!this.hasNoise(periods)) this.#noise = new DayNoise(this.#source, periods);
+    if (!this.hasNoise(periods)) this.#noise = new DayNoise(this.#shape, this.#key, periods);
   }
 
   /** Begins a day: its noise is drawn when its first period ends, or by `draw`. */
@@ -92,44 +94,53 @@ export class Release {
   }
 
   /** All that a day needs, allocated: `beginDay` with it cannot fail. */
-  prepareDay(periods: DayPeriods): KeptDay {
+  prepareDay(periods: DayPeriods): RunningDay {
     return this.#history.prepare(periods);
   }
 
-  /** The estimates of a leaf of the running day. Changes nothing that is published. */
+  /** The noisy integers of a leaf of the running day. Changes nothing that is published. */
   estimate(periods: DayPeriods, leaf: number): Float64Array {
     this.draw(periods);
-    return this.#noise!.estimate(leaf, this.#open.sums(periods.startOf(leaf)));
+    const noisy = this.#noise!.estimate(leaf, this.#open.sums(periods.startOf(leaf)));
+    this.#history.reserve(noisy);
+    return noisy;
   }
 
   /** Publishes what `estimate` gave, or nothing for a period that was missed, and wipes the true sums. Cannot fail. */
-  close(periods: DayPeriods, leaf: number, estimates: Float64Array | undefined): void {
-    if (estimates !== undefined) this.#history.put(leaf, estimates);
+  close(periods: DayPeriods, leaf: number, noisy: Float64Array | undefined): void {
+    if (noisy !== undefined) this.#history.put(leaf, noisy, this.#noise!.corrections);
     this.#open.close(periods.startOf(leaf));
   }
 
   /** The noisy number of events above θ of a day that has ended; undefined if they are not counted. */
   clippedOf(periods: DayPeriods): number | undefined {
-    const { core, key } = this.#source;
-    const { clippedScale } = this.#shape;
+    const { core, clippedScale } = this.#shape;
     if (clippedScale === undefined) return undefined;
     const { start } = periods.day;
-    return noisyDayCount(core, key, CLIPPED, start, clippedScale, this.#above.get(start) ?? 0);
+    return noisyDayCount(core, this.#key, CLIPPED, start, clippedScale, this.#above!.get(start) ?? 0);
+  }
+
+  /** Room for the numbers of a day that ends: `endDay` with it cannot fail. */
+  prepareEnd(): KeptDay {
+    return this.#history.prepareEnd();
   }
 
   /** Ends a day. Cannot fail. @param clipped what `clippedOf` gave */
-  endDay({ day }: DayPeriods, clipped: number | undefined): void {
+  endDay({ day }: DayPeriods, clipped: number | undefined, prepared = this.prepareEnd()): void {
     this.#noise = undefined;
-    this.#above.delete(day.start);
-    if (clipped !== undefined) this.#clipped.push({ day: day.start, end: day.end, count: clipped });
-    this.#clipped = this.#clipped.filter(({ end }) => end > day.end - this.#shape.keep.days);
+    this.#above?.delete(day.start);
+    if (clipped !== undefined) {
+      const all = [...this.#clipped, { day: day.start, end: day.end, count: clipped }];
+      this.#clipped = all.filter(({ end }) => end > day.end - this.#shape.keep.days);
+    }
+    this.#history.end(prepared);
     this.#history.compact(day.end);
   }
 
   /** Wipes what was taken for days before one: nobody listened to them to their end. */
   forgetBefore(day: number): void {
     this.#open.forgetBefore(day);
-    for (const start of this.#above.keys()) if (start < day) this.#above.delete(start);
+    for (const start of this.#above?.keys() ?? []) if (start < day) this.#above!.delete(start);
     this.#noise = undefined;
     this.#history.dropEmpty();
   }
@@ -162,7 +173,7 @@ export class Release {
   /** @param starts of the periods that the clock lets in; `days` the days that they lie in */
   save(writer: Encoder, starts: readonly number[], days: readonly number[]): void {
     this.#open.save(writer, starts);
-    if (this.#shape.clippedScale !== undefined) {
+    if (this.#above !== undefined) {
       for (const day of days) writer.double(this.#above.get(day) ?? 0);
       writer.count(this.#clipped.length);
       for (const { day, end, count } of this.#clipped)
@@ -173,7 +184,7 @@ export class Release {
 
   load(reader: Decoder, days: readonly number[]): void {
     this.#open.load(reader);
-    if (this.#shape.clippedScale !== undefined) {
+    if (this.#above !== undefined) {
       for (const day of days) {
         const count = reader.double();
         if (count > 0) this.#above.set(day, count);

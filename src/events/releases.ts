@@ -3,7 +3,6 @@
  * from the moment at which θ is known.
  */
 import type { Core } from "../core/core.js";
-import type { Scale } from "../core/tables/scale.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { DayPeriods } from "./calendar.js";
 import { countScale, type EventSettings, eventsPerPerson, releaseScale } from "./options.js";
@@ -22,7 +21,6 @@ export class Releases {
   readonly #names: string[];
   readonly #releases = new Map<string, Release>();
   #shape: ReleaseShape | undefined;
-  #scale: Scale | undefined;
 
   /**
    * @param keyOf 8 secret words for the noise of a key
@@ -51,11 +49,14 @@ export class Releases {
 
   /** Makes all releases. @param theta Θ in grid units; 1 for counts */
   fix(theta: number): void {
-    const { grid, schedule, keep, shares } = this.#settings;
-    this.#scale = releaseScale(this.#settings, theta);
+    const { grid, schedule, keep, shares, columns } = this.#settings;
     this.#shape = {
+      core: this.#core,
       levels: schedule.levels,
       keep,
+      columns,
+      scale: releaseScale(this.#settings, theta),
+      fraction: grid === undefined ? 2 ** 16 : 2 ** 8,
       cap: grid === undefined ? COUNT_CAP : SUM_CAP,
       clippedScale:
         shares.clipped > 0 ? countScale(this.#settings, eventsPerPerson(this.#settings)) : undefined,
@@ -66,19 +67,12 @@ export class Releases {
   /** Takes back what `fix` did. */
   unfix(): void {
     this.#releases.clear();
-    this.#scale = undefined;
+    this.#shape = undefined;
   }
 
   /** A release of a key that has published nothing. θ is known. */
   make(name: string): Release {
-    const source = {
-      core: this.#core,
-      columns: this.#settings.columns,
-      scale: this.#scale!,
-      fraction: this.#settings.grid === undefined ? 2 ** 16 : 2 ** 8,
-      key: this.#keyOf(name),
-    };
-    return new Release(source, this.#shape!);
+    return new Release(this.#shape!, this.#keyOf(name));
   }
 
   /** Takes another key. @param release undefined before θ is known */
@@ -99,7 +93,7 @@ export class Releases {
     for (const release of this.#releases.values()) release.beginDay(periods);
   }
 
-  /** The estimates of every key for a leaf of the running day. Changes nothing that is published. */
+  /** The noisy integers of every key for a leaf of the running day. Changes nothing that is published. */
   estimates(periods: DayPeriods, leaf: number): Float64Array[] {
     return Array.from(this.#releases.values(), (release) => release.estimate(periods, leaf));
   }
@@ -113,12 +107,16 @@ export class Releases {
   /** Computes all that a day's end needs; returns what ends it and begins the next day, and cannot fail. */
   prepareEnd(periods: DayPeriods, following: DayPeriods): () => void {
     const clipped = Array.from(this.#releases.values(), (release) => release.clippedOf(periods));
-    const room = Array.from(this.#releases.values(), (release) => release.prepareDay(following));
+    const room = Array.from(
+      this.#releases.values(),
+      (release) => [release.prepareEnd(), release.prepareDay(following)] as const,
+    );
     return () => {
       let i = 0;
       for (const release of this.#releases.values()) {
-        release.endDay(periods, clipped[i]);
-        release.beginDay(following, room[i++]);
+        const [ended, begun] = room[i]!;
+        release.endDay(periods, clipped[i++], ended);
+        release.beginDay(following, begun);
       }
     };
   }

@@ -1,0 +1,47 @@
+/** Integers in the narrowest typed array that holds all of them; a place that was never set has none. */
+
+type Values = Int8Array | Int16Array | Int32Array | Float64Array;
+
+/** From narrow to wide. The lowest number of a type stands for a place without an integer. */
+const TYPES = [
+  { Type: Int8Array, none: -(2 ** 7) },
+  { Type: Int16Array, none: -(2 ** 15) },
+  { Type: Int32Array, none: -(2 ** 31) },
+  { Type: Float64Array, none: NaN },
+] as const;
+
+export class Packed {
+  #type = 0;
+  #values: Values;
+
+  constructor(length: number) {
+    this.#values = new Int8Array(length).fill(TYPES[0].none);
+  }
+
+  get length(): number {
+    return this.#values.length;
+  }
+
+  /** The integer at a place; NaN if it was never set. */
+  at(place: number): number {
+    const value = this.#values[place]!;
+    return value === TYPES[this.#type]!.none ? NaN : value;
+  }
+
+  /** Makes room for these integers, at any place: `set` then cannot fail. */
+  reserve(values: ArrayLike<number>): void {
+    let type = this.#type;
+    for (let i = 0; i < values.length; i++) while (Math.abs(values[i]!) >= -TYPES[type]!.none) type++;
+    if (type === this.#type) return;
+    const { Type, none } = TYPES[type]!;
+    const wider = new Type(this.length).fill(none);
+    for (let i = 0; i < wider.length; i++) if (!Number.isNaN(this.at(i))) wider[i] = this.at(i);
+    this.#values = wider;
+    this.#type = type;
+  }
+
+  /** Sets the integer at a place. @param value `reserve` has made room for it */
+  set(place: number, value: number): void {
+    this.#values[place] = value;
+  }
+}
