@@ -3,11 +3,12 @@
  * away. What must be impossible: a tick that two runs publish, an event that counts twice, a run that says it succeeded and
  * has lost its state.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/run.js";
+import { eventRows, publishedLines, releaseCommand } from "../support/cliRelease.js";
 import { type Countdown, everyFault } from "../support/faults.js";
 
 const broken = vi.hoisted(() => ({ fault: undefined as Countdown | undefined, after: false }));
@@ -36,30 +37,15 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 const TEN = Date.UTC(2026, 2, 1, 10);
 const minute = (n: number) => new Date(TEN + 60_000 * n).toISOString();
-const rows = (events: number) =>
-  ["ts", ...Array.from({ length: events }, (_, i) => new Date(TEN + 6000 * i).toISOString()), ""].join("\n");
+const rows = (events: number) => eventRows(Array.from({ length: events }, (_, i) => TEN + 6000 * i));
 let outs = 0;
 
 /** @returns the exit code and what was published, as [tick, count] */
 async function run(state: string, input: string, to: number): Promise<[code: number, lines: string[]]> {
   const out = join(root, `out-${outs++}.csv`);
-  const flags = [
-    "--every",
-    "1m",
-    "--time",
-    "ts",
-    "--epsilon",
-    "128",
-    "--from",
-    minute(0),
-    "--to",
-    minute(to),
-  ];
-  const more = ["--levels", "1m,1h", "--input-format", "csv", "--unsafe-seed", "runs"];
-  const code = await runCommand(["release", input, ...flags, ...more, "--state", state, "--out", out]);
-  if (!existsSync(out)) return [code, []];
-  const lines = readFileSync(out, "utf8").trim().split("\n").slice(1);
-  return [code, lines.map((line) => `${line.split(",")[0]!} ${Math.round(Number(line.split(",")[2]))}`)];
+  const command = releaseCommand({ state, input, out, every: "1m", from: TEN, to: TEN + 60_000 * to });
+  const code = await runCommand(command);
+  return [code, publishedLines(out).map(({ from, count }) => `${from} ${count}`)];
 }
 
 test.each([false, true])(

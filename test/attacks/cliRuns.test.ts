@@ -4,20 +4,13 @@
  * the same noise on other events: the difference of two lines is exact. What must be impossible: both.
  */
 import { execFileSync, spawn } from "node:child_process";
-import {
-  createWriteStream,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { createWriteStream, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/run.js";
+import { eventRows, type PublishedLine, publishedLines, releaseCommand } from "../support/cliRelease.js";
 
 const root = mkdtempSync(join(tmpdir(), "brume-runs-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -27,8 +20,7 @@ const place = (name: string) => join(root, `${count++}-${name}`);
 const TEN = Date.UTC(2026, 2, 1, 10);
 const minute = (n: number) => new Date(TEN + 60_000 * n).toISOString();
 /** One event every 6 seconds: 10 a minute. */
-const rows = (events: number) =>
-  ["ts", ...Array.from({ length: events }, (_, i) => new Date(TEN + 6000 * i).toISOString()), ""].join("\n");
+const rows = (events: number) => eventRows(Array.from({ length: events }, (_, i) => TEN + 6000 * i));
 
 const said: string[] = [];
 beforeEach(() => {
@@ -37,38 +29,19 @@ beforeEach(() => {
   vi.spyOn(console, "error").mockImplementation((text: string) => void said.push(text));
 });
 
-interface Line {
-  readonly from: string;
-  readonly count: number;
-}
-
 interface Ended {
   readonly code: number;
-  readonly lines: Line[];
+  readonly lines: PublishedLine[];
 }
 
-/** A command line whose ε is so large that the noise is below ½; the seed fixes it. */
-function commandOf(state: string, input: string, to: number, out: string): string[] {
-  const flags = [
-    "--every",
-    "1m",
-    "--time",
-    "ts",
-    "--epsilon",
-    "128",
-    "--from",
-    minute(0),
-    "--to",
-    minute(to),
-  ];
-  const more = ["--levels", "1m,1h", "--input-format", "csv", "--unsafe-seed", "runs"];
-  return ["release", input, ...flags, ...more, "--state", state, "--out", out];
-}
+const commandOf = (state: string, input: string, to: number, out: string): string[] =>
+  releaseCommand({ state, input, out, every: "1m", from: TEN, to: TEN + 60_000 * to });
 
 /** Runs it in this process. */
 async function run(state: string, input: string, to: number): Promise<Ended> {
   const out = place("out.csv");
-  return endOf(await runCommand(commandOf(state, input, to, out)), out);
+  const code = await runCommand(commandOf(state, input, to, out));
+  return { code, lines: publishedLines(out) };
 }
 
 /** Runs it in a process of its own. */
@@ -77,25 +50,14 @@ async function runProcess(state: string, input: string, to: number): Promise<End
   const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
   const args = ["--import", "tsx", main, ...commandOf(state, input, to, out)];
   const child = spawn(process.execPath, args, { stdio: "ignore" });
-  return endOf(await new Promise<number>((resolve) => child.once("exit", resolve)), out);
-}
-
-function endOf(code: number, out: string): Ended {
-  if (!existsSync(out)) return { code, lines: [] };
-  const lines = readFileSync(out, "utf8").trim().split("\n").slice(1);
-  return {
-    code,
-    lines: lines.map((line) => ({
-      from: line.split(",")[0]!,
-      count: Math.round(Number(line.split(",")[2])),
-    })),
-  };
+  const code = await new Promise<number>((resolve) => child.once("exit", resolve));
+  return { code, lines: publishedLines(out) };
 }
 
 describe("a file that grows, and runs that end in the middle of a period", () => {
   test("every event counts once, wherever --to cuts; a run without a whole period publishes nothing", async () => {
     const [state, input] = [place("state"), place("events.csv")];
-    const published: Line[] = [];
+    const published: PublishedLine[] = [];
     const codes: number[] = [];
     for (const to of [0.5, 1.5, 1.9, 2, 3.2, 3.2, 5.7, 6]) {
       writeFileSync(input, rows(Math.floor(10 * to)));
