@@ -30,6 +30,14 @@ export interface Place {
   readonly odometer: Odometer;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** Makes what all writers of a history share, if that is not the store: once. */
+  readonly shared: <T>(make: () => T) => T;
+  /**
+   * Makes a call that fails as operations of the store do.
+   * @param odds of a failure, per odds that a write to the store fails
+   * @param undo releases what a call gave whose answer was lost
+   */
+  readonly fail: <T>(act: () => Promise<T>, odds?: number, undo?: (result: T) => void) => Promise<T>;
 }
 
 export interface Path {
@@ -43,7 +51,7 @@ export interface Path {
   readonly heldOut: number;
   /** Items cannot be told apart in what is published: they are counted. */
   readonly alike?: boolean;
-  /** A period that ends while the store fails may be missed: nobody listened to its end. */
+  /** A period that is published while the store fails may be missed: nobody listened to its end. */
   readonly misses?: boolean;
   /** Odds that a read fails, per odds that a write does: some paths read hundreds of records to open. Default 1. */
   readonly reads?: number;
@@ -81,37 +89,42 @@ export function durableMemory(): Store {
   };
 }
 
-/** Counts the failures of a store. */
+/** Counts the failures of a history. */
 interface Injector {
   readonly dice: Dice;
-  readonly reads: number;
   /** Odds of a failure, of one operation. */
   rate: number;
   injected: number;
 }
 
-/** A store whose operations fail, before or after they take effect, sometimes several in a row. */
-function failing(store: Store, injector: Injector): Store {
+/** Lets the calls of one writer fail, before or after they take effect, sometimes several in a row. */
+function failingCalls(injector: Injector): Place["fail"] {
   let row = 0;
+  return async (act, odds = 1, undo) => {
+    const { dice, rate } = injector;
+    if (row === 0 && dice.chance(rate * odds)) row = dice.pick([1, 1, 2, 4, 8]);
+    const broken = row > 0;
+    const after = broken && dice.chance(0.5);
+    if (broken) {
+      row--;
+      injector.injected++;
+    }
+    if (broken && !after) throw new Error("store: injected before");
+    const result = await act();
+    if (!broken) return result;
+    undo?.(result);
+    throw new Error("store: injected after");
+  };
+}
+
+/** A store whose operations fail. @param reads odds that a read fails, per odds that a write does */
+function failing(store: Store, fail: Place["fail"], reads: number): Store {
   return new Proxy(store, {
     get(target, name) {
       const member = Reflect.get(target, name) as unknown;
       if (typeof member !== "function") return member;
-      return async (...args: unknown[]): Promise<unknown> => {
-        const { dice } = injector;
-        const rate = injector.rate * (name === "get" ? injector.reads : 1);
-        if (row === 0 && dice.chance(rate)) row = dice.pick([1, 1, 2, 4, 8]);
-        const broken = row > 0;
-        const after = broken && dice.chance(0.5);
-        if (broken) {
-          row--;
-          injector.injected++;
-        }
-        if (broken && !after) throw new Error("store: injected before");
-        const result = (await Reflect.apply(member, target, args)) as unknown;
-        if (broken) throw new Error("store: injected after");
-        return result;
-      };
+      return (...args: unknown[]): Promise<unknown> =>
+        fail(async () => (await Reflect.apply(member, target, args)) as unknown, name === "get" ? reads : 1);
     },
   });
 }
@@ -143,17 +156,24 @@ export async function checkHistory(
 ): Promise<HistoryResult> {
   const clean = options.store ?? durableMemory();
   const rate = options.rate ?? dice.pick([0, 0.02, 0.1, 0.3]);
-  const injector: Injector = { dice, rate, reads: path.reads ?? 1, injected: 0 };
+  const injector: Injector = { dice, rate, injected: 0 };
   let now = START;
   const odometer = await openOdometer({ name: "odometer", store: durableMemory(), key: KEY, limit: 1e6 });
-  const place = (store: Store): Place => ({ store, odometer, clock: () => now });
+  let made: { readonly value: unknown } | undefined;
+  const shared = <T>(make: () => T): T => (made ??= { value: make() }).value as T;
+  const place = (store: Store, fail: Place["fail"]): Place => ({
+    ...{ store, odometer, clock: () => now, shared, fail },
+  });
   const planted = options.plant ?? ((store: Store): Store => store);
-  const open = (): Writer => path.open(place(planted(failing(clean, injector))));
+  const open = (): Writer => {
+    const fail = failingCalls(injector);
+    return path.open(place(planted(failing(clean, fail, path.reads ?? 1)), fail));
+  };
   const history = new History(path);
   // One writer is never killed: it publishes what others accepted, however long they are away.
   const last = open();
   const writers = path.alone === true ? [last] : Array.from({ length: 1 + dice.below(path.writers) }, open);
-  await again(() => last.publish());
+  await history.publishSurely(last);
   const items = Array.from({ length: 4 + dice.below(path.items - 3) }, (_, i) => i);
   for (let next = 0; next < items.length;) {
     const round: Promise<void>[] = [];
@@ -167,17 +187,16 @@ export async function checkHistory(
     }
     await Promise.all(round);
     if (!dice.chance(0.2)) continue;
-    await again(() => last.publish()); // it has the newest state, and the others wait
+    await history.publishSurely(last); // it has the newest state, and the others wait
     now += HOUR;
-    const attempts = await again(() => last.publish());
-    if (path.misses === true && attempts > 1) history.mayMiss();
+    await history.publishSurely(last);
   }
   injector.rate = 0;
-  await again(() => last.publish());
+  await history.publishSurely(last);
   now += 2 * HOUR;
-  await again(() => last.publish());
+  await history.publishSurely(last);
   await again(() => last.close());
-  const reader = path.open(place(clean));
+  const reader = path.open(place(clean, (act) => act()));
   await history.read(reader);
   return { ...history.verdict(odometer), injected: injector.injected };
 }
@@ -240,14 +259,19 @@ class History {
     }
   }
 
-  /** Says that what was accepted so far may have been missed: it counts once or never. */
-  mayMiss(): void {
+  /** What was accepted so far may have been missed: it counts once or never. */
+  #mayMiss(): void {
+    if (this.#path.misses !== true) return;
     for (const [item, outcome] of this.#outcomes)
       if (outcome === "accepted") this.#outcomes.set(item, "in doubt");
   }
 
   async publish(writer: Writer): Promise<void> {
-    await writer.publish().catch(() => undefined);
+    await writer.publish().catch(() => this.#mayMiss());
+  }
+
+  async publishSurely(writer: Writer): Promise<void> {
+    if ((await again(() => writer.publish())) > 1) this.#mayMiss();
   }
 
   verdict(odometer: Odometer): Omit<HistoryResult, "injected"> {

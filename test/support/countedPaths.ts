@@ -1,4 +1,4 @@
-/** The durable paths that "counted once" drives: streams and hubs, of values and of events. */
+/** The durable paths that "counted once" drives: streams and hubs, of values and of events, runs of the CLI, and Kafka. */
 import {
   type DurableStream,
   type Hub,
@@ -7,6 +7,8 @@ import {
   privateStream,
   type StreamOptions,
 } from "../../src/index.js";
+import { releaseState } from "./countedCli.js";
+import { kafkaWorkers } from "./countedKafka.js";
 import type { Path, Place, Writer } from "./countedOnce.js";
 
 const KEY = new Uint8Array(32).fill(7);
@@ -243,10 +245,13 @@ export const hubOfEvents: Path = {
   counted: bucketTotals,
 };
 
-export const PATHS: readonly Path[] = [
+/** Paths that any store can carry. */
+export const STORED: readonly Path[] = [
   streamOfValues,
   hubOfValues,
   hubWithSharedThreshold,
   streamOfEvents,
   hubOfEvents,
 ];
+
+export const PATHS: readonly Path[] = [...STORED, releaseState(), kafkaWorkers()];
