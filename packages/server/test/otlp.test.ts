@@ -1,5 +1,6 @@
-/** OpenTelemetry metrics as JSON: what counts, and what is rejected. */
-import { expect, test } from "vitest";
+/** OpenTelemetry metrics as JSON and as protobuf: what counts, and what is rejected. */
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
 import { pass, SECONDS, START, startService, temporaryFolder, testConfig } from "./support.js";
 
 const seconds = { ...SECONDS, perPerson: 3 } as const;
@@ -67,9 +68,62 @@ test.each([
   expect(await value(running, "metric=requests&key=b")).toBeCloseTo(1, 0);
 });
 
-test("protobuf is refused with what to send", async () => {
-  const { app } = await start();
-  const headers = { "content-type": "application/x-protobuf" };
-  const answer = await app.inject({ method: "POST", url: "/v1/metrics", headers, payload: Buffer.alloc(4) });
-  expect(answer.statusCode).toBe(415);
+const PROTOBUF = { "content-type": "application/x-protobuf" };
+const sendBytes = ({ app }: Started, payload: Buffer) =>
+  app.inject({ method: "POST", url: "/v1/metrics", headers: PROTOBUF, payload });
+
+describe("protobuf", () => {
+  const varint = (n: number): number[] => (n < 128 ? [n] : [(n & 127) | 128, ...varint(n >>> 7)]);
+  const field = (number: number, content: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([...varint((number << 3) | 2), ...varint(content.length)]), content]);
+  const request = (metric: Buffer): Buffer => field(1, field(2, field(2, metric)));
+  const named = Buffer.from("requests");
+
+  test("an empty export is taken, and answered in protobuf", async () => {
+    const answer = await sendBytes(await start(), Buffer.alloc(0));
+    expect([answer.statusCode, answer.headers["content-type"], answer.rawPayload.length]).toEqual([
+      ...[200, "application/x-protobuf", 0],
+    ]);
+  });
+
+  test("points without sense are rejected by their number", async () => {
+    const points = Buffer.concat(Array.from({ length: 3 }, () => field(1, Buffer.alloc(0))));
+    const answer = await sendBytes(
+      await start(),
+      request(Buffer.concat([field(1, named), field(7, points)])),
+    );
+    expect(answer.statusCode).toBe(200);
+    // ExportMetricsServiceResponse { partial_success { rejected_data_points: 3, error_message } }
+    expect([...answer.rawPayload.subarray(3, 5)]).toEqual([8, 3]);
+    expect(answer.rawPayload.toString()).toContain("expected delta sums");
+  });
+
+  test.each([
+    ["noise", Buffer.from("ffffffffffffffff", "hex")],
+    ["a message that is cut", request(field(1, named)).subarray(0, -2)],
+    [
+      "values in values in values",
+      (() => {
+        let value: Buffer = Buffer.alloc(0);
+        while (value.length < 10_000) value = field(5, field(1, value)); // AnyValue { array_value { values } }
+        return request(field(7, field(1, field(7, field(2, value)))));
+      })(),
+    ],
+  ])("%s is refused with a status in protobuf, and nothing is taken", async (_, payload) => {
+    const answer = await sendBytes(await start(), payload);
+    expect([answer.statusCode, answer.headers["content-type"]]).toEqual([400, "application/x-protobuf"]);
+    expect(answer.rawPayload.subarray(2).toString()).toBe(
+      "body: expected an ExportMetricsServiceRequest of OTLP; nothing was taken",
+    );
+  });
+
+  test("more than 256 KiB are refused before they are decoded, compressed or not", async () => {
+    const running = await start();
+    const points = request(field(7, Buffer.concat(Array<Buffer>(200_000).fill(Buffer.from([10, 0])))));
+    expect((await sendBytes(running, points)).statusCode).toBe(413);
+    const headers = { ...PROTOBUF, "content-encoding": "gzip" };
+    const payload = gzipSync(points);
+    const answer = await running.app.inject({ method: "POST", url: "/v1/metrics", headers, payload });
+    expect([payload.length < 1000, answer.statusCode]).toEqual([true, 413]);
+  });
 });

@@ -12,6 +12,10 @@ export class NotFound extends BadRequest {
   override readonly statusCode = 404;
 }
 
+export class TooLarge extends BadRequest {
+  override readonly statusCode = 413;
+}
+
 export interface ErrorBody {
   readonly error: string;
 }
@@ -33,7 +37,7 @@ const WORDS: Readonly<Record<number, string>> = {
   408: "request: expected it to be complete sooner",
   413: "request: expected fewer bytes; send smaller batches",
   414: "path: expected a shorter one",
-  415: "content-type: expected application/json or application/x-ndjson, plain or with content-encoding gzip",
+  415: "content-type: expected one that /openapi.json lists for this path, plain or with content-encoding gzip",
   421: "host: expected a name of this machine, or one that listen.names lists",
   429: "rate: expected fewer requests; wait as Retry-After says",
   431: "headers: expected fewer bytes",

@@ -1,14 +1,15 @@
 /**
- * `POST /v1/metrics`: OpenTelemetry's OTLP/HTTP with JSON bodies. A delta sum of n counts n events of a count; a point of
+ * `POST /v1/metrics`: OpenTelemetry's OTLP/HTTP, with protobuf or JSON bodies. A delta sum of n counts n events of a count; a point of
  * a gauge is one event with its value. The attributes `key` and `person` are what they are in /v1/events. Aggregates of
  * many people (histograms, cumulative sums, summaries) have no person, so no ε could be kept: their points are rejected.
  */
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type CheckedEvent, eventCount, type Named } from "../submission.js";
-import { BadRequest } from "./errors.js";
+import { answerError, BadRequest, TooLarge } from "./errors.js";
 import { checkEvents, errorAnswers, type IntakeOptions, type RawEvent, withTimeout } from "./events.js";
+import { decodeMetrics, encodeAnswer, encodeError, MOST_PROTOBUF_BYTES, PROTOBUF } from "./otlpProtobuf.js";
 
-interface Point {
+export interface Point {
   readonly attributes?: readonly {
     readonly key: string;
     readonly value?: { readonly stringValue?: string };
@@ -19,7 +20,7 @@ interface Point {
   readonly asDouble?: number;
 }
 
-interface OtlpMetric {
+export interface OtlpMetric {
   readonly name: string;
   readonly gauge?: { readonly dataPoints?: readonly Point[] };
   readonly sum?: {
@@ -86,39 +87,66 @@ const REJECTED =
 
 export function otlpRoutes<M extends Named>(
   app: FastifyInstance,
-  { intake, limits }: IntakeOptions<M>,
+  { intake, limits, turns }: IntakeOptions<M>,
 ): void {
+  app.addContentTypeParser(PROTOBUF, { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) => {
+    if (body.length > MOST_PROTOBUF_BYTES)
+      throw new TooLarge("body: expected at most 256 KiB; export more often");
+    await turns.turn();
+    try {
+      return decodeMetrics(body);
+    } catch {
+      throw new BadRequest("body: expected an ExportMetricsServiceRequest of OTLP; nothing was taken");
+    }
+  });
   app.post<{ Body: OtlpBody | undefined }>(
     "/v1/metrics",
     {
       bodyLimit: limits.body,
       config: { access: "write" },
+      errorHandler(error, request, reply) {
+        const answer = answerError(error, request, reply);
+        return isProtobuf(request)
+          ? reply.type(PROTOBUF).send(encodeError(answer.error))
+          : reply.send(answer);
+      },
       schema: {
-        summary: "Send events as OpenTelemetry metrics (OTLP/HTTP, JSON)",
+        summary: "Send events as OpenTelemetry metrics (OTLP/HTTP, protobuf or JSON)",
         description:
           "Delta sums and gauges with the attributes key and person. The answer comes after they are stored. The protocol has no idempotency key: a retry after a lost answer counts twice.",
         security: [{ bearer: [] }],
-        body: { content: { "application/json": { schema: BODY } } },
+        body: {
+          content: {
+            "application/json": { schema: BODY },
+            [PROTOBUF]: {
+              schema: { description: "An ExportMetricsServiceRequest, at most 256 KiB after decompression." },
+            },
+          },
+        },
         response: {
-          200: { description: "Points that made sense are stored.", ...ANSWER },
+          200: { description: "Valid points are stored.", ...ANSWER },
           ...errorAnswers(400, 401, 413, 415, 429, 503),
         },
       },
     },
-    async (request) => {
-      if (request.body === undefined) throw new BadRequest("body: expected OTLP metrics as application/json");
+    async (request, reply) => {
+      if (request.body === undefined)
+        throw new BadRequest(`body: expected OTLP metrics as ${PROTOBUF} or application/json`);
       const { events, rejected } = eventsOf(request.body, (raw) =>
         checkEvents((name) => intake.metric(name), [raw]),
       );
       if (eventCount(events) > limits.batch)
         throw new BadRequest(`body: expected at most ${limits.batch} events; export more often`);
       if (events.length > 0) await withTimeout(intake.submit(events), limits.timeout);
-      return rejected === 0
-        ? {}
-        : { partialSuccess: { rejectedDataPoints: rejected, errorMessage: REJECTED } };
+      const answer =
+        rejected === 0 ? {} : { partialSuccess: { rejectedDataPoints: rejected, errorMessage: REJECTED } };
+      return isProtobuf(request) ? reply.type(PROTOBUF).send(encodeAnswer(answer)) : answer;
     },
   );
 }
+
+const isProtobuf = ({ headers }: FastifyRequest): boolean =>
+  headers["content-type"]?.split(";")[0]!.trim().toLowerCase() === PROTOBUF;
 
 function eventsOf<M extends Named>(
   { resourceMetrics = [] }: OtlpBody,
