@@ -1,6 +1,15 @@
-/** A PostgreSQL and a Redis server to test with, on loopback: those that are there, or Debian's packages. */
+/** PostgreSQL, Redis and Prometheus to test with, on loopback: those that are there, or Debian's packages. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chownSync, cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -22,6 +31,29 @@ export async function startRedis(settings: Readonly<Record<string, string>>): Pr
     {
       stdio: "ignore",
     },
+  );
+  return { port, stop: () => stop(child, folder) };
+}
+
+/** Starts Prometheus, which scrapes the targets once a second. */
+export async function startPrometheus(targets: readonly string[]): Promise<Service> {
+  const program = findProgram("prometheus", [], "prometheus");
+  const folder = mkdtempSync(join(tmpdir(), "brume-prometheus-"));
+  const port = await freePort();
+  const config = {
+    global: { scrape_interval: "1s" },
+    scrape_configs: [{ job_name: "brume", static_configs: [{ targets }] }],
+  };
+  const file = join(folder, "prometheus.yml");
+  writeFileSync(file, JSON.stringify(config)); // YAML includes JSON
+  const child = spawn(
+    program,
+    [
+      `--config.file=${file}`,
+      `--storage.tsdb.path=${join(folder, "data")}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ],
+    { stdio: "ignore", cwd: folder },
   );
   return { port, stop: () => stop(child, folder) };
 }

@@ -8,8 +8,8 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { LIVE_QUANTILES } from "./http/liveFeed.js";
 import type { Answer, ServedMetric, Service } from "./service.js";
 
-/** More series than this are too many for one page. */
-const MOST_SERIES = 10_000;
+/** Metrics times keys on one page; `brume_series_cut` says how many more there are. */
+export const MOST_SERIES = 10_000;
 
 export class Gauges {
   readonly #service: Service;
@@ -49,6 +49,11 @@ export class Gauges {
       0,
     );
     gauge("brume_streams", "Metrics times keys.", () => streams);
+    gauge(
+      "brume_series_cut",
+      `Metrics times keys that this page leaves out, because it has room for ${MOST_SERIES}; ask /v1/query for them.`,
+      () => Math.max(0, streams - MOST_SERIES),
+    );
     gauge("brume_budget_epsilon", "The ε that a person may spend in a day.", () => service.budget().limit);
     gauge("brume_budget_spent_epsilon", "The ε that metrics spend of it.", () => service.budget().spent);
     this.#reads = new Counter({
