@@ -49,7 +49,14 @@ test("two stages on one image of a Node that the package allows; the second one 
 test("everything that runs is copied: the packages' own dependencies, and the link that npm takes away", () => {
   const copied = all(final, "COPY").map((rest) => rest.split(" ")[1]!);
   const nested = existsSync("packages/server/node_modules") ? ["packages/server/node_modules"] : [];
-  for (const path of ["package.json", "dist", "node_modules", "packages/server/dist", "packages/server/proto", ...nested])
+  for (const path of [
+    "package.json",
+    "dist",
+    "node_modules",
+    "packages/server/dist",
+    "packages/server/proto",
+    ...nested,
+  ])
     expect(copied).toContain(`/brume/${path}`);
   expect(all(build, "RUN").join(" ")).toMatch(/npm prune --omit=dev .*&& ln -sfn \.\. node_modules\/brume$/);
 });
