@@ -21,10 +21,12 @@ test("Prometheus reads the newest published number with its bounds, and nothing 
   const events = Array.from({ length: 7 }, () => ({ metric: "requests", key: 'a "b"\\' }));
   expect((await send(running.app, events)).statusCode).toBe(202);
   await pass(running, 1000);
-  const { port, stop } = await startPrometheus([url.replace("http://", "")]);
-  atEnd(stop);
+  const prometheus = await startPrometheus([url.replace("http://", "")]);
+  atEnd(() => prometheus.stop());
   const ask = async (query: string) => {
-    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(query)}`);
+    const answer = await fetch(
+      `http://127.0.0.1:${prometheus.port}/api/v1/query?query=${encodeURIComponent(query)}`,
+    );
     const { data } = (await answer.json()) as {
       data: { result: { metric: Record<string, string>; value: [number, string] }[] };
     };
@@ -88,7 +90,7 @@ test("Grafana's queries through its Infinity data source give times, values and 
   const filled = { ...variables, __from: String(from), __to: String(running.clock.wall()) };
   for (const { targets } of panels)
     for (const { url: path, root_selector: rootSelector, columns } of targets) {
-      const asked = path.replace(/\$\{(\w+)\}/g, (_, name: keyof typeof filled) => filled[name]!);
+      const asked = path.replace(/\$\{(\w+)\}/g, (_, name: keyof typeof filled) => filled[name]);
       const answer = await fetch(url + asked);
       expect([asked, answer.status]).toEqual([asked, 200]);
       const rows = ((await answer.json()) as Record<string, Record<string, unknown>[]>)[rootSelector]!;
