@@ -106,9 +106,8 @@ export function otlpRoutes<M extends Named>(
       config: { access: "write" },
       errorHandler(error, request, reply) {
         const answer = answerError(error, request, reply);
-        return isProtobuf(request)
-          ? reply.type(PROTOBUF).send(encodeError(answer.error))
-          : reply.send(answer);
+        if (isProtobuf(request)) void reply.type(PROTOBUF).send(encodeError(answer.error));
+        else void reply.send(answer);
       },
       schema: {
         summary: "Send events as OpenTelemetry metrics (OTLP/HTTP, protobuf or JSON)",
