@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { exampleStream } from "../../../src/cli/example.js";
 import { type Config, makeLogger, makeServer, Service } from "../src/index.js";
-import { dayOfEvents } from "./events.js";
+import { eventsOfMinute, METRICS } from "./events.js";
 
 const { values: given } = parseArgs({
   options: {
@@ -22,38 +22,25 @@ const { values: given } = parseArgs({
 const [speed, hours] = [Number(given.speed), Number(given.hours)];
 
 const folder = mkdtempSync(join(tmpdir(), "brume-example-"));
-const keys = ["home", "search", "checkout"];
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const config: Config = {
   epsilon: 4,
-  zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  zone,
   key: { env: "NOT_USED" },
   store: { sqlite: folder },
   listen: { port: Number(given.port) },
-  metrics: {
-    requests: {
-      ...{ type: "count", epsilon: 1, keys, every: "1m", levels: ["1m", "1h", "1d"], lateness: "1m" },
-      perPerson: { events: 6, perHour: 3 },
-    },
-    latency: {
-      ...{ type: "histogram", epsilon: 2, keys, every: "1h", lateness: "1m", perPerson: 4 },
-      ...{ unit: "ms", min: 5, max: 5000, buckets: 48 },
-    },
-    // Known without the data: no basket of this shop is above 100 EUR. Without it, the first day would choose a bound.
-    basket: {
-      ...{ type: "mean", epsilon: 1, every: "1h", lateness: "1m", perPerson: 1 },
-      ...{ max: 100, threshold: 100, unit: "EUR" },
-    },
-  },
+  metrics: METRICS,
   log: "warn",
 };
 
-/** The day before now, faster; after it, at its own pace. */
+/** The day before now, faster; after it, at its own pace. Time waits for the events: none of them comes late. */
 const begin = Math.floor(Date.now() / 60_000) * 60_000 - hours * 3_600_000;
 const started = performance.now();
-const length = hours * 3_600_000;
+/** The end of the minute whose events are sent, and when the last one was over. */
+const sending = { until: 60_000, over: Infinity };
 const steady = (): number => {
-  const passed = performance.now() - started;
-  return speed * passed < length ? speed * passed : length + passed - length / speed;
+  const now = performance.now();
+  return Math.min(speed * (now - started), sending.until) + Math.max(0, now - sending.over);
 };
 const clock = { wall: () => begin + steady(), steady };
 
@@ -73,9 +60,18 @@ process.once("SIGINT", () => (running = false));
 process.once("SIGTERM", () => (running = false));
 
 const rates = exampleStream("service", 86_400);
+const clockOf = new Intl.DateTimeFormat("en-GB", {
+  ...{ timeZone: zone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+});
+/** "14:05" as 845. */
+function minuteOfDay(time: number): number {
+  const [hour, minute] = clockOf.format(time).split(":").map(Number);
+  return 60 * hour! + minute!;
+}
 let sent = 0;
 for (let minute = 0; running && minute < hours * 60; minute++) {
-  const events = dayOfEvents(rates, minute, begin, keys);
+  const start = begin + minute * 60_000;
+  const events = eventsOfMinute(rates, start, minuteOfDay(start));
   const response = await fetch(`${address}/v1/events`, {
     method: "POST",
     headers: { "content-type": "application/json", "idempotency-key": `minute-${minute}` },
@@ -84,11 +80,13 @@ for (let minute = 0; running && minute < hours * 60; minute++) {
   if (!response.ok) throw new Error(`POST /v1/events: expected 202, got ${response.status}`);
   sent += events.length;
   await service.flush(); // time passes faster than the service's own timer
+  if (minute < hours * 60 - 1) sending.until += 60_000;
   const due = ((minute + 1) * 60_000) / speed - (performance.now() - started);
   if (due > 0) await sleep(due);
   if (minute % 60 === 59)
     console.log(`hour ${(minute + 1) / 60}: ${sent.toLocaleString("en")} events sent and stored`);
 }
+sending.over = performance.now();
 if (running) console.log("The day is over. The dashboard stays until you press Ctrl+C.");
 while (running) await sleep(200);
 await app.close();

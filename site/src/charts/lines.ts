@@ -25,6 +25,8 @@ export interface Words {
   value(value: number): string;
   /** Of the vertical axis. */
   readonly unit: string;
+  /** What the dashed line is called. Default "published then". */
+  readonly dashed?: string;
   /** Distances between ticks that read well, in positions; any if left out. */
   readonly steps?: readonly number[];
 }
@@ -35,7 +37,8 @@ export const known = (value: number | undefined): number | null =>
 /** From 0, or the lowest point, to a little above the highest; a wide margin may leave the picture. */
 export function heights(lines: Lines | undefined, more: readonly Float64Array[] = []): [number, number] {
   let [low, high] = [0, 0];
-  for (const line of [lines?.secret, lines?.private, ...more])
+  const alone = lines?.private.every(Number.isNaN) === true ? lines.prediction : undefined;
+  for (const line of [lines?.secret, lines?.private, alone, ...more])
     for (const value of line ?? []) {
       if (value < low) low = value;
       if (value > high) high = value;

@@ -236,7 +236,7 @@ export class StreamChart {
       ...row("private", lines.private),
       ...row("margin, from", lines.low),
       ...row("to", lines.high),
-      ...row("published then", lines.prediction),
+      ...row(words.dashed ?? "published then", lines.prediction),
     ];
   }
 

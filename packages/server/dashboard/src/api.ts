@@ -37,7 +37,7 @@ export interface Answer extends Estimate {
   readonly next: number | null;
   readonly total?: Estimate | null;
   readonly quantiles?: readonly (Estimate & { readonly p: number })[];
-  readonly limited?: { readonly share: number };
+  readonly limited?: { readonly share: number; readonly low: number; readonly high: number };
   readonly clipped?: { readonly events: number };
 }
 
@@ -101,11 +101,14 @@ const textOf = ({ metric, key, quantiles }: Question, time: Readonly<Record<stri
 export const askLast = async (question: Question, last: number): Promise<Answer> =>
   (await get(textOf(question, { last: `${last}ms` }))).json() as Promise<Answer>;
 
-/** One answer per period of [from, to); the service takes the finest period that is not mostly noise. */
-export const askSeries = async (question: Question, from: number, to: number): Promise<Series> =>
-  (
-    await get(textOf(question, { from: String(from), to: String(to), every: "auto" }))
-  ).json() as Promise<Series>;
+/** One answer per period of [from, to). @param every "auto" for the finest period that is not mostly noise */
+export const askSeries = async (
+  question: Question,
+  from: number,
+  to: number,
+  every = "auto",
+): Promise<Series> =>
+  (await get(textOf(question, { from: String(from), to: String(to), every }))).json() as Promise<Series>;
 
 /** Of a local metric: over all reports there are, since they carry no time. */
 export interface LocalAnswer extends Estimate {

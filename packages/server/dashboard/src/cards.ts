@@ -59,41 +59,28 @@ export function keyRows(
   ];
 }
 
-/** The budget as a plan: what a person spends in a day, a month and a year. */
+/** The budget as a plan: what a person is protected with in a day, a month and a year. It begins anew every day. */
 export function budgetParts(
   { limit, spent, left }: Budget,
   zone: string,
   metrics: readonly { readonly name: string; readonly epsilon: number; readonly unit: string }[],
 ): Node[] {
-  const meter = h("div", {
-    class: "meter",
-    role: "img",
-    "aria-label": `ε ${amount(spent)} of ${amount(limit)} spent`,
-  });
-  const counted = metrics.filter(({ unit }) => unit !== "one event");
-  for (const { epsilon } of counted) {
-    const piece = h("span", {});
-    piece.style.width = `${(100 * epsilon) / limit}%`;
-    meter.append(piece);
-  }
   const plan = [
-    ["a day", 1],
-    ["a month of 30 days", 30],
-    ["a year", 365],
+    ["one day", 1],
+    ["every day of a month (30)", 30],
+    ["every day of a year", 365],
   ] as const;
   return [
-    h(
-      "p",
-      {},
-      h("strong", {}, `ε = ${amount(spent)}`),
-      ` of ${amount(limit)} for one person, per day (${zone}); ${left > 0 ? `${amount(left)} is left for more metrics` : "nothing is left for more metrics"}.`,
-    ),
-    meter,
-    h("p", { class: "hint" }, "A person who is there every day spends:"),
+    h("p", {}, "What all numbers together may tell about one person who is there on"),
     h(
       "table",
       { id: "plan" },
       h("tbody", {}, ...plan.map(([words, days]) => row(words, `ε = ${amount(days * spent)}`))),
+    ),
+    h(
+      "p",
+      { class: "hint" },
+      `A day is one of ${zone}, and each has its own noise. The limit is ε = ${amount(limit)} a day: ${left > 0 ? `ε = ${amount(left)} is free for more metrics` : "it is all planned for these metrics"}.`,
     ),
     h(
       "table",

@@ -7,12 +7,14 @@ import * as api from "./api.js";
 import { budgetParts, keyRows, percentileRows } from "./cards.js";
 import {
   between,
+  DAY,
   fits,
   legendOf,
   lengthOf,
   missingWords,
   nextWords,
   percentile,
+  periodName,
   QUANTILES,
   RANGES,
   STEPS,
@@ -25,7 +27,7 @@ const MOST_KEYS = 24;
 /** Milliseconds between two rounds of questions. */
 const PACE = 1000;
 
-const chosen: { range: number; quantile: number } = { range: RANGES[1][1], quantile: 0.95 };
+const chosen: { range: number; quantile: number } = { range: DAY, quantile: 0.95 };
 let metrics: readonly api.MetricInfo[] = [];
 let times = new ZoneTimes("UTC");
 let chart: StreamChart | undefined;
@@ -75,12 +77,28 @@ async function show(current: api.MetricInfo): Promise<void> {
   };
   const [whole, series] = await Promise.all([
     api.askLast(question, chosen.range),
-    api.askSeries(question, now - chosen.range, now),
+    seriesOf(question, current, now),
   ]);
   headline(whole, current, now);
   draw(series, now, current);
   if (histogram) byId("percentiles").replaceChildren(...percentileRows(whole, current));
   await showKeys(question, current);
+}
+
+/** Fewer numbers than this are no line. */
+const FEWEST = 5;
+
+/** The finest period that is not mostly noise; if a range has only a few of them, a finer one, whose bands are wide. */
+async function seriesOf(
+  question: api.Question,
+  { levels }: api.MetricInfo,
+  now: number,
+): Promise<api.Series> {
+  const from = now - chosen.range;
+  const auto = await api.askSeries(question, from, now);
+  if (chosen.range >= FEWEST * lengthOf(auto.period)) return auto;
+  const finer = levels.filter((level) => chosen.range >= FEWEST * lengthOf(level)).at(-1);
+  return finer === undefined ? auto : api.askSeries(question, from, now, finer);
 }
 
 /** Reports of devices carry no time: one mean and percentiles over all of them, and no line. */
@@ -131,36 +149,50 @@ const eventWords = ({ total }: api.Answer, { value }: api.Estimate): string =>
     ? ""
     : ` From about ${amount(Math.max(0, total.value))} events.`;
 
-/** Periods that have ended, each at its end; a gap where there is no number. The running one would look like a fall. */
+/** A level line for each period, over its own time; dashes for the running one, and a gap where there is no number. */
 function draw(series: api.Series, now: number, current: api.MetricInfo): void {
-  const ended = series.answers.filter(
-    ({ complete, value, total }) => complete || (value ?? total ?? null) === null,
-  );
-  const line = (of: (estimate: api.Estimate) => number | null): Float64Array =>
-    Float64Array.from(ended, (step) => {
-      const estimate = shown(step, current);
-      const found = estimate.value === null ? null : of(estimate);
-      return found === null ? NaN : Math.max(0, found);
-    });
+  const periods = series.answers.map((answer) => ({ answer, estimate: shown(answer, current) }));
+  const isRunning = ({ complete }: api.Answer): boolean => !complete;
+  /** Both ends of every period, milliseconds late so that positions ascend; the running one is set apart by a gap. */
+  const line = (of: (period: (typeof periods)[number]) => number | null): Float64Array =>
+    Float64Array.from(
+      periods.flatMap((period) => {
+        const found = period.estimate.value === null ? null : of(period);
+        const height = found === null ? NaN : Math.max(0, found);
+        return [isRunning(period.answer) ? NaN : height, height, height];
+      }),
+    );
   const lines = {
-    x: Float64Array.from(ended, (step) => step.to),
-    private: line(({ value }) => value),
-    low: line(({ low }) => low),
-    high: line(({ high }) => high),
+    x: Float64Array.from(
+      periods.flatMap(({ answer: { from, to } }) => [from + 1, from + 2, Math.max(from + 3, to)]),
+    ),
+    private: line(({ answer, estimate }) => (isRunning(answer) ? null : estimate.value)),
+    prediction: line(({ answer, estimate }) => (isRunning(answer) ? estimate.value : null)),
+    low: line(({ estimate }) => estimate.low ?? 0),
+    high: line(({ estimate }) => estimate.high),
   };
+  const known = (of: Float64Array): boolean => of.some((height) => !Number.isNaN(height));
+  const running = known(lines.prediction);
   const unit = unitOf(current);
+  const name = periodName(series.period);
+  const placeOf = (time: number): string => {
+    const found = series.answers.find(({ from, to }) => from < time && time <= to);
+    return found === undefined ? times.place(time) : times.span(found.from, found.to);
+  };
   const words = {
     tick: times.tick,
-    place: times.place,
+    place: placeOf,
     value: (value: number) => withUnit(value, current),
-    unit: `${unit}${["count", "sum"].includes(current.type) ? ` per ${series.period}` : ""} · times in ${times.zone}`,
+    unit: `${unit}${["count", "sum"].includes(current.type) ? ` per ${name}` : ""} · times in ${times.zone}`,
+    dashed: `${name} so far`,
     steps: STEPS,
   };
   const options = { words, from: now - chosen.range, to: now };
   if (chart === undefined) chart = streamChart(byId("chart"), options);
   else chart.change(options);
   chart.show(lines);
-  byId("legend").textContent = legendOf(series, lines.private.some(Number.isNaN));
+  const gaps = periods.some(({ estimate }) => estimate.value === null);
+  byId("legend").textContent = legendOf(series, { running, gaps });
 }
 
 async function showKeys(question: api.Question, current: api.MetricInfo): Promise<void> {
@@ -237,7 +269,11 @@ function showEmpty(about: api.About): void {
 
 async function isEmpty({ metrics }: api.About): Promise<boolean> {
   for (const { name, keys, every } of metrics) {
-    if (every === null) return false;
+    if (every === null) {
+      const { reports, learned } = await api.askLocal(name, QUANTILES);
+      if (reports + learned > 0) return false;
+      continue;
+    }
     const question = { metric: name, key: keys[0] };
     if (isPublished(await api.askLast(question, lengthOf(every)))) return false;
   }

@@ -70,6 +70,11 @@ export class ZoneTimes {
   /** "17 Nov, 14:05". */
   readonly place = (time: number): string => this.#both.format(time);
 
+  /** "17 Nov, 14:00 to 15:00". */
+  span(from: number, to: number): string {
+    return `${this.place(from)} to ${this.when(to, from)}`;
+  }
+
   /** "15:00", or with its day if that is another one. */
   when(time: number, now: number): string {
     return this.#date.format(time) === this.#date.format(now) ? this.#clock.format(time) : this.place(time);
@@ -80,21 +85,33 @@ export class ZoneTimes {
 export const nextWords = (next: number | null, now: number, times: ZoneTimes): string =>
   next === null ? "" : `Next number at ${times.when(next, now)} (${times.zone}).`;
 
-/** What was not counted, in words; "" if that is not known. */
-export function missingWords({ limited, clipped }: Answer, { perPerson }: MetricInfo): string {
-  const share = limited === undefined ? 0 : Math.round(100 * Math.max(0, limited.share));
-  const limit = perPerson?.events;
-  const people =
-    share < 1
-      ? ""
-      : limit === undefined
-        ? `About ${share} % of people reached their limit of a day; true numbers are higher. `
-        : `About ${share} % of people had more than ${limit} ${limit === 1 ? "event" : "events"} a day; true counts are higher, and late hours are counted less than early ones. `;
+const percent = (share: number): string => `${Math.round(100 * Math.min(1, Math.max(0, share)))}\u00a0%`;
+
+/** What was not counted, in words: the limit of a person, how many people it met, and values above the bound. */
+export function missingWords(answer: Answer, metric: MetricInfo): string {
+  const { clipped } = answer;
   const values =
     clipped === undefined || clipped.events < 1
       ? ""
       : `About ${amount(clipped.events)} values were above the bound and count as it. `;
-  return people + values;
+  return limitWords(answer, metric) + values;
+}
+
+function limitWords({ limited }: Answer, { perPerson, type }: MetricInfo): string {
+  if (perPerson === null) return "";
+  const { events, perHour, sum } = perPerson;
+  const hourly = perHour === undefined ? "" : `, ${perHour} in an hour`;
+  const rule =
+    sum === undefined
+      ? `At most ${events} ${events === 1 ? "event" : "events"} of a person and day count${hourly}.`
+      : `A person's values of a day count until they sum to ${amount(sum)}.`;
+  if (limited === undefined) return `${rule} How many people had more is not known yet. `;
+  const { share, low, high } = limited;
+  if (high < 0.01) return `${rule} Fewer than 1 % of people had more. `;
+  const effect = ["count", "sum"].includes(type)
+    ? `true numbers are higher${perHour === undefined ? ", and late hours are counted less than early ones" : ""}`
+    : "what they had more is not in this number";
+  return `${rule} About ${percent(share)} of people (${percent(low)} to ${percent(high)}) had more; ${effect}. `;
 }
 
 /** Distances between ticks that read well. */
@@ -102,10 +119,25 @@ export const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 1
   (minutes) => minutes * MINUTE,
 );
 
-/**
- * What the chart shows.
- * @param gaps whether some periods have no number
- */
-export const legendOf = ({ period, why }: Series, gaps: boolean): string =>
-  `One number per ${period}${why === undefined ? "" : ` (${why})`}. The band holds the true number with 95 % probability.` +
-  (gaps ? " Where there is no line nothing was measured, or too few events came to tell." : "");
+const PERIODS: Readonly<Record<string, string>> = {
+  ...{ "1s": "second", "1m": "minute", "1h": "hour", "1d": "day", "1w": "week", "1mo": "month" },
+};
+
+/** "hour" for "1h", "15m" for itself. */
+export const periodName = (period: string): string => PERIODS[period] ?? period;
+
+/** What the chart shows: which periods and why, what the band says, what dashes and gaps mean. */
+export function legendOf(
+  { period, why }: Series,
+  { running, gaps }: { readonly running: boolean; readonly gaps: boolean },
+): string {
+  const name = periodName(period);
+  const chosen =
+    why ?? `one number per ${name}, since the range is short: look at the bands more than at single numbers`;
+  return [
+    `${chosen[0]!.toUpperCase()}${chosen.slice(1)}.`,
+    `Each band holds the true number of its ${name}, of what counts, with 95 % probability.`,
+    ...(running ? [`Dashed: the running ${name} so far.`] : []),
+    ...(gaps ? ["Where there is no line nothing was measured, or too few events came to tell."] : []),
+  ].join(" ");
+}

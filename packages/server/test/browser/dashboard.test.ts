@@ -37,21 +37,32 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** An hour of a shop. */
+interface Event {
+  readonly metric: string;
+  readonly key?: string;
+  readonly person: string;
+  readonly value?: number;
+}
+
+/** An hour of a shop, minute by minute. Nobody comes more often than the limit allows. */
+const hour: readonly (readonly Event[])[] = Array.from({ length: MINUTES }, (_, minute) =>
+  Array.from({ length: Math.round(60 + 40 * Math.sin(minute / 8)) }, (_, i): Event[] => {
+    const person = `p${minute % 20}-${i}`;
+    const key = keys[i % 7 < 4 ? 0 : i % 7 < 6 ? 1 : 2]!;
+    const value = 40 * (1 + keys.indexOf(key)) + ((i * 53) % 120);
+    return [
+      { metric: "requests", key, person },
+      { metric: "latency", key, person, value },
+      ...(key === "checkout" ? [{ metric: "basket", person, value: 20 + (i % 60) }] : []),
+    ];
+  }).flat(),
+);
+const eventsOf = (events: readonly Event[], metric: string, key?: string): readonly Event[] =>
+  events.filter((event) => event.metric === metric && event.key === key);
+
 async function fill(): Promise<void> {
-  for (let minute = 0; minute < MINUTES; minute++) {
-    const many = Math.round(60 + 40 * Math.sin(minute / 8));
-    const events = Array.from({ length: many }, (_, i) => {
-      const person = `p${(37 * minute + i) % 900}`;
-      const key = keys[i % 7 < 4 ? 0 : i % 7 < 6 ? 1 : 2]!;
-      const value = 40 * (1 + keys.indexOf(key)) + ((i * 53) % 120);
-      return [
-        { metric: "requests", key, person },
-        { metric: "latency", key, person, value },
-        ...(key === "checkout" ? [{ metric: "basket", person, value: 20 + (i % 60) }] : []),
-      ];
-    });
-    expect((await send(running.app, events.flat())).statusCode).toBe(202);
+  for (const events of hour) {
+    expect((await send(running.app, events)).statusCode).toBe(202);
     await pass(running, MINUTE);
   }
   const device = reporter({ epsilon: 4, max: 10_000, phase: "learn" });
@@ -74,6 +85,8 @@ const text = (page: Page, selector: string, wanted: RegExp) =>
     [selector, wanted.source],
     { timeout: WAIT },
   );
+/** The range of one hour. */
+const pickHour = (page: Page) => page.locator("#ranges label:nth-of-type(2) input").check({ force: true });
 const pick = (page: Page, id: string, value: string) => page.locator(id).selectOption(value);
 const literal = (words: string): string => words.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
@@ -107,14 +120,19 @@ test("what it says is what the service answers; each control acts; nothing is wi
         reducedMotion: "reduce",
       });
       page.setDefaultTimeout(WAIT);
+      await text(page, "#headline", /requests$/);
+      await pickHour(page);
       await text(page, "#headline", new RegExp(`^${literal(amount(requests.value))}\\srequests$`));
       await text(page, "#state", /Live/);
       expect(await inked(page)).toBeGreaterThan(1000);
       expect(await page.locator("#legend").textContent()).toMatch(
-        /^One number per 1m \(minutes, the (finest|longest) level/,
+        /^Minutes, the (finest|longest) level.* with 95 % probability\./,
       );
       expect(await page.locator("#margin").textContent()).toContain("Next number at 13:01 (UTC).");
-      expect(await page.locator("#plan").textContent()).toContain(`a yearε = ${amount(365 * 16)}`);
+      expect(await page.locator("#margin").textContent()).toContain(
+        "At most 5 events of a person and day count. How many people had more is not known yet.",
+      );
+      expect(await page.locator("#plan").textContent()).toContain(`of a yearε = ${amount(365 * 16)}`);
       expect(await page.locator("#empty").isVisible()).toBe(false);
       await page.screenshot({ path: name("requests"), fullPage: true });
       await pick(page, "#metric", "latency");
@@ -134,11 +152,79 @@ test("what it says is what the service answers; each control acts; nothing is wi
     }
 });
 
+/** "between 120 and 310 ms" as numbers; "above 300 ms" has no upper end. */
+const bounds = (words: string): [number, number] => {
+  const number = (pattern: RegExp, open: number): number => {
+    const found = pattern.exec(words);
+    return found === null ? open : Number(found[1]!.replaceAll(",", ""));
+  };
+  expect(words).toMatch(/between|above|below/);
+  return [
+    number(/(?:between|above) ([\d.,]+)/, 0),
+    number(/(?:between [\d.,]+ and|below) ([\d.,]+)/, Infinity),
+  ];
+};
+const holds = ([low, high]: readonly [number, number], truth: number): boolean =>
+  low <= truth && truth <= high;
+
+test("the truth is in the intervals that the page shows: of every minute, of the hour, of every key and percentile", async () => {
+  const { page } = await open(browser, url);
+  page.setDefaultTimeout(WAIT);
+  await text(page, "#headline", /requests$/);
+  await pickHour(page);
+  await text(page, "#about", /last 1 h$/);
+  await text(page, "#legend", /^Minutes/);
+  await page.waitForTimeout(500); // the plot is painted with the next frame
+  const box = (await page.locator("#chart .u-over").boundingBox())!;
+  const minutes: [number, number][] = [];
+  for (let minute = 0; minute < MINUTES; minute++) {
+    await page.mouse.move(box.x + (box.width * (minute + 0.4)) / MINUTES, box.y + 50);
+    const tip = await page.locator(".chart-tip").innerText();
+    const [, from] = /1 Mar, 12:(\d\d) to 1[23]:\d\d/.exec(tip)!;
+    const [, low, high] = /margin, from\s+([\d.]+)\srequests\s+to\s+([\d.]+)\srequests/.exec(tip)!;
+    minutes[Number(from)] = [Number(low), Number(high)];
+  }
+  expect(minutes.filter((found) => (found as unknown) !== undefined).length).toBe(MINUTES);
+  const held = (more: number): number =>
+    minutes.filter((ends, i) => holds(ends, eventsOf(hour[i]!, "requests", "home").length + more)).length;
+  // 60 independent intervals at 95 %: 15 or more of them miss with odds of 2·10⁻⁷. Six events that do not count are seen.
+  expect(held(0)).toBeGreaterThan(45);
+  expect(held(6)).toBeLessThan(45);
+
+  const all = hour.flat();
+  const found: boolean[] = [];
+  const margin = async (): Promise<[number, number]> =>
+    bounds((await page.locator("#margin").textContent())!);
+  found.push(holds(await margin(), eventsOf(all, "requests", "home").length));
+  for (const title of await page
+    .locator("#keys tr")
+    .evaluateAll((rows) => rows.map((row) => (row as HTMLElement).title)))
+    found.push(holds(bounds(title), eventsOf(all, "requests", title.split(":")[0]).length));
+  await pick(page, "#metric", "latency");
+  await text(page, "#headline", /ms$/);
+  const values = eventsOf(all, "latency", "home")
+    .map(({ value }) => value!)
+    .sort((a, b) => a - b);
+  for (const cells of await page.locator("#percentiles tbody tr").allInnerTexts())
+    found.push(
+      holds(bounds(cells), values[Math.ceil((Number(/^p(\d+)/.exec(cells)![1]) / 100) * values.length) - 1]!),
+    );
+  await pick(page, "#metric", "basket");
+  await text(page, "#headline", /EUR$/);
+  const baskets = eventsOf(all, "basket").map(({ value }) => value!);
+  found.push(holds(await margin(), baskets.reduce((sum, value) => sum + value, 0) / baskets.length));
+  // Nine intervals: six or more of them miss with odds of 10⁻⁶.
+  expect([found.length, found.filter((right) => right).length > 3]).toEqual([9, true]);
+  await page.context().close();
+});
+
 test("a service that has published nothing says that it is empty, and when its first number comes", async () => {
   const empty = await startService(testConfig(temporaryFolder(), { metrics, epsilon: 16 }));
   const { page, errors } = await open(browser, await empty.app.listen({ host: "127.0.0.1", port: 0 }));
   await text(page, "#headline", /^No number yet$/);
   await text(page, "#margin", /Next number at 12:01 \(UTC\)\.$/);
+  await text(page, "#empty", /^This service is empty so far\. Next number at 12:01 \(UTC\)\.$/);
+  await text(page, "#legend", /Where there is no line nothing was measured/);
   expect(errors).toEqual([]);
   await page.context().close();
   await empty.stop();
