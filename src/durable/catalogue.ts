@@ -2,7 +2,7 @@
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { Parameters } from "../stream/snapshot.js";
 import type { MetricRecord } from "./hubMetric.js";
-import type { Section } from "./journal.js";
+import type { Section } from "./sections.js";
 
 interface Known {
   record: MetricRecord;

@@ -14,9 +14,11 @@ import {
 /** More bytes than any snapshot has: a hold-out of 2²⁷ values takes 4 bytes a value. */
 const MOST_BYTES = 2 ** 30;
 const GET_ATTEMPTS = 3;
+/** Calls of `get` that run at once. */
+const GETS = 64;
 const MOST_NAMES = 2 ** 24;
 
-type Method = "get" | "put" | "putMany" | "names" | "remove" | "giveBack";
+type Method = "get" | "getMany" | "put" | "putMany" | "names" | "remove" | "giveBack";
 
 export class CheckedStore {
   readonly durable: boolean;
@@ -69,6 +71,28 @@ export class CheckedStore {
     for (let attempt = 1; ; attempt++)
       try {
         return await this.get(name);
+      } catch (error) {
+        if (attempt === GET_ATTEMPTS || (error as StoreError).code !== "unavailable") throw error;
+      }
+  }
+
+  /** Many at once, as of one moment if the store can. Of a durable store. */
+  async getMany(names: readonly string[]): Promise<readonly (StoredSnapshot | undefined)[]> {
+    if (!this.#has("getMany")) {
+      const found: (StoredSnapshot | undefined)[] = [];
+      for (let at = 0; at < names.length; at += GETS)
+        found.push(...(await Promise.all(names.slice(at, at + GETS).map((name) => this.getAgain(name)))));
+      return found;
+    }
+    for (let attempt = 1; ; attempt++)
+      try {
+        const found: unknown = await this.#call("getMany", names.length, (store) => store.getMany!(names));
+        if (!Array.isArray(found) || found.length !== names.length)
+          throw new StoreError(
+            "invalid",
+            `store: expected getMany to return ${names.length} answers of get, got something else`,
+          );
+        return names.map((name, i) => checkStored(name, found[i]));
       } catch (error) {
         if (attempt === GET_ATTEMPTS || (error as StoreError).code !== "unavailable") throw error;
       }

@@ -6,7 +6,8 @@ import { type Day, DayPeriods } from "../events/calendar.js";
 import { type Keep, keptFor, type KeptDay, raised } from "../events/history.js";
 import type { DayCount } from "../events/release.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
-import type { Fixed, Journal } from "./journal.js";
+import type { JournalEntry } from "./entries.js";
+import type { Journal } from "./journal.js";
 import { StoreError } from "./stores/store.js";
 
 /** What a key published in a day. */
@@ -58,7 +59,7 @@ export class ClosedDays {
   }
 
   /** The entries of a day of a chunk. @param stored told when the store has all of them */
-  entries(chunk: number, day: ClosedDay, keys: KeyDays, stored: () => void): Fixed[] {
+  entries(chunk: number, day: ClosedDay, keys: KeyDays, stored: () => void): JournalEntry[] {
     let left = this.#stored.length;
     return this.#stored.map((level) => ({
       name: this.#nameOf(chunk, day.start, level),
@@ -94,7 +95,7 @@ export class ClosedDays {
       this.#cache.set(name, cached);
       return cached.days;
     }
-    const state = await journal.readFixed(name);
+    const state = await journal.readEntry(name);
     if (state === undefined)
       throw new StoreError(
         "rolled-back",

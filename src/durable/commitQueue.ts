@@ -1,6 +1,7 @@
 /** Collects what a hub receives between two commits, and commits it again on a newer state after a conflict. */
 import type { ClosedSpan } from "./hubMetric.js";
 import type { HubState, Submission } from "./hubState.js";
+import { isConflict } from "./journal.js";
 import { StoreError } from "./stores/store.js";
 
 /** How often a commit is made when another process writes to the same hub. */
@@ -32,7 +33,8 @@ interface Batch {
 }
 
 export interface QueueOptions {
-  readonly open: (first: boolean) => Promise<HubState>;
+  /** @param epoch of the journal when this process had the hub open before */
+  readonly open: (epoch: number | undefined) => Promise<HubState>;
   /** Milliseconds between two commits, at least. */
   readonly every: number;
   /** Whether a state that is in doubt can be read again. */
@@ -51,7 +53,8 @@ export class CommitQueue {
   #state: Promise<HubState> | undefined;
   /** The state, while it is in memory and nothing has to be waited for. */
   ready: HubState | undefined;
-  #opened = false;
+  /** The epoch of the journal since this process opened the hub. */
+  #epoch: number | undefined;
   /** When this process opened the hub, until a row says which periods were missed before. */
   #missedAt = NaN;
   #queue: Batch[] = [];
@@ -84,11 +87,15 @@ export class CommitQueue {
     for (let attempt = 1; ; attempt++)
       try {
         const now = this.#options.clock();
-        const state = await this.#options.open(!this.#opened);
-        if (!this.#opened) this.#missedAt = now;
-        this.#opened = true;
+        const state = await this.#options.open(this.#epoch);
+        if (this.#epoch === undefined) this.#missedAt = now;
+        this.#epoch = state.journal.epoch;
         return state;
       } catch (error) {
+        if (isConflict(error) && this.#options.exclusive && this.#epoch !== undefined)
+          throw new StoreError("conflict", "hub: another process opened this hub, so this one has ended", {
+            cause: error,
+          });
         if (
           !(error instanceof StoreError && (error.retryable || error.code === "in-doubt")) ||
           attempt === ATTEMPTS
@@ -207,10 +214,7 @@ export class CommitQueue {
         // The row is stored, but memory ran out while it was acted on: what the store has is read again.
         const isStored = this.#options.stored && state.position > position;
         if (isStored) return void (await this.#resolveStored(waiting, closings));
-        if (!isConflict(error) || attempt === ATTEMPTS || this.#options.exclusive) {
-          if (isConflict(error) && this.#options.exclusive) this.#lose(error);
-          throw error;
-        }
+        if (!isConflict(error) || attempt === ATTEMPTS) throw error;
         this.conflicts++;
       }
     }
@@ -240,9 +244,7 @@ export class CommitQueue {
 
   /** Without a store nobody knows how much of a commit has happened: limits of people would begin anew. */
   #lose(cause: unknown): void {
-    const message = isConflict(cause)
-      ? "hub: another process opened this hub, so this one has ended"
-      : "hub: a commit failed halfway, and no store has its state; make another hub";
+    const message = "hub: a commit failed halfway, and no store has its state; make another hub";
     const lost = Promise.reject<HubState>(new Error(message, { cause }));
     lost.catch(() => undefined);
     this.#state = lost;
@@ -259,8 +261,4 @@ export class CommitQueue {
     while (this.#running !== undefined) await this.#running;
     if (this.#state !== undefined) await (await this.#state).checkpoint();
   }
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof StoreError && error.code === "conflict";
 }

@@ -13,7 +13,9 @@ import type { DayCount, Published, Release } from "../events/release.js";
 import { Decoder, Encoder } from "../stream/codec.js";
 import type { Parameters } from "../stream/snapshot.js";
 import { type ClosedDay, ClosedDays, clippedOf, type KeyDay, readDay, writeDay } from "./closedDays.js";
-import type { Fixed, Journal, Section } from "./journal.js";
+import type { JournalEntry } from "./entries.js";
+import type { Journal } from "./journal.js";
+import type { Section } from "./sections.js";
 import { eventOf, Kind, type RowHead, type RowRecord } from "./eventRow.js";
 
 /** What the catalogue of a hub says of a metric. */
@@ -425,8 +427,8 @@ export class HubMetric {
   // Closed days
 
   /** Closed days that wait to be stored, some of them. */
-  entries(most: number): Fixed[] {
-    const entries: Fixed[] = [];
+  entries(most: number): JournalEntry[] {
+    const entries: JournalEntry[] = [];
     for (const chunk of this.#chunks)
       for (const { day, keys } of chunk.pending.values()) {
         if (entries.length >= most) return entries;

@@ -18,9 +18,10 @@ import { Catalogue } from "./catalogue.js";
 import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
 import { Kind, NO_KEY, readRow, type Row, RowWriter } from "./eventRow.js";
 import { type ClosedSpan, HubMetric, type MetricRecord } from "./hubMetric.js";
-import { Journal, type Section } from "./journal.js";
+import { Journal } from "./journal.js";
 import { NoiseKeys } from "./noiseKeys.js";
 import { type HashedRequest, RequestConflict, type RequestId, RequestIds } from "./requestIds.js";
+import type { Section } from "./sections.js";
 import { Turns } from "./turns.js";
 
 /** An event that was read. */
@@ -93,11 +94,15 @@ export class HubState {
     this.#requests = requests;
   }
 
-  /** @param first the process has not had the hub open before: its clock is checked */
-  static async open(settings: EventHubSettings, first: boolean): Promise<HubState> {
+  /** @param epoch of the journal when this process had the hub open before; undefined if it has not */
+  static async open(settings: EventHubSettings, epoch?: number): Promise<HubState> {
     const { store, name, atLeast, calendar } = settings;
     const key = await snapshotKey(settings.key);
     const journal = await Journal.open(store, key, name, atLeast);
+    const time = journal.newest === undefined ? -Infinity : readRow(journal.newest).time;
+    if (epoch === undefined) checkClock(settings, time);
+    const alone = settings.exclusive && store !== undefined;
+    const begun = alone && (await journal.takeOver(epoch, emptyRow));
     const catalogue = new Catalogue(secretKey(), calendar.zone);
     const found = await journal.load(catalogue);
     if (found !== undefined) catalogue.load(found);
@@ -108,18 +113,14 @@ export class HubState {
     const ids = await new NoiseKeys(catalogue.root).of("requests", "");
     const requests = new RequestIds(ids.slice(0, 4), settings.remember);
     const state = new HubState(settings, journal, catalogue, requests);
-    await state.#load(settings.clock(), first);
-    await state.#follow(Math.max(settings.clock(), state.#time), key);
+    await state.#load();
+    await state.#follow(Math.max(settings.clock(), state.#time), key, alone && !begun);
     return state;
   }
 
-  async #load(now: number, first: boolean): Promise<void> {
+  async #load(): Promise<void> {
     const { journal } = this;
     if (journal.newest !== undefined) this.#time = readRow(journal.newest).time;
-    if (first && !this.#settings.confirmClock && now > this.#time + HOUR && journal.newest !== undefined)
-      throw new RangeError(
-        `clock: expected at most an hour after the newest stored time ${timeText(this.#time)}, got ${timeText(now)}; if the clock is right, open with confirmClock: true`,
-      );
     for (const section of this.#requests.sections) {
       const state = await journal.load(section);
       if (state !== undefined) section.load(state);
@@ -196,12 +197,15 @@ export class HubState {
     return this.#readyKey(metric, key);
   }
 
-  /** Follows the options: metrics and keys that are new, changed or gone. */
-  async #follow(now: number, key: CryptoKey): Promise<void> {
+  /**
+   * Follows the options: metrics and keys that are new, changed or gone.
+   * @param commits the epoch of this process has no row yet
+   */
+  async #follow(now: number, key: CryptoKey, commits: boolean): Promise<void> {
     const { journal, metrics } = this;
     const { calendar } = this.#settings;
     const tomorrow = calendar.dayAt(now).end;
-    let changed = journal.position === 0 || this.#settings.exclusive;
+    let changed = journal.position === 0 || commits;
     changed = this.#catalogue.keepOnly(new Set(this.#settings.metrics.keys())) || changed;
     changed = this.#catalogue.addSections(this.#settings.sections.map(({ name }) => name)) || changed;
     for (const [name, settings] of this.#settings.metrics) {
@@ -431,18 +435,31 @@ export class HubState {
   /** Removes entries of closed days that are no longer kept. Not needed for any answer: a failure is tried never again. */
   async removeExpired(): Promise<void> {
     for (const metric of this.metrics.values())
-      for (const name of metric.takeExpired()) await this.journal.removeFixed(name).catch(() => undefined);
+      for (const name of metric.takeExpired()) await this.journal.removeEntry(name).catch(() => undefined);
   }
 
   /** Stores all sections: the rows are not needed then. */
   async checkpoint(): Promise<void> {
     if (this.#settings.store === undefined || this.position === 0) return;
     const prepared = await this.journal.prepare(true);
-    if (prepared.snapshots.length === 0) return;
-    const head = { time: this.#time, closeAt: NaN, missedAt: NaN, days: [], names: [] };
-    await this.journal.commit(new RowWriter(0).bytes(head), prepared);
+    if (prepared.length === 0) return;
+    await this.journal.commit(rowAt(this.#time), prepared);
   }
 }
+
+function checkClock({ clock, confirmClock }: EventHubSettings, newest: number): void {
+  const now = clock();
+  if (confirmClock || newest === -Infinity || now <= newest + HOUR) return;
+  throw new RangeError(
+    `clock: expected at most an hour after the newest stored time ${timeText(newest)}, got ${timeText(now)}; if the clock is right, open with confirmClock: true`,
+  );
+}
+
+/** A row that changes nothing. */
+const rowAt = (time: number): Uint8Array =>
+  new RowWriter(0).bytes({ time, closeAt: NaN, missedAt: NaN, days: [], names: [] });
+
+const emptyRow = (newest: Uint8Array): Uint8Array => rowAt(readRow(newest).time);
 
 const countOfRecords = (submissions: readonly Submission[]): number =>
   submissions.reduce((sum, { entries, reports }) => sum + entries.length + reports.length + 1, 0);

@@ -4,7 +4,8 @@
  */
 import { digest, hashText } from "../events/siphash.js";
 import { Decoder, Encoder } from "../stream/codec.js";
-import { padded, type Section } from "./journal.js";
+import { padded } from "./ring.js";
+import type { Section } from "./sections.js";
 
 /** A request of a caller who may send it again. */
 export interface RequestId {

@@ -58,8 +58,8 @@ export async function startPrometheus(targets: readonly string[]): Promise<Servi
   return { port, stop: () => stop(child, folder) };
 }
 
-/** Starts PostgreSQL with a database "postgres" and a user "brume" that needs no password. */
-export async function startPostgres(): Promise<Service> {
+/** Starts PostgreSQL with a database "postgres" and a user "brume" that needs no password. @param given settings */
+export async function startPostgres(given: readonly string[] = []): Promise<Service> {
   const folders = existsSync("/usr/lib/postgresql")
     ? readdirSync("/usr/lib/postgresql").map((version) => `/usr/lib/postgresql/${version}/bin`)
     : [];
@@ -74,7 +74,7 @@ export async function startPostgres(): Promise<Service> {
     spawnSync("chmod", ["700", data]);
   }
   const port = await freePort();
-  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=20"];
+  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=20", ...given];
   const args = ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
   const child = spawn(program, args, { stdio: "ignore", cwd: folder, ...user });
   return { port, stop: () => stop(child, folder) };

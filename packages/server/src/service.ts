@@ -387,10 +387,10 @@ export class Service {
   async #stop(): Promise<void> {
     clearInterval(this.#pulse);
     // If it fails, rows of the journal have everything.
-    const stored = this.hub.close().then(
-      () => this.hub.sequence(),
-      () => undefined,
-    );
+    const stored = this.hub
+      .close()
+      .then(() => this.hub.sequence())
+      .catch(() => undefined);
     const late = new AbortController();
     const rows = await Promise.race([
       stored,

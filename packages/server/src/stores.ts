@@ -81,6 +81,8 @@ async function openPostgres(connection: string): Promise<OpenedStore> {
   pool.on("error", () => undefined); // the next call reports it
   const store = await postgresStore(pool).catch(async (cause: unknown) => {
     await pool.end();
+    if ((cause as { code?: string }).code === "unsupported")
+      throw new Refusal(`store.postgres: ${(cause as Error).message}`, { cause });
     const code = (cause as { code?: string }).code ?? "no code";
     throw new Refusal(
       `store.postgres: cannot use the database (${code}); check that it runs and that the connection string is right`,

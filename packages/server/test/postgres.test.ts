@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { eventually, type Service as Server, startPostgres } from "../../../test/support/services.js";
 import { Service } from "../src/service.js";
-import { KEY, pass, type Running, send, START, startService, testConfig } from "./support.js";
+import { KEY, pass, type Running, send, START, startService, TestClock, testConfig } from "./support.js";
 
 const VARIABLE = "BRUME_TEST_DATABASE";
 const config = testConfig("unused", { store: { postgres: { env: VARIABLE } } });
@@ -20,6 +20,13 @@ afterEach(() => {
 
 /** Before the clock of the tests: the state is there when they begin. */
 const STOPPED = { wall: () => START - 60_000, steady: () => 0 };
+
+/** The clock of a test behind those before it. */
+function later(): TestClock {
+  const clock = new TestClock();
+  clock.pass(10_000);
+  return clock;
+}
 
 const event = (person: string) => ({ metric: "requests", key: "a", person });
 const answer = async ({ app }: Running) =>
@@ -41,6 +48,43 @@ test("a kill, and a second service that takes over: the same numbers, a batch co
   await first.service.flush().catch(() => undefined);
   expect((await ended).message).toContain("another service writes to the same state");
   expect((await send(first.app, batch)).statusCode).toBe(503);
+});
+
+test("a full journal is taken over while the first service writes: no acknowledged batch is lost, and one service goes on", async () => {
+  const first = await startService(config, later());
+  const batch = (n: number) => Array.from({ length: 4 }, (_, i) => event(`${n}/${i}`));
+  const sent = (n: number) => send(first.app, batch(n), { "idempotency-key": `full ${n}` });
+  let acknowledged = 0;
+  for (let n = 0; n < 540; n++) if ((await sent(n)).statusCode === 202) acknowledged++;
+  expect(acknowledged).toBe(540);
+  let writing = true;
+  const writer = (async () => {
+    for (let n = 540; writing; n++) {
+      const { statusCode } = await sent(n);
+      if (statusCode !== 202) return statusCode;
+      acknowledged++;
+    }
+    return 0;
+  })();
+  const second = await startService(config, first.clock);
+  expect(await Promise.race([writer, new Promise((resolve) => setTimeout(resolve, 5000))])).toBe(503);
+  writing = false;
+  // Sent again with their keys, batches that the first one acknowledged count once.
+  for (let n = 530; n < 545; n++) await send(second.app, batch(n), { "idempotency-key": `full ${n}` });
+  const from = first.clock.wall();
+  await pass(second, 1000);
+  const { value } = (
+    await second.app.inject(`/v1/query?metric=requests&key=a&from=${from}&to=${from + 1000}`)
+  ).json<{ value: number }>();
+  const counted = Math.max(acknowledged, 545) * 4;
+  expect(Math.abs(value - counted)).toBeLessThan(10); // noise of scale 1/5 (ε = 10 for 2 events): beyond it with odds of e⁻⁵⁰
+}, 60_000);
+
+test("a database that forgets what it acknowledged is refused", async () => {
+  process.env[VARIABLE] += "?options=-c%20synchronous_commit%3Doff";
+  await expect(Service.open(config, { key: KEY })).rejects.toThrow(
+    "store.postgres: postgresStore: expected a server with synchronous_commit on, got off",
+  );
 });
 
 test("a database that is not there is refused with what to do, and without the connection string", async () => {

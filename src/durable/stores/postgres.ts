@@ -1,5 +1,12 @@
 /** Snapshots in one table of a PostgreSQL database; `putMany` is one statement, and so one transaction. */
-import { conflict, finalConflicts, type NamedSnapshot, type Store } from "./store.js";
+import {
+  conflict,
+  finalConflicts,
+  type NamedSnapshot,
+  type Store,
+  StoreError,
+  type StoredSnapshot,
+} from "./store.js";
 import { digestOf, MOST_WRITERS, newWriter } from "./writers.js";
 
 /** What is asked of a database: a `Pool` or a connected `Client` of the package pg has it. */
@@ -38,11 +45,28 @@ const PUT = `
 const WAS_STORED =
   "SELECT 1 FROM brume_snapshots WHERE name = $1 AND writers -> $4::text = jsonb_build_array($2::bigint, $3::text)";
 
+const GET = "SELECT sequence, bytes FROM brume_snapshots WHERE name = $1";
+const GET_MANY = "SELECT name, sequence, bytes FROM brume_snapshots WHERE name = ANY ($1::text[])";
+
+/** Settings with which the server acknowledges what a crash can take back. */
+const UNSAFE =
+  "SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting = 'off' ORDER BY name";
+
+interface StoredRow {
+  readonly sequence: string;
+  readonly bytes: Buffer;
+}
+
+const snapshotOf = (row: StoredRow | undefined): StoredSnapshot | undefined =>
+  row && { sequence: Number(row.sequence), bytes: row.bytes };
+
 /**
- * @param client a `Pool` or a connected `Client` of the package pg. The server must flush what it commits (its settings
- *   fsync and synchronous_commit are on by default)
+ * A server that does not flush what it commits can lose what it has acknowledged. Then a stream would publish positions
+ * again, so this store refuses such a server.
+ * @param client a `Pool` or a connected `Client` of the package pg
  */
 export async function postgresStore(client: PostgresClient): Promise<Store> {
+  await checkFlushes(client);
   // Two processes that create the table at the same time: one of them fails, and the table is there.
   await client.query(CREATE).catch(() => client.query(CREATE));
   await client.query(HAS_WRITERS).catch(() => client.query(ADD_WRITERS));
@@ -66,11 +90,13 @@ export async function postgresStore(client: PostgresClient): Promise<Store> {
   return finalConflicts({
     durable: true,
     async get(name) {
-      const { rows } = await client.query("SELECT sequence, bytes FROM brume_snapshots WHERE name = $1", [
-        name,
-      ]);
-      const [row] = rows as { sequence: string; bytes: Buffer }[];
-      return row && { sequence: Number(row.sequence), bytes: row.bytes };
+      const { rows } = await client.query(GET, [name]);
+      return snapshotOf((rows as StoredRow[])[0]);
+    },
+    async getMany(names) {
+      const { rows } = await client.query(GET_MANY, [names]);
+      const found = new Map((rows as (StoredRow & { name: string })[]).map((row) => [row.name, row]));
+      return names.map((name) => snapshotOf(found.get(name)));
     },
     async put(name, sequence, bytes) {
       if (!(await put([{ name, sequence, bytes }])).has(name)) throw conflict(name, sequence);
@@ -91,4 +117,14 @@ export async function postgresStore(client: PostgresClient): Promise<Store> {
       if (rowCount !== 1) throw conflict(name, sequence);
     },
   });
+}
+
+async function checkFlushes(client: PostgresClient): Promise<void> {
+  const { rows } = await client.query(UNSAFE);
+  const [unsafe] = rows as { name: string }[];
+  if (unsafe === undefined) return;
+  throw new StoreError(
+    "unsupported",
+    `postgresStore: expected a server with ${unsafe.name} on, got off; it loses what it acknowledged in a crash, and positions would be published again. Turn it on for the server, the database and the user`,
+  );
 }

@@ -1,6 +1,6 @@
 /** Snapshots in one table of an SQLite database; `putMany` is one transaction. */
 import { shown } from "../../core/checks.js";
-import { conflict, finalConflicts, type NamedSnapshot, type Store } from "./store.js";
+import { conflict, finalConflicts, type NamedSnapshot, type Store, type StoredSnapshot } from "./store.js";
 
 /** What is asked of a database: `DatabaseSync` of node:sqlite has it, and so have better-sqlite3 and libsql. */
 export interface SqliteDatabase {
@@ -43,6 +43,10 @@ export async function sqliteStore(database: string | SqliteDatabase): Promise<St
     CREATE TABLE IF NOT EXISTS brume_snapshots (name TEXT PRIMARY KEY, sequence INTEGER NOT NULL, bytes BLOB NOT NULL);
   `);
   const select = opened.prepare("SELECT sequence, bytes FROM brume_snapshots WHERE name = ?");
+  const get = (name: string): StoredSnapshot | undefined => {
+    const row = select.get(name) as StoredSnapshot | null | undefined;
+    return row ? { sequence: row.sequence, bytes: row.bytes } : undefined;
+  };
   const puts = CHUNKS.map((rows) => ({ rows, statement: opened.prepare(putStatement(rows)) }));
   /** The names of those that follow the newest snapshot of their stream, and are stored now. */
   const put = (snapshots: readonly NamedSnapshot[]): Set<string> => {
@@ -64,8 +68,15 @@ export async function sqliteStore(database: string | SqliteDatabase): Promise<St
   return finalConflicts({
     durable: true,
     async get(name) {
-      const row = select.get(name) as { sequence: number; bytes: Uint8Array } | null | undefined;
-      return row ? { sequence: row.sequence, bytes: row.bytes } : undefined;
+      return get(name);
+    },
+    async getMany(names) {
+      opened.exec("BEGIN");
+      try {
+        return names.map(get);
+      } finally {
+        opened.exec("COMMIT");
+      }
     },
     async put(name, sequence, bytes) {
       if (!put([{ name, sequence, bytes }]).has(name)) throw conflict(name, sequence);

@@ -25,6 +25,11 @@ export interface Store {
    */
   get(name: string): Promise<StoredSnapshot | undefined>;
   /**
+   * `get` for many streams at once, as of one moment: what another process stores meanwhile is seen in all answers or in
+   * none. No name occurs twice. Without it a hub of events calls `get` for each. Only for durable stores.
+   */
+  getMany?(names: readonly string[]): Promise<readonly (StoredSnapshot | undefined)[]>;
+  /**
    * Stores a snapshot in place of the one before. Rejects with an error that has `code: "conflict"`, and changes
    * nothing, unless `sequence` is one above the newest (1 for a new stream). So if two processes continue the same
    * snapshot, one of them succeeds. If the newest snapshot has this `sequence` and the same bytes, an earlier call stored

@@ -153,6 +153,28 @@ export const storeTests: readonly StoreTest[] = Object.entries({
     equal([...(await store.names())].sort().join(), "a,b,é/");
   },
 
+  "getMany gives what get gives, as of one moment": async ({ store, again }) => {
+    if (!store.getMany || !store.putMany) return;
+    const names = Array.from({ length: 70 }, (_, i) => `é${i}`);
+    const put = (i: number) =>
+      store.putMany!(
+        names.slice(1).map((name) => ({ name, sequence: i, bytes: new Uint8Array(100).fill(i) })),
+      );
+    await put(1);
+    equal((await store.getMany([])).length, 0);
+    const reader = (await again?.()) ?? store;
+    const writing = (async () => {
+      for (let i = 2; i <= 20; i++) await put(i);
+    })();
+    for (let last = 1; last < 20;) {
+      const [none, first, ...others] = await reader.getMany!(names);
+      equal(none, undefined);
+      for (const other of others) equal(shown(other), shown(first)); // one transaction stored them
+      last = first!.sequence;
+    }
+    await writing;
+  },
+
   "remove removes the newest snapshot alone, and the stream can begin again": async ({ store }) => {
     if (!store.remove) return;
     await store.put("a", 1, Uint8Array.of(1));

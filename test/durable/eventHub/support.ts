@@ -23,9 +23,9 @@ export const metrics = {
 
 export const openExact = (store: Store | undefined, clock: Clock, atLeast = 0, more: object = {}) =>
   openHub({
-    ...more,
     metrics,
     commitEvery: 0,
+    ...more,
     clock: clock.read,
     atLeast,
     ...(store === undefined ? {} : { store, key }),

@@ -154,6 +154,36 @@ test("a PostgreSQL table of an older version gets what it lacks", async () => {
   expect(await upgraded.get("s")).toMatchObject({ sequence: 2 });
 });
 
+test("a PostgreSQL that may lose what it acknowledged is refused: for the session, the user, or the whole server", async () => {
+  await stores["postgres"]!();
+  const { port } = pools[0]!.options;
+  const connect = (at: number | undefined, more: object = {}) => {
+    const pool = new pg.Pool({
+      host: "127.0.0.1",
+      port: at,
+      user: "brume",
+      database: "postgres",
+      max: 1,
+      ...more,
+    });
+    pool.on("error", () => undefined); // the server stops
+    ends.push(() => pool.end());
+    return pool;
+  };
+  const off = connect(port, { options: "-c synchronous_commit=off" });
+  await expect(postgresStore(off)).rejects.toThrow(
+    "postgresStore: expected a server with synchronous_commit on, got off",
+  );
+  await postgresStore(connect(port, { options: "-c synchronous_commit=local" }));
+  await pools[0]!.query("CREATE ROLE hasty LOGIN; ALTER ROLE hasty SET synchronous_commit = off");
+  await expect(postgresStore(connect(port, { user: "hasty" }))).rejects.toMatchObject({
+    code: "unsupported",
+  });
+  const unflushed = connect(kept(await startPostgres(["fsync=off"])).port);
+  await eventually(() => unflushed.query("SELECT 1"));
+  await expect(postgresStore(unflushed)).rejects.toThrow("expected a server with fsync on, got off");
+});
+
 test("a Redis that may lose what it acknowledged is refused", async () => {
   const { port } = kept(await startRedis({ appendonly: "yes", appendfsync: "everysec" }));
   const client = await connectRedis(port);
