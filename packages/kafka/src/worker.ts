@@ -15,7 +15,7 @@ export interface WorkerOptions extends TopicNames, SafetyOptions, MemberOptions 
   /**
    * Options of each key's stream: `epsilon`, `max` and so on. With `every` it takes events and publishes one number per
    * period of each level, with `edges` too it is a histogram; both need a clock (`runClock`). The budget holds for each
-   * key by itself.
+   * key by itself, and so does the limit of a person (`perPerson`): someone under m keys in a day is protected at m·ε.
    */
   readonly stream: KeyedStreamOptions;
   /** How values are read. Default "json". */
