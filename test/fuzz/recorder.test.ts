@@ -13,6 +13,7 @@ import {
   type Step,
   type ValueCase,
 } from "../support/recorderCases.js";
+import { checkHub } from "../support/recorderHubs.js";
 
 const SEED = 20261118;
 const CONFIGURATIONS = 1000;
@@ -43,7 +44,7 @@ const DRIVEN = [
   ...["events: sum, people", "events: sum, people's sums", "events: mean, people", "events: histogram"],
   ...["events: histogram, people", "events, θ chosen", "events, groups of buckets", "events, restored"],
   ...["hub of events", "hub opened with other keys", "hub opened with other settings", "hub killed"],
-  ...["odometer", "local reports"],
+  ...["service rows", "odometer", "local reports"],
 ];
 
 const times = ({ numerator, denominator }: Scale, up: bigint, down: bigint): Scale =>
@@ -120,6 +121,12 @@ test("planted: a draw that is left out when nothing came", async () => {
   // The only event of its hour is the neighbour's.
   const { faults } = await checkEvents({ ...events, steps: events.steps.slice(1) }, { skipEmpty: true });
   expect(faults.join()).toMatch(/draws differ|in one run only/);
+});
+
+test("planted: a request that a client of the service sends again counts again", async () => {
+  const faults: string[] = [];
+  for (let i = 0; i < 10; i++) faults.push(...(await checkHub(new Dice(SEED, i), true)).faults);
+  expect(faults.join()).toContain("ε spent");
 });
 
 test("a person whose day begins in the hold-out and is published spends no more than ε", async () => {

@@ -3,7 +3,14 @@
  * openings and that are killed between commits, with an odometer; and reports of devices.
  */
 import type { Dice } from "../../scripts/fuzz/dice.js";
-import { openHub, openOdometer, type Metric, type Store, type StoredSnapshot } from "../../src/index.js";
+import {
+  openHub,
+  openOdometer,
+  type Metric,
+  type Odometer,
+  type Store,
+  type StoredSnapshot,
+} from "../../src/index.js";
 import { hybrid, piecewise, squareWave, stochasticRounding } from "../../src/local/mechanisms.js";
 import { cellShares, exponential } from "./mechanisms.js";
 import { compare, Ledger, Recording } from "./recorder.js";
@@ -103,37 +110,49 @@ function withOneMore(sessions: readonly Session[]): Session[] {
   }));
 }
 
-/** A hub of events through several openings, beside an odometer. */
-export async function checkHub(dice: Dice): Promise<Result> {
+function openCounted(metric: Metric, store: Store, odometer: Odometer, clock: () => number) {
+  return openHub({
+    ...{ metrics: { m: metric }, store, key: KEY, commitEvery: 0, clock, confirmClock: true },
+    budget: { odometer, data: "all", perUnit: 1 },
+  });
+}
+type Opened = ReturnType<typeof openCounted>;
+
+/** A hub of events through several openings, beside an odometer. @param forgetful plants a service that knows no request again */
+export async function checkHub(dice: Dice, forgetful = false): Promise<Result> {
   const { sessions, epsilon } = randomSessions(dice);
+  // As the service does: rows of events of any metric, under the id of a request, which clients send again.
+  const service = dice.chance(0.5);
   const run = async (more: boolean) => {
     const recording = new Recording({ hub: true, ledger: new Ledger() });
     const store = memory();
     const odometer = await openOdometer({ name: "odometer", store: memory(), key: KEY, limit: 1000 });
     await recorded(recording, NO_WEIGHTS, async () => {
       let now = START;
+      let requests = 0;
+      let again: (hub: Opened) => Promise<void> = () => Promise.resolve();
       for (const { metric, steps, killed } of sessions) {
-        const hub = openHub({
-          ...{
-            metrics: { m: metric },
-            store,
-            key: KEY,
-            commitEvery: 0,
-            clock: () => now,
-            confirmClock: true,
-          },
-          budget: { odometer, data: "all", perUnit: 1 },
-        });
+        const hub = openCounted(metric, store, odometer, () => now);
         now = steps[0]!.now;
         await hub.stats(); // opens it, whatever comes
+        await again(hub); // its client does not know what the process before has stored
         for (const step of steps) {
           now = step.now;
           const events = step.events.filter(({ neighbour }) => more || !neighbour);
-          if (events.length > 0)
-            await hub.addMany(
-              "m",
-              events.map(({ key, person }) => ({ key, ...(person === undefined ? {} : { person }) })),
-            );
+          const rows = events.map(({ key, person }) => ({
+            key,
+            ...(person === undefined ? {} : { person }),
+          }));
+          if (service) {
+            const id = String(requests++);
+            again = (opened) =>
+              opened.addAll(
+                rows.map((row) => ({ metric: "m" as const, ...row })),
+                { id: forgetful ? `${id}, sending ${requests++}` : id, body: `body ${id}` },
+              );
+            await again(hub);
+            await again(hub);
+          } else if (rows.length > 0) await hub.addMany("m", rows);
           if (step.closes) await hub.advance();
         }
         if (!killed) await hub.close();
@@ -151,7 +170,11 @@ export async function checkHub(dice: Dice): Promise<Result> {
   if (generations.size > 1 && spent < 2 * epsilon) faults.push("odometer: other settings are not charged");
   return {
     kinds: [
-      ...["hub of events", "odometer", ...(sessions.some(({ killed }) => killed) ? ["hub killed"] : [])],
+      ...[
+        service ? "service rows" : "hub of events",
+        "odometer",
+        ...(sessions.some(({ killed }) => killed) ? ["hub killed"] : []),
+      ],
       ...(new Set(sessions.map(({ metric }) => JSON.stringify(metric.keys))).size > 1
         ? ["hub opened with other keys"]
         : []),
