@@ -120,6 +120,14 @@ test("its Node part has an entry of its own, which shares everything with the ma
   expect(await node(["--input-type=module", "--eval", program], app)).toBe("300 300 true\n");
 });
 
+test("a mistake that nobody catches prints its message and a few lines, not the whole library", async () => {
+  // Node shows the line of source that threw: with all of a bundle on one line, a quarter of a megabyte.
+  const wrong = 'import { privateStream } from "brume"; privateStream({ epsilon: -1, max: 1 });';
+  const shown = await node(["--input-type=module", "-e", wrong], app).catch((error: Error) => error.message);
+  expect(shown).toContain("epsilon: expected a finite number above 0, got -1");
+  expect(shown.length).toBeLessThan(4000);
+});
+
 test("its command runs", async () => {
   const stdout = await run(join(app, "node_modules/.bin/brume"), ["--help"]);
   expect(stdout.trim()).not.toBe("");
