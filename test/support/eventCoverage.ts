@@ -4,41 +4,49 @@ import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { eventAnswer } from "../../src/events/answers.js";
 import { DAY } from "../../src/events/calendar.js";
 import { EventMetric } from "../../src/events/metric.js";
-import { type EventSettings, type EventStreamOptions, resolveEventStream } from "../../src/events/options.js";
+import {
+  type EventSettings,
+  type EventStreamOptions,
+  type HistogramOptions,
+  resolveEvents,
+} from "../../src/events/options.js";
 import type { Range } from "../../src/events/queries.js";
 
 export const BEGAN = Date.UTC(2026, 2, 2);
 const core = chooseCore("wasm");
 
-const known = new WeakMap<EventStreamOptions, EventSettings>();
+type Options = EventStreamOptions | HistogramOptions;
+
+const known = new WeakMap<Options, EventSettings>();
 
 /** Settings, resolved once for the same options. */
-function settingsOf(options: EventStreamOptions): EventSettings {
+function settingsOf(options: Options, began: number): EventSettings {
   let settings = known.get(options);
   if (settings === undefined)
-    known.set(options, (settings = resolveEventStream({ ...options, clock: () => BEGAN })));
+    known.set(options, (settings = resolveEvents({ ...options, clock: () => began })));
   return settings;
 }
 
-/** A release whose periods have these true sums, closed, with the noise of one draw. */
+/** A release whose periods have these true sums, closed, with the noise of one draw. @param began a midnight */
 export function drawn(
-  options: EventStreamOptions,
+  options: Options,
   columns: readonly (readonly number[])[],
   draw: number,
+  began: number = BEGAN,
 ): EventMetric {
-  const settings = settingsOf(options);
+  const settings = settingsOf(options, began);
   const key = unsafeKey(`draw ${draw}`);
   const metric = new EventMetric(
     settings,
     core,
     { people: key.slice(4), own: key, release: () => key },
-    BEGAN,
+    began,
     [""],
   );
   const every = settings.schedule.levels[0]!;
   const release = metric.release("")!;
-  columns.forEach((sums, column) => sums.forEach((sum, i) => release.add(BEGAN + i * every, column, sum)));
-  const end = BEGAN + columns[0]!.length * every;
+  columns.forEach((sums, column) => sums.forEach((sum, i) => release.add(began + i * every, column, sum)));
+  const end = began + columns[0]!.length * every;
   while (metric.closeNext(end, end) !== undefined);
   return metric;
 }

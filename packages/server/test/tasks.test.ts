@@ -1,0 +1,107 @@
+/** Tasks of examples/tasks that a service does, asked over HTTP: what it answers holds the truth, over restarts too. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { checkConfig } from "../src/config/load.js";
+import { pass, send, START, startService, temporaryFolder, testConfig } from "./support.js";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const config = checkConfig(JSON.parse(readFileSync("examples/tasks/brume.json", "utf8")));
+const made = (folder: string) =>
+  testConfig(folder, { metrics: config.metrics, epsilon: config.epsilon, zone: config.zone! });
+
+interface Estimate {
+  readonly value: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+interface Answer extends Estimate {
+  readonly from: number;
+  readonly to: number;
+  readonly total: Estimate;
+  readonly quantiles: readonly (Estimate & { readonly p: number })[];
+}
+const holds = ({ low, high }: Estimate, truth: number): boolean =>
+  (low ?? -Infinity) <= truth && truth <= (high ?? Infinity);
+
+test("requests per minute as a gauge, and p95 of each route, over a restart", async () => {
+  const folder = temporaryFolder();
+  let running = await startService(made(folder));
+  const ask = async (query: string) => (await running.app.inject(`/v1/query?${query}`)).json<Answer>();
+  expect((await running.app.inject("/metrics")).body).not.toMatch(/brume_value\{metric="requests"/);
+  const many = (minute: number): number => Math.round(60 + 50 * Math.sin(minute / 9));
+  const took = (minute: number, i: number, route: number): number =>
+    (40 + 100 * route) * (1 + ((i * 37 + minute) % 50) / 25);
+  const routes = ["home", "search", "checkout"];
+  let [asked, right, gauges] = [0, 0, 0];
+  const MINUTES = 64; // an hour, and what its lateness takes
+  for (let minute = 0; minute < MINUTES; minute++) {
+    if (minute === 31) {
+      await running.stop();
+      running = await startService(made(folder), running.clock);
+    }
+    const events = Array.from({ length: many(minute) }, (_, i) => [
+      { metric: "requests" },
+      ...routes.map((key, route) => ({ metric: "latency", key, value: took(minute, i, route) })),
+    ]);
+    expect((await send(running.app, events.flat())).statusCode).toBe(202);
+    await pass(running, MINUTE);
+    const newest = await ask("metric=requests&last=1m");
+    if (newest.value === null) continue;
+    asked++;
+    if (holds(newest, many((newest.from - START) / MINUTE))) right++;
+    const gauge = /brume_value\{metric="requests",key="",bound="estimate"\} (\S+)/.exec(
+      (await running.app.inject("/metrics")).body,
+    );
+    if (Number(gauge![1]) === newest.value) gauges++;
+  }
+  expect(asked).toBeGreaterThan(55);
+  expect(gauges).toBe(asked);
+  // At 95 % each, 16 or more of 64 miss with odds of 10⁻⁷.
+  expect(asked - right).toBeLessThan(16);
+
+  const found: boolean[] = [];
+  for (const [route, key] of routes.entries()) {
+    const answer = await ask(`metric=latency&key=${key}&last=1h&quantiles=0.5,0.95`);
+    expect(answer.to - answer.from).toBe(HOUR);
+    const values = Array.from({ length: 60 }, (_, minute) =>
+      Array.from({ length: many(minute) }, (_, i) => took(minute, i, route)),
+    )
+      .flat()
+      .sort((a, b) => a - b);
+    found.push(holds(answer.total, values.length));
+    for (const quantile of answer.quantiles)
+      found.push(holds(quantile, values[Math.ceil(quantile.p * values.length) - 1]!));
+    expect(answer.quantiles[1]!.value).not.toBeNull();
+  }
+  // Six or more of nine miss with odds of 10⁻⁶.
+  expect([found.length, found.filter((inside) => !inside).length < 6]).toEqual([9, true]);
+});
+
+test("daily users per country: a person counts once, whatever they do; a day that began before the service has no number", async () => {
+  const running = await startService(made(temporaryFolder()));
+  const day = async (key: string) =>
+    (
+      await running.app.inject(`/v1/query?metric=users&key=${key}&last=1d&confidence=0.999999`)
+    ).json<Answer>();
+  const passHours = async (hours: number) => {
+    for (let hour = 0; hour < hours; hour++) await pass(running, HOUR);
+  };
+  await passHours(12); // past midnight in Berlin
+  expect((await day("de")).value).toBeNull();
+  const people = { de: 400, fr: 150, pl: 0 };
+  for (let visit = 0; visit < 3; visit++) {
+    const events = Object.entries(people).flatMap(([key, count]) =>
+      Array.from({ length: count }, (_, i) => ({ metric: "users", key, person: `${key} ${i}` })),
+    );
+    expect((await send(running.app, events)).statusCode).toBe(202);
+    await passHours(1);
+  }
+  await passHours(24);
+  for (const [key, count] of Object.entries(people)) {
+    const answer = await day(key);
+    // An interval that misses once in a million, of less than 40 people.
+    expect(holds(answer, count)).toBe(true);
+    expect(answer.high! - answer.low!).toBeLessThan(40);
+  }
+});
