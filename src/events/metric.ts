@@ -236,8 +236,7 @@ export class EventMetric {
     const now = clock();
     const at = time === undefined ? now : eventTime(time);
     if (at < this.#clock.next) return "late";
-    const day = this.#clock.dayOf(at);
-    const start = this.#clock.startOf(at, day);
+    const { day, start } = this.#clock.periodAt(at);
     if (start > now + skew) return "early";
     const hour = day.start + Math.floor((at - day.start) / HOUR) * HOUR;
     const hash = this.#people === undefined ? NOBODY : this.#people.hash(person as string).slice();
@@ -252,9 +251,10 @@ export class EventMetric {
 
   /** Takes an event that `read` gave. An event whose period was closed meanwhile counts as late. */
   take(event: ReadEvent): void {
-    this.#releases.get(event.key)?.prepare(event.start);
+    const release = this.#releases.get(event.key);
+    release?.prepare(event.start);
     const granted = this.admit(event);
-    if (granted !== undefined) this.count(event, granted);
+    if (granted !== undefined) this.#count(event, granted, release);
   }
 
   /** Counts an event towards its person's limit. Returns how much of it counts; undefined if nothing does. */
@@ -274,14 +274,13 @@ export class EventMetric {
   }
 
   /** Adds an event that was admitted to the hold-out, or to the open period of its key. @param granted what counts of it */
-  count({ key, value, start, day }: ReadEvent, granted: number): void {
-    if (this.isHeldOut) return this.#holdout!.add(value);
-    const release = this.#releases.get(key);
-    if (release !== undefined) this.#count(release, start, day, value, granted);
+  count(event: ReadEvent, granted: number): void {
+    this.#count(event, granted, this.#releases.get(event.key));
   }
 
-  /** Adds an event to its open period. Cannot fail. */
-  #count(release: Release, start: number, day: number, value: number, granted: number): void {
+  #count({ value, start, day }: ReadEvent, granted: number, release: Release | undefined): void {
+    if (this.isHeldOut) return this.#holdout!.add(value);
+    if (release === undefined) return;
     const { of, grid, limit, buckets } = this.settings;
     if (of === "count") return release.add(start, 0, 1);
     if (buckets !== undefined) {

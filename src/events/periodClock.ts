@@ -9,6 +9,15 @@ import type { Schedule } from "./options.js";
 /** More periods than this at a time: a clock that jumps by years is a mistake. */
 const MOST_AT_ONCE = 2 ** 20;
 
+/** A period of a day: [start, end). */
+export interface DayPeriod {
+  readonly day: Day;
+  readonly start: number;
+  readonly end: number;
+}
+
+const NO_PERIOD: DayPeriod = { day: { start: 0, end: 0 }, start: 0, end: 0 };
+
 export class PeriodClock {
   // Parameters
   readonly #schedule: Schedule;
@@ -18,6 +27,8 @@ export class PeriodClock {
   #day: Day;
   #next: number;
   #first: number;
+  /** The period that was asked for last. */
+  #asked = NO_PERIOD;
   #made: { readonly day: Day; readonly from: number; readonly periods: DayPeriods } | undefined;
 
   /** @param began periods that began before are not published */
@@ -65,6 +76,7 @@ export class PeriodClock {
   turnTo(next: number, day: Day = this.#day): void {
     this.#next = next;
     this.#day = day;
+    this.#asked = NO_PERIOD; // the days after this one may have had other boundaries
   }
 
   /** Periods are published from the next one on, or none of them until this is called again. */
@@ -76,7 +88,8 @@ export class PeriodClock {
   remember(): () => void {
     const [day, next, first] = [this.#day, this.#next, this.#first];
     return () => {
-      [this.#day, this.#next, this.#first] = [day, next, first];
+      this.turnTo(next, day);
+      this.#first = first;
     };
   }
 
@@ -85,8 +98,16 @@ export class PeriodClock {
     return time < this.#day.end ? this.#day : this.#schedule.calendar.dayAt(time);
   }
 
+  /** The period that a time lies in. Memoises the last one: most events come in the order of time. */
+  periodAt(time: number): DayPeriod {
+    if (time >= this.#asked.start && time < this.#asked.end) return this.#asked;
+    const day = this.dayOf(time);
+    const start = this.#startOf(time, day);
+    return (this.#asked = { day, start, end: Math.min(day.end, start + periodLength(day, this.#every)) });
+  }
+
   /** The start of the period that a time of a day lies in. */
-  startOf(time: number, day: Day): number {
+  #startOf(time: number, day: Day): number {
     const length = periodLength(day, this.#every);
     return day.start + Math.floor((time - day.start) / length) * length;
   }
@@ -112,7 +133,7 @@ export class PeriodClock {
       throw new RangeError(
         `advance: expected at most 2^20 periods at a time, got ${Math.floor((until - this.#next) / this.#every)}; check the clock, or advance in steps`,
       );
-    return Math.max(this.#next, this.startOf(until, this.dayOf(until)));
+    return Math.max(this.#next, this.#startOf(until, this.dayOf(until)));
   }
 
   save(writer: Encoder): void {
@@ -120,8 +141,8 @@ export class PeriodClock {
   }
 
   load(reader: Decoder): void {
-    this.#day = { start: reader.double(), end: reader.double() };
-    this.#next = reader.double();
+    const day = { start: reader.double(), end: reader.double() };
+    this.turnTo(reader.double(), day);
     this.#first = reader.double();
   }
 }
