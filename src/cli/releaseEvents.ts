@@ -29,8 +29,8 @@ import { RunLock } from "./runLock.js";
 
 /** Options that a release keeps: a later run that gives one of them gives it as before. */
 const KEPT = [
-  ...["epsilon", "every", "levels", "zone", "of", "edges", "per-person", "max", "threshold", "resolution"],
-  ...["keys", "from", "time-unit", "unsafe-seed"],
+  ...["epsilon", "every", "levels", "zone", "of", "edges", "per-person", "min", "max", "threshold"],
+  ...["resolution", "keys", "from", "time-unit", "unsafe-seed"],
 ];
 const CONFIDENCE = 0.95;
 /** Rows between two looks at the progress. */

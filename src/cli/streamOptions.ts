@@ -24,6 +24,8 @@ export const STREAM_FLAGS: Readonly<Record<string, Option>> = {
 
 /** @param epsilon the one of the options, unless another is tried */
 export function streamOptions(args: Arguments, epsilon = args.required("epsilon")): StreamOptions {
+  if (args.text("min") !== undefined)
+    throw new UsageError("--min: expected none without --every; values of a stream are clamped to [0, B]");
   const options = {
     holdout: args.number("holdout"),
     maxRange: args.number("max-range"),

@@ -162,22 +162,37 @@ export function eventAnswer(
   return { ...window, ...meanOf(columns[0]!, columns[1]!, metric, confidence), confidence, ...extras };
 }
 
-/** A mean from Σ v and Σ (θ − v): a share of θ. Null if the interval says nothing. */
+/**
+ * A mean from Σ (v − min) and Σ (θ − v): a share of θ − min. Null if the interval says nothing. With n events,
+ * Σ v = Σ (v − min) + min·n, where the two columns sum to n·(θ − min).
+ */
 function meanOf(sum: Noisy, rest: Noisy, metric: EventMetric, confidence: number) {
-  const { theta, units } = metric;
+  const { units } = metric;
+  const { min, resolution } = metric.settings.grid!;
+  const width = units * resolution;
+  const shift = Math.round(min / resolution) / units;
   const { value, low, high } = shareOf(sum, rest, confidence);
   const narrow = shareOf(sum, rest, 0.6827);
   const both: Noisy = { value: sum.value + rest.value, spread: times(sum.spread, 2) };
   const says = !(low <= 0 && high >= 1);
   return {
-    value: says ? value * theta : null,
-    low: low * theta,
-    high: high * theta,
-    standardError: says ? ((narrow.high - narrow.low) / 2) * theta : null,
-    sum: estimateOf(sum, metric.settings.grid!.resolution, confidence),
+    value: says ? min + value * width : null,
+    low: min + low * width,
+    high: min + high * width,
+    standardError: says ? ((narrow.high - narrow.low) / 2) * width : null,
+    sum: estimateOf(combined(sum, 1 + shift, rest, shift), resolution, confidence),
     count: estimateOf(both, 1 / units, confidence),
   };
 }
+
+/** A sum of two independent noisy numbers with weights. */
+const combined = (a: Noisy, weight: number, b: Noisy, other: number): Noisy => ({
+  value: weight * a.value + other * b.value,
+  spread: {
+    variance: weight ** 2 * a.spread.variance + other ** 2 * b.spread.variance,
+    fourth: weight ** 4 * a.spread.fourth + other ** 4 * b.spread.fourth,
+  },
+});
 
 /** An answer without numbers, for a period that has none. */
 export function blankAnswer(answer: EventAnswer, [from, to]: readonly [number, number]): EventAnswer {
@@ -186,9 +201,9 @@ export function blankAnswer(answer: EventAnswer, [from, to]: readonly [number, n
 }
 
 /** How many events an answer is about, as published. */
-export function eventsIn({ settings, theta }: EventMetric, answer: EventAnswer): number {
+export function eventsIn({ settings, moved }: EventMetric, answer: EventAnswer): number {
   if (settings.of === "mean") return answer.count?.value ?? 0;
-  return (answer.value ?? 0) / (settings.of === "sum" ? theta : 1);
+  return Math.abs(answer.value ?? 0) / (settings.of === "sum" ? moved * settings.grid!.resolution : 1);
 }
 
 /** The measured part of what was asked for, and when there will be more. */

@@ -11,6 +11,8 @@ import { SHARES } from "./shares.js";
 import { ThresholdTally } from "./thresholdTally.js";
 
 export class Holdout {
+  // Parameters
+  readonly #min: number;
   // State
   readonly #tally: ThresholdTally;
   /** The midnight at which θ is chosen. */
@@ -22,19 +24,20 @@ export class Holdout {
     this.#tally = new ThresholdTally(
       epsilon,
       divisorOfChoice(settings),
-      grid!.max,
+      grid!.max - grid!.min,
       grid!.resolution,
       errorOfChoice(settings),
     );
+    this.#min = grid!.min;
     this.until = finished ? Infinity : schedule.calendar.dayAt(began + grid!.holdout - 1).end;
   }
 
   add(value: number): void {
-    this.#tally.add(value);
+    this.#tally.add(value - this.#min);
   }
 
   /**
-   * Chooses Θ, in grid units. If there are too few events, returns what goes on for a day instead. Changes nothing: the next
+   * Chooses Θ: θ − min, in grid units. If there are too few events, returns what goes on for a day instead. Changes nothing: the next
    * call draws the same.
    */
   choose(core: Core, key: Uint32Array): number | ((until: number) => void) {

@@ -19,7 +19,7 @@ import { eventTime } from "./duration.js";
 import { type DroppedEvents, type EventInfo, ownFields } from "./eventInfo.js";
 import { Holdout } from "./holdout.js";
 import { type LimitedDay, LimitedDays } from "./limitedDays.js";
-import { countScale, type EventSettings, eventsPerPerson } from "./options.js";
+import { countScale, type EventSettings, eventsPerPerson, movedBy } from "./options.js";
 import { checkPerson, People } from "./people.js";
 import { PeriodClock } from "./periodClock.js";
 import type { Release } from "./release.js";
@@ -80,7 +80,7 @@ export class EventMetric {
   readonly #limited: LimitedDays;
   readonly #holdout: Holdout | undefined;
   readonly #releases: Releases;
-  /** Θ in grid units; NaN until it is known. 1 if events are only counted. */
+  /** Θ: θ − min in grid units; NaN until it is known. 1 if events are only counted. */
   #theta: number;
   #late = 0;
   #early = 0;
@@ -118,7 +118,7 @@ export class EventMetric {
 
   #thetaOf(threshold: number): number {
     const { limit, grid } = this.settings;
-    return unitsOf(limit?.sum ?? threshold, grid!.resolution);
+    return unitsOf(limit?.sum ?? threshold - grid!.min, grid!.resolution);
   }
 
   /** Makes the releases, and begins the running day. θ is known. */
@@ -153,10 +153,11 @@ export class EventMetric {
   /** θ in units of the values; NaN until it is known. */
   get theta(): number {
     const { grid, limit } = this.settings;
-    return grid === undefined ? NaN : limit?.sum !== undefined ? grid.max : this.#theta * grid.resolution;
+    if (grid === undefined) return NaN;
+    return limit?.sum !== undefined ? grid.max : grid.min + this.#theta * grid.resolution;
   }
 
-  /** Θ in grid units; NaN until it is known. */
+  /** Θ: θ − min in grid units; NaN until it is known. */
   get units(): number {
     return this.#theta;
   }
@@ -168,10 +169,14 @@ export class EventMetric {
 
   /** t of the noise on every node; NaN until θ is known. */
   get scale(): number {
-    const { schedule, epsilon, shares, buckets } = this.settings;
-    const moved =
-      this.#theta * (buckets !== undefined && buckets.group > 1 ? 2 : 1) * eventsPerPerson(this.settings);
+    const { schedule, epsilon, shares } = this.settings;
+    const moved = this.moved * eventsPerPerson(this.settings);
     return (schedule.levels.length * moved * SHARES) / (epsilon * shares.release);
+  }
+
+  /** What one event moves the columns by, together, in grid units; NaN until θ is known. */
+  get moved(): number {
+    return movedBy(this.settings, this.#theta);
   }
 
   /** The running day: that of the next period to be closed. */
@@ -291,11 +296,14 @@ export class EventMetric {
       return;
     }
     if (limit?.sum !== undefined) return release.add(start, 0, granted);
+    const { min, resolution } = grid!;
     const theta = this.#theta;
-    const units = quantise(value, theta * grid!.resolution, grid!.resolution);
-    release.add(start, 0, units);
-    if (of === "mean") release.add(start, 1, theta - units);
-    if (value > theta * grid!.resolution) release.addClipped(day);
+    const units = quantise(value - min, theta * resolution, resolution);
+    if (of === "mean") {
+      release.add(start, 0, units);
+      release.add(start, 1, theta - units);
+    } else release.add(start, 0, Math.round(min / resolution) + units);
+    if (value - min > theta * resolution) release.addClipped(day);
   }
 
   /** The end of the last period that is due at `now`: an event of it can no longer come. */

@@ -26,7 +26,10 @@ import { resume } from "./snapshots.js";
 export type AnyEvents = ValueEvents | CountedEvents | BucketedEvents;
 
 /** Options of a stream that counts events: all but those about values. */
-export type CounterOptions = Omit<EventStreamOptions, "of" | "max" | "threshold" | "holdout" | "resolution">;
+export type CounterOptions = Omit<
+  EventStreamOptions,
+  "of" | "min" | "max" | "threshold" | "holdout" | "resolution"
+>;
 
 /**
  * Makes a stream that publishes under differential privacy. With `every` it takes events at times: `add` them, and

@@ -3,7 +3,7 @@ import type { Decoder, Encoder } from "../stream/codec.js";
 
 export interface OpenShape {
   readonly columns: number;
-  /** Sums saturate here, far above anything real, so that estimates stay exact. */
+  /** Sums saturate at ± this, far above anything real, so that estimates stay exact. */
   readonly cap: number;
 }
 
@@ -41,7 +41,8 @@ export class OpenPeriods {
 
   add(start: number, column: number, amount: number): void {
     if (start !== this.#start) this.prepare(start);
-    this.#row[column] = Math.min(this.#shape.cap, this.#row[column]! + amount);
+    const { cap } = this.#shape;
+    this.#row[column] = Math.max(-cap, Math.min(cap, this.#row[column]! + amount));
   }
 
   /** The sums of a period; zeros if it had no event. */

@@ -60,6 +60,8 @@ export interface HistoryOptions {
 export interface EventStreamOptions extends EventOptions {
   /** The statistic: the sum of values (default), how many events there are, or the mean value of an event. */
   readonly of?: "sum" | "count" | "mean";
+  /** The public lower bound of a value; smaller ones are clamped. Default 0. Give it if values may be negative. */
+  readonly min?: number;
   /** The public upper bound of a value; larger ones are clamped. Needed unless events are only counted. */
   readonly max?: number;
   /** θ: chosen privately from the hold-out (default), or a public number that you know without looking at the data. */
@@ -79,7 +81,15 @@ export const EVENT_OPTIONS: readonly string[] = [
   ...["epsilon", "every", "levels", "zone", "perPerson", "history", "lateness", "skew", "clock"],
   ...["days", "name", "core", "unsafeSeed"],
 ];
-export const EVENT_STREAM_OPTIONS = [...EVENT_OPTIONS, "of", "max", "threshold", "holdout", "resolution"];
+export const EVENT_STREAM_OPTIONS = [
+  ...EVENT_OPTIONS,
+  "of",
+  "min",
+  "max",
+  "threshold",
+  "holdout",
+  "resolution",
+];
 export const HISTOGRAM_OPTIONS = [...EVENT_OPTIONS, "edges"];
 
 /** Options of earlier versions, and what takes their place. */
@@ -104,6 +114,8 @@ export interface Schedule {
 
 /** How values become integers. */
 export interface Grid {
+  /** The lower bound, a multiple of the resolution. Values are shifted by it. */
+  readonly min: number;
   readonly max: number;
   readonly resolution: number;
   /** θ in units of the values if it is public; undefined if it is chosen. */
@@ -225,18 +237,20 @@ function refuseFormer(options: object): void {
 }
 
 function refuseValueOptions(options: EventStreamOptions): void {
-  for (const name of ["max", "threshold", "holdout", "resolution"] as const)
+  for (const name of ["min", "max", "threshold", "holdout", "resolution"] as const)
     if (options[name] !== undefined)
       throw new TypeError(`${name}: expected none where events are only counted; every event counts 1`);
 }
 
 function resolveGrid(options: EventStreamOptions, limit: PersonLimit | undefined): Grid {
-  const max = checkPositive("max", options.max);
+  const lowest = checkLowest(options.min ?? 0, limit);
+  const max = lowest === 0 ? checkPositive("max", options.max) : checkAbove("max", options.max, lowest);
   const resolution =
     options.resolution === undefined
-      ? defaultResolution(limit?.sum ?? max)
+      ? defaultResolution(limit?.sum ?? max - lowest)
       : checkPositive("resolution", options.resolution);
-  const largest = limit?.sum ?? max;
+  const min = Math.floor(lowest / resolution) * resolution;
+  const largest = limit?.sum ?? Math.max(max - min, -min, max);
   if (largest / resolution > MOST_THETA || largest < resolution)
     throw new RangeError(
       `resolution: expected 1 to 2^30 steps up to ${largest}, got ${largest / resolution}; take another resolution`,
@@ -248,12 +262,37 @@ function resolveGrid(options: EventStreamOptions, limit: PersonLimit | undefined
       "threshold: expected none beside perPerson.sum, which bounds a person's values already",
     );
   if (asked !== undefined && typeof asked !== "number") checkChoice("threshold", asked, ["noisy-max"]);
-  const threshold = typeof asked === "number" ? checkPositive("threshold", asked) : undefined;
+  const threshold =
+    typeof asked !== "number"
+      ? undefined
+      : lowest === 0
+        ? checkPositive("threshold", asked)
+        : checkAbove("threshold", asked, lowest);
   if (threshold !== undefined && threshold > max)
     throw new RangeError(`threshold: expected at most max = ${max}, got ${threshold}`);
   if (threshold !== undefined && options.holdout !== undefined)
     throw new TypeError("holdout: expected none with a public threshold; the first period is published");
-  return { max, resolution, threshold, holdout: parseDuration("holdout", options.holdout ?? "1d", 0) };
+  return { min, max, resolution, threshold, holdout: parseDuration("holdout", options.holdout ?? "1d", 0) };
+}
+
+function checkLowest(min: unknown, limit: PersonLimit | undefined): number {
+  if (typeof min !== "number" || !Number.isFinite(min))
+    throw new RangeError(`min: expected a finite number, got ${shown(min)}`);
+  if (min !== 0 && limit?.sum !== undefined)
+    throw new TypeError("min: expected none beside perPerson.sum, which bounds a sum of values from 0 on");
+  return min;
+}
+
+function checkAbove(name: string, value: unknown, min: number): number {
+  if (typeof value === "number" && Number.isFinite(value) && value > min) return value;
+  throw new RangeError(`${name}: expected a finite number above min = ${min}, got ${shown(value)}`);
+}
+
+/** What one event moves the columns of a release by, together, in grid units. @param theta Θ: θ − min in grid units */
+export function movedBy({ of, grid, buckets }: EventSettings, theta: number): number {
+  if (grid === undefined) return buckets !== undefined && buckets.group > 1 ? 2 : 1;
+  const min = Math.round(grid.min / grid.resolution);
+  return of === "sum" ? Math.max(-min, Math.abs(min + theta)) : theta;
 }
 
 /** The largest power of two that divides `max` into 2¹⁶ steps or more; at most 1, so that whole numbers stay exact, while 2³⁰ steps allow. */
@@ -292,11 +331,11 @@ export const eventsPerPerson = ({ limit }: EventSettings): number => limit?.even
 /**
  * The scale of the noise on every node: t = levels·Δ·k/(share of ε), in grid units. Δ is what one event moves the columns of
  * a level by, together.
- * @param theta θ in grid units, or a person's sum; 1 for counts
+ * @param theta θ − min in grid units, or a person's sum; 1 for counts
  */
 export function releaseScale(settings: EventSettings, theta: number): Scale {
-  const { schedule, epsilon, shares, buckets } = settings;
-  const moved = theta * (buckets !== undefined && buckets.group > 1 ? 2 : 1) * eventsPerPerson(settings);
+  const { schedule, epsilon, shares } = settings;
+  const moved = movedBy(settings, theta) * eventsPerPerson(settings);
   return noiseScale(schedule.levels.length, moved, epsilon, shares.release);
 }
 
@@ -321,6 +360,7 @@ export function eventParameters(settings: EventSettings): Parameters {
     skew: schedule.skew,
     perPerson:
       limit === undefined ? "none" : [limit.events, limit.perHour, limit.sum].map((n) => n ?? "-").join(" "),
+    min: grid === undefined || grid.min === 0 ? undefined : grid.min,
     max: grid?.max,
     resolution: grid?.resolution,
     threshold: grid === undefined ? undefined : (grid.threshold ?? "chosen"),

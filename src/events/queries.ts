@@ -133,7 +133,7 @@ export function autoPeriod(
   const { levels } = metric.settings.schedule;
   const { shape } = new DayPeriods({ start: 0, end: DAY }, levels);
   const { variance } = discreteNoise(metric.scale);
-  const unit = metric.settings.grid === undefined ? 1 : metric.units;
+  const unit = metric.settings.grid === undefined ? 1 : metric.moved;
   const span = Math.max(1, Math.min(to, metric.next) - Math.max(from, metric.first));
   const fits = (length: number): boolean => {
     const deviation = Math.sqrt(spreadOf(shape).of(0, length / levels[0]!).variance * variance) / unit;

@@ -29,6 +29,8 @@ export interface EventStatement {
   readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
   /** Values are rounded to multiples of it; null for counts. */
   readonly resolution: number | null;
+  /** Values below it are clamped to it; null for counts. */
+  readonly min: number | null;
   /** θ, once it is known; null for counts. */
   readonly threshold: number | null;
   /** When the first number is published, at the earliest. */
@@ -73,6 +75,7 @@ export function eventStatement(metric: EventMetric): EventStatement {
     lateness: durationText(schedule.lateness),
     perPerson: limit === undefined ? null : limitText(limit),
     resolution: grid?.resolution ?? null,
+    min: grid?.min ?? null,
     threshold: grid === undefined || Number.isNaN(theta) ? null : theta,
     firstNumber: timeText(metric.firstNumberAt),
     noise: "discrete Laplace, sampled exactly",
@@ -139,7 +142,7 @@ const number = (value: number): string => String(Number(value.toPrecision(3)));
 
 /** The statement as a short text that a person can read. */
 export function explainEvents(statement: EventStatement): string {
-  const { unit, epsilon, perPerson, threshold, resolution, standardErrors: errors, shares } = statement;
+  const { unit, epsilon, perPerson, min, threshold, resolution, standardErrors: errors, shares } = statement;
   const levels = statement.levels.map((level) => `${level}`).join(", ");
   return [
     statement.private
@@ -158,6 +161,7 @@ export function explainEvents(statement: EventStatement): string {
         : ` Standard errors: ${Object.entries(errors)
             .map(([level, error]) => `${periodWords(level)} ${number(error)}`)
             .join(", ")}.`),
+    ...(min === null || min === 0 ? [] : [`Values below ${number(min)} are clamped to it.`]),
     ...(threshold === null ? [] : [`Values above θ = ${number(threshold)} are clamped to θ.`]),
     ...(resolution === null
       ? []

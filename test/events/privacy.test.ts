@@ -85,10 +85,10 @@ function truth(settings: EventSettings, events: readonly Placed[]): number[][] {
     else if (settings.buckets !== undefined)
       columns[settings.buckets.edges.filter((e) => e <= value).length]![leaf]!++;
     else {
-      const units = Math.min(value, settings.grid!.threshold!) / settings.grid!.resolution;
-      columns[0]![leaf]! += units;
-      if (settings.of === "mean")
-        columns[1]![leaf]! += settings.grid!.threshold! / settings.grid!.resolution - units;
+      const { min, threshold, resolution } = settings.grid!;
+      const clamped = Math.min(Math.max(value, min), threshold!);
+      columns[0]![leaf]! += (settings.of === "mean" ? clamped - min : clamped) / resolution;
+      if (settings.of === "mean") columns[1]![leaf]! += (threshold! - clamped) / resolution;
     }
   }
   return columns.map((leaves) =>
@@ -114,6 +114,16 @@ const kinds: [string, EventSettings, number[]][] = [
     "means up to θ = 2",
     stream({ of: "mean", max: 2, threshold: 2, resolution: 1, levels: ["15m", "1d"] }),
     [0, 1, 2],
+  ],
+  [
+    "sums from −3 to θ = 2",
+    stream({ min: -3, max: 2, threshold: 2, resolution: 1, levels: ["15m", "1d"] }),
+    [-9, -3, -1, 0, 2, 7],
+  ],
+  [
+    "means from −1 to θ = 2",
+    stream({ of: "mean", min: -1, max: 2, threshold: 2, resolution: 1, levels: ["15m", "1d"] }),
+    [-5, -1, 0, 2],
   ],
   ["a histogram", resolveHistogram({ ...hour, levels: ["15m", "1d"], edges: [1, 2] }), [0, 1.5, 3]],
 ];
@@ -177,6 +187,16 @@ describe("means", () => {
         .flat()
         .reduce((sum, n) => sum + n, 0);
     expect([0, 1, 2].map(moved)).toEqual([4, 4, 4]); // Θ = 2 on two levels, whatever the value
+  });
+});
+
+describe("values below zero", () => {
+  test("noise for θ alone would be seen: the lowest value moves a sum further", () => {
+    const moved = truth(kinds[5]![1], [{ leaf: 0, value: -3 }])
+      .flat()
+      .reduce((sum, n) => sum + Math.abs(n), 0);
+    const t = (2 * 2) / EPSILON; // two levels, θ = 2
+    expect(Math.exp(moved / t)).toBeGreaterThan(Math.exp(EPSILON) * 1.1);
   });
 });
 

@@ -213,6 +213,7 @@ export function randomEventOptions(dice: Dice): EventOptions {
   ] as const);
   const max = dice.pick([1, 100, 256]);
   const resolution = max / dice.pick([1, 8, 256]);
+  const min = dice.chance(0.3) ? { min: -max * dice.pick([0.5, 1, 3]) } : {};
   switch (kind) {
     case "count":
       return { ...common, ...perPerson, of: "count" };
@@ -234,12 +235,21 @@ export function randomEventOptions(dice: Dice): EventOptions {
         ...common,
         ...perPerson,
         of: dice.pick(["sum", "mean"]),
+        ...min,
         max,
         resolution,
         holdout: dice.pick(["1h", "1d"]),
       };
     default:
-      return { ...common, ...perPerson, of: kind, max, resolution, threshold: max * dice.pick([1, 0.25]) };
+      return {
+        ...common,
+        ...perPerson,
+        of: kind,
+        ...min,
+        max,
+        resolution,
+        threshold: max * dice.pick([1, 0.25]),
+      };
   }
 }
 
@@ -276,6 +286,7 @@ export function randomEventCase(dice: Dice): EventCase {
   let now = start;
   let left = limit === undefined ? 1 : 1 + dice.below(2 * most + 2);
   const always = dice.chance(0.5);
+  const sign = (): number => ((grid?.min ?? 0) < 0 && dice.chance(0.5) ? -2 : 1);
   while (now < end) {
     const jump = dice.pick([20 * 60_000, HOUR, 5 * HOUR, 11 * HOUR]) * dice.unit();
     now += jump;
@@ -288,7 +299,7 @@ export function randomEventCase(dice: Dice): EventCase {
     while (left > 0 && now >= day.start && now < day.end && (limit === undefined || dice.chance(0.7))) {
       const event = {
         at: now,
-        value: always ? 2 * max : dice.pick([0, max, max * dice.unit()]),
+        value: (always ? 2 * max : dice.pick([0, max, max * dice.unit()])) * sign(),
         ...(limit && { person: "x" }),
       };
       steps.push({ do: "event", neighbour: true, event });
@@ -309,7 +320,7 @@ function randomEvent(dice: Dice, now: number, max: number, person: string | unde
 export function eventWeights(settings: EventSettings): Weights {
   const { grid, epsilon } = settings;
   if (grid === undefined || grid.threshold !== undefined) return NO_WEIGHTS;
-  const largest = Math.floor(grid.max / grid.resolution);
+  const largest = Math.floor((grid.max - grid.min) / grid.resolution);
   const divisor = eventsPerPerson(settings);
   const weight = (share: number) => eventChoice(epsilon, divisor, share, 1, largest).countWeight;
   return { ...NO_WEIGHTS, rough: weight(1), fine: weight(6) };
