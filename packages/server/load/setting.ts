@@ -10,7 +10,7 @@ export function loadConfig(folder: string, keys: number): Config {
     epsilon: 2,
     key: { env: "NOT_USED" },
     store: { sqlite: folder },
-    limits: { perMinute: 0 },
+    limits: { perMinute: 0, commitEvery: 20 },
     metrics: {
       requests: { type: "count", epsilon: 1, every: "1m", perPerson: 10, keys: list },
       latency: { type: "histogram", epsilon: 1, every: "1h", perPerson: 10, min: 1, max: 10_000, keys: list },

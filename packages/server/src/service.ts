@@ -292,8 +292,9 @@ export class Service {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tells those who listen what was published. */
+  /** Tells those who listen what was published. From now on an older state is refused. */
   publish(closed: readonly ClosedSpan[]): void {
+    void this.#writeMark();
     for (const span of closed) {
       this.#versions.set(span.metric, this.version(span.metric) + 1);
       for (const listener of this.#listeners) listener(span);

@@ -1,10 +1,12 @@
 /** What survives a stop and a kill: everything acknowledged, once; everything published, bit for bit. */
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { EventAnswer } from "brume";
+import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { expect, test } from "vitest";
 import { Service } from "../src/service.js";
 import {
+  atEnd,
   KEY,
   METRICS,
   pass,
@@ -201,6 +203,61 @@ test.each([
   database.close();
   const opened = Service.open(testConfig(folder), { key: KEY, clock: first.clock });
   await expect(opened).rejects.toThrow(/rolled back|is missing/);
+});
+
+/** What a start on the copy of a killed service's folder says: its answer, or why it refuses. */
+async function startOn(copy: string, clock: TestClock, mark: string): Promise<string> {
+  copyFileSync(mark, `${copy}.mark`);
+  atEnd(() => rmSync(`${copy}.mark`, { force: true }));
+  try {
+    const service = await Service.open(testConfig(copy), { key: KEY, clock });
+    const { value } = (await service.ask(
+      "requests",
+      "a",
+      { from: START, to: START + 3000 },
+      {},
+    )) as EventAnswer;
+    await service.stop();
+    return String(value);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test("a write-ahead log with a flipped bit, cut short or missing: the same numbers, or none", async () => {
+  const folder = temporaryFolder();
+  const running = await startService(testConfig(folder));
+  for (let i = 0; i < 12; i++) await send(running.app, [event(`p${i}`)]);
+  await pass(running, 3000);
+  const { value } = (await running.service.ask(
+    "requests",
+    "a",
+    { from: START, to: START + 3000 },
+    {},
+  )) as EventAnswer;
+  const mark = `${folder}.mark`;
+  const whole = String(value);
+  expect(await startOn(killed(folder), running.clock, mark)).toBe(whole);
+  const { length } = readFileSync(join(folder, "state.sqlite-wal"));
+  const seen = new Set<string>();
+  const damage = async (change: (log: Buffer) => Buffer | undefined): Promise<void> => {
+    const copy = killed(folder);
+    const log = change(readFileSync(join(copy, "state.sqlite-wal")));
+    rmSync(join(copy, "state.sqlite-shm"), { force: true });
+    if (log === undefined) rmSync(join(copy, "state.sqlite-wal"));
+    else writeFileSync(join(copy, "state.sqlite-wal"), log);
+    const said = await startOn(copy, running.clock, mark);
+    seen.add(said === whole ? "same" : "refused");
+    if (said !== whole) expect(said).toMatch(/rolled back|is missing|corrupt|altered/);
+  };
+  for (let i = 0; i < 8; i++)
+    await damage((log) => {
+      log[Math.floor(((i + 0.5) * length) / 8)]! ^= 16;
+      return log;
+    });
+  await damage((log) => log.subarray(0, Math.floor(length / 2)));
+  await damage(() => undefined);
+  expect(seen.has("refused")).toBe(true);
 });
 
 test("a file that is no database is refused with what to do", async () => {
