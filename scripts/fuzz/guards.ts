@@ -21,7 +21,7 @@ interface GuardResult {
 
 /** Configurations or histories that a thread does at a time. */
 const BATCH = { recorder: 200, counted: 25 } as const;
-const MOST_SHOWN = 20;
+const MOST_SHOWN = 1000;
 
 export async function runGuardJob({ guard, seed, first, count }: GuardJob): Promise<GuardResult> {
   const tally = new Tally();
@@ -29,7 +29,8 @@ export async function runGuardJob({ guard, seed, first, count }: GuardJob): Prom
   for (let number = first; number < first + count; number++)
     try {
       const found = await (guard === "recorder" ? configuration : history)(seed, number, tally);
-      faults.push(...found.map((fault) => `${number}: ${fault}`));
+      const more = found.length > 1 ? ` (and ${found.length - 1} more)` : "";
+      if (found.length > 0) faults.push(`${number}: ${found[0]}${more}`);
     } catch (error) {
       faults.push(`${number}: ${error instanceof Error ? error.stack : String(error)}`);
     }
@@ -85,6 +86,6 @@ export async function runGuard({ guard, seed, from, count, workers, script }: Gu
   });
   for (const [name, times] of Object.entries(tally.counts).sort()) console.error(`  ${name}: ${times}`);
   const what = guard === "recorder" ? "configurations" : "histories";
-  console.log(`seed ${seed}, ${what} ${from} to ${from + count - 1}, ${seconds()} s: ${faults} faults`);
+  console.log(`seed ${seed}, ${what} ${from} to ${from + count - 1}, ${seconds()} s: ${faults} with faults`);
   return faults === 0 ? 0 : 1;
 }
