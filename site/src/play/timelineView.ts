@@ -92,14 +92,27 @@ export class TimelineView {
 
   #draw(): void {
     if (this.#moments === undefined) return;
-    const { columns, whole, tick, explanation } = this.#moments;
+    const { columns, whole, period, explanation } = this.#moments;
     const p = Number(this.#store.state.percentile) / 100;
     this.#chart!.show(linesOf(columns, p, this.#store.state.max));
     const each = columns[0] === undefined ? "" : span(columns[0].to - columns[0].from, this.#meaning);
     this.#say(
-      `The ${100 * p}th percentile of every ${each}, with its 95 % interval. A tick is ${span(tick, this.#meaning)}.`,
+      `The ${100 * p}th percentile of every ${each}, with its 95 % interval. A period is ${span(period, this.#meaning)}.`,
     );
-    byId("timeline-table").replaceChildren(this.#table(whole));
+    const { above } = whole;
+    const bound = withUnit(this.#store.state.max, this.#meaning.unit);
+    byId("timeline-table").replaceChildren(
+      this.#table(whole),
+      ...(above === 0
+        ? []
+        : [
+            h(
+              "p",
+              { class: "hint" },
+              `${count(above)} of these values are above ${bound}. The mean takes them as ${bound}, so it may miss the truth: raise the bound.`,
+            ),
+          ]),
+    );
     byId("timeline-explained").textContent = explanation;
   }
 

@@ -23,8 +23,8 @@ addEventListener("message", ({ data }: MessageEvent<ToEvents>) => {
 });
 
 function answer(line: Timeline, { part, range }: Extract<ToEvents, { type: "ask" }>): FromEvents {
-  const ticks = Math.max(1, Math.round((part.to - part.from) / line.perTick));
-  const step = line.perTick * Math.max(1, Math.ceil(ticks / COLUMNS));
+  const periods = Math.max(1, Math.round((part.to - part.from) / line.perPeriod));
+  const step = line.perPeriod * Math.max(1, Math.ceil(periods / COLUMNS));
   const columns = [];
   for (let from = part.from; from + step <= part.to + 1; from += step)
     columns.push(line.ask({ from, to: from + step }, QUANTILES));
@@ -32,7 +32,7 @@ function answer(line: Timeline, { part, range }: Extract<ToEvents, { type: "ask"
     type: "moments",
     columns,
     whole: line.ask(range, QUANTILES),
-    tick: line.perTick,
+    period: line.perPeriod,
     explanation: line.explanation(),
   };
 }

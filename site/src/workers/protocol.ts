@@ -110,8 +110,8 @@ export type FromEvents =
       readonly type: "moments";
       readonly columns: readonly Moment[];
       readonly whole: Moment;
-      /** Values in a tick. */
-      readonly tick: number;
+      /** Values in a period. */
+      readonly period: number;
       readonly explanation: string;
     }
   | { readonly type: "failed"; readonly message: string };

@@ -24,30 +24,32 @@ export interface TimedQuantile {
   readonly truth: number;
 }
 
-/** A number with its interval. */
+/** A number with its interval; undefined where the interval says nothing. */
 export interface Estimate {
-  readonly value: number;
+  readonly value: number | undefined;
   readonly low: number;
   readonly high: number;
   readonly truth: number;
 }
 
 export interface Moment {
-  /** The part of the stream that it is about: whole ticks, in positions. */
+  /** The part of the stream that it is about: whole periods, in positions. */
   readonly from: number;
   readonly to: number;
   /** Undefined where nothing is measured. */
   readonly count: Estimate | undefined;
   readonly mean: Estimate | undefined;
   readonly quantiles: readonly TimedQuantile[];
+  /** Values above the bound, by the visitor's own data: a mean takes them as the bound. */
+  readonly above: number;
 }
 
-/** Ticks that a stream is cut into, or fewer where it is short. */
-const TICKS = 2 ** 11;
-/** The fewest values in a tick. */
+/** Periods that a stream is cut into, or fewer where it is short. */
+const PERIODS = 2 ** 11;
+/** The fewest values in a period. */
 const LEAST = 8;
 
-/** Seconds of a tick: they divide a minute or an hour, or are an hour or a day. */
+/** Seconds of a period: they divide a minute or an hour, or are an hour or a day. */
 const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 86_400];
 /** All of it: a page asks about the beginning, too. */
 const ALWAYS = { days: "36525d", hours: "36525d", finer: "36525d" } as const;
@@ -57,19 +59,19 @@ export class Timeline {
   readonly #settings: TimelineSettings;
   readonly #histogram: Histogram;
   readonly #means: EventStream;
-  /** Milliseconds of a tick, and when the first one starts: ticks are parts of a UTC day. */
+  /** Milliseconds of a period, and when the first one starts: periods are parts of a UTC day. */
   readonly #every: number;
-  readonly #origin: number;
+  readonly #first: number;
   #clock: number;
 
-  /** Takes all values and closes all of their ticks. */
+  /** Takes all values and closes all of their periods. */
   constructor(values: Float64Array, settings: TimelineSettings) {
     const { pace, start, epsilon, max, seed } = settings;
     this.#values = values;
     this.#settings = settings;
-    this.#every = tickOf(values.length, pace);
-    this.#origin = Math.floor(start / this.#every) * this.#every;
-    this.#clock = this.#origin;
+    this.#every = periodOf(values.length, pace);
+    this.#first = Math.floor(start / this.#every) * this.#every;
+    this.#clock = this.#first;
     const shared = {
       epsilon: epsilon / 2,
       every: this.#every,
@@ -78,7 +80,7 @@ export class Timeline {
       ...(seed === undefined ? {} : { unsafeSeed: seed }),
     };
     this.#histogram = privateHistogram({ ...shared, edges: { min: max / 1000, max } });
-    this.#means = privateStream({ ...shared, max, of: "mean" });
+    this.#means = privateStream({ ...shared, max, threshold: max, of: "mean" });
     this.#takeAll();
   }
 
@@ -95,7 +97,7 @@ export class Timeline {
   }
 
   #close(now: number): void {
-    this.#clock = this.#origin + Math.floor((now - this.#origin) / this.#every) * this.#every;
+    this.#clock = this.#first + Math.floor((now - this.#first) / this.#every) * this.#every;
     this.#histogram.advance(this.#clock);
     this.#means.advance(this.#clock);
   }
@@ -108,16 +110,16 @@ export class Timeline {
     return Math.min(this.#values.length, Math.max(0, position));
   }
 
-  /** What the library says about a part, in whole ticks, and the truth beside it. */
+  /** What the library says about a part, in whole periods, and the truth beside it. */
   ask(part: Part, quantiles: readonly number[]): Moment {
     const round = (position: number) =>
-      this.#origin + Math.round((this.#timeOf(position) - this.#origin) / this.#every) * this.#every;
+      this.#first + Math.round((this.#timeOf(position) - this.#first) / this.#every) * this.#every;
     const from = round(part.from);
     const to = Math.max(from + this.#every, round(part.to));
     const answer = this.#histogram.between(from, to, { quantiles });
     const [first, last] = [this.#positionAt(from), this.#positionAt(to)];
     const sorted = this.#values.slice(first, last).sort();
-    const truth = (p: number) => sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? NaN;
+    const truth = (p: number) => sorted[Math.max(0, Math.ceil(p * sorted.length) - 1)] ?? NaN;
     return {
       from: first,
       to: last,
@@ -130,22 +132,23 @@ export class Timeline {
         high: high ?? undefined,
         truth: truth(p),
       })),
+      above: sorted.reduce((count, value) => count + (value > this.#settings.max ? 1 : 0), 0),
     };
   }
 
-  /** None before the midnight that ends the choice of θ, nor where the interval says nothing. */
+  /** `max` is public, so nothing waits for a θ, and no value below it is clamped. */
   #meanOf(from: number, to: number): Estimate | undefined {
     const answer = this.#means.between(from, to);
     const { value, low, high } = answer;
-    if (value === null || low === null || high === null) return undefined;
+    if (low === null || high === null) return undefined;
     const [first, last] = [this.#positionAt(answer.from), this.#positionAt(answer.to)];
     let sum = 0;
     for (let i = first; i < last; i++) sum += Math.max(0, this.#values[i]!);
-    return { value, low, high, truth: sum / (last - first) };
+    return { value: value ?? undefined, low, high, truth: sum / (last - first) };
   }
 
-  /** Values in a tick. */
-  get perTick(): number {
+  /** Values in a period. */
+  get perPeriod(): number {
     return this.#every / (1000 * this.#settings.pace);
   }
 
@@ -154,8 +157,8 @@ export class Timeline {
   }
 }
 
-/** Milliseconds of a tick for so many values; a day at most. */
-export function tickOf(values: number, pace: number): number {
-  const least = Math.max((values * pace) / TICKS, LEAST * pace);
+/** Milliseconds of a period for so many values; a day at most. */
+export function periodOf(values: number, pace: number): number {
+  const least = Math.max((values * pace) / PERIODS, LEAST * pace);
   return 1000 * (LENGTHS.find((length) => length >= least) ?? LENGTHS.at(-1)!);
 }
