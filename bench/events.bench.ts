@@ -1,10 +1,15 @@
 /**
  * What does an event cost? `add` against its bare arithmetic, with people against a Map of ids; the periods of a day of a
- * histogram against the js core; bytes that a person takes. In the middle of a period all of it is plain JavaScript.
+ * histogram against the js core; bytes that a person takes, and that a key takes at noon. In the middle of a period all of
+ * it is plain JavaScript.
  */
 import { privateCounter, privateHistogram } from "../src/index.js";
+import { chooseCore } from "../src/core/choose.js";
+import { secretKey } from "../src/core/random.js";
+import { EventMetric } from "../src/events/metric.js";
+import { type EventStreamOptions, type HistogramOptions, resolveEvents } from "../src/events/options.js";
 import { People } from "../src/events/people.js";
-import { measure, row, type Row } from "./harness.js";
+import { collectGarbage, measure, row, type Row } from "./harness.js";
 
 const COUNT = 65_536;
 const EVERY = 1000;
@@ -19,6 +24,54 @@ export async function* rows(): AsyncGenerator<Row> {
   yield await addingToBuckets();
   yield* await addingForPeople();
   for (const buckets of [64, 1024]) yield await days(buckets);
+  for (const one of KEPT) yield memory(...one);
+}
+
+const edges = { min: 1, max: 60_000 };
+/** What is kept, how many keys of it are measured, and in how many columns. */
+const KEPT: readonly [name: string, keys: number, columns: number, options: Partial<HistogramOptions>][] = [
+  ["counter, 1h·1d", 4000, 1, { every: "1h" }],
+  ["counter, 1m·1h·1d", 2000, 1, { every: "1m" }],
+  ["histogram of 64 buckets, 1h·1d", 400, 66, { every: "1h", edges }],
+  ["histogram of 64 buckets, 1m·1h·1d", 50, 66, { every: "1m", edges }],
+];
+
+/**
+ * Bytes that a key of a metric takes at noon, with an event in its open period: noise, open sums, and the numbers published
+ * since midnight, which take a byte each while all are small.
+ */
+function memory(name: string, keys: number, columns: number, options: Partial<HistogramOptions>): Row {
+  const bytes = [0, 0].map(() => bytesAtNoon(keys, options))[1]!; // the second time: code is compiled then
+  const numbers = columns * (options.every === "1h" ? 24 : 1440);
+  const what = `${name}: ${Math.round(bytes)} bytes a key, of which ${numbers} for the day's numbers`;
+  return { ...row("events", what, null, null, null, null), keys, bytesPerKey: bytes };
+}
+
+function bytesAtNoon(keys: number, options: Partial<HistogramOptions>): number {
+  let now = Date.UTC(2026, 2, 1);
+  const of = options.edges === undefined ? { of: "count" as const } : {};
+  const asked = { epsilon: 1, ...of, ...options, clock: () => now } as EventStreamOptions | HistogramOptions;
+  const settings = resolveEvents(asked);
+  const names = Array.from({ length: keys }, (_, i) => String(i));
+  const before = held();
+  const secrets = { people: new Uint32Array(4), own: secretKey(), release: secretKey };
+  const metric = new EventMetric(settings, chooseCore("auto"), secrets, now, names);
+  now += DAY / 2;
+  while (metric.closeNext(now, now) !== undefined);
+  for (const name of names) {
+    const read = metric.read(name, 5, undefined);
+    if (typeof read !== "string") metric.take(read);
+  }
+  const bytes = (held() - before) / keys;
+  metric.due(now); // it is still there
+  return bytes;
+}
+
+function held(): number {
+  collectGarbage();
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
 
 /** Counts events per period by plain arithmetic, without limits or noise: the floor for `add`. */
