@@ -157,3 +157,22 @@ export function readDay(reader: Decoder, periods: DayPeriods, level: number, col
     }),
   );
 }
+
+export function writeRanges(writer: Encoder, ranges: ClosedDay["missed"]): void {
+  writer.count(ranges.length);
+  for (const [from, to] of ranges) for (const time of [from, to]) writer.double(time);
+}
+
+export const readRanges = (reader: Decoder): ClosedDay["missed"] =>
+  Array.from({ length: reader.count() }, () => [reader.double(), reader.double()] as const);
+
+export function writeClosedDay(writer: Encoder, { start, end, from, keys, missed }: ClosedDay): void {
+  for (const time of [start, end, from]) writer.double(time);
+  writer.count(keys);
+  writeRanges(writer, missed);
+}
+
+export const readClosedDay = (reader: Decoder): ClosedDay => ({
+  ...{ start: reader.double(), end: reader.double(), from: reader.double() },
+  ...{ keys: reader.count(), missed: readRanges(reader) },
+});

@@ -12,7 +12,18 @@ import { type EventSettings, eventParameters } from "../events/options.js";
 import type { DayCount, Published, Release } from "../events/release.js";
 import { Decoder, Encoder } from "../stream/codec.js";
 import type { Parameters } from "../stream/snapshot.js";
-import { type ClosedDay, ClosedDays, clippedOf, type KeyDay, readDay, writeDay } from "./closedDays.js";
+import {
+  type ClosedDay,
+  ClosedDays,
+  clippedOf,
+  type KeyDay,
+  readClosedDay,
+  readDay,
+  readRanges,
+  writeClosedDay,
+  writeDay,
+  writeRanges,
+} from "./closedDays.js";
 import type { JournalEntry } from "./entries.js";
 import type { Journal } from "./journal.js";
 import type { Section } from "./sections.js";
@@ -556,22 +567,3 @@ function fillDay(release: Release, periods: DayPeriods, until: number, missed: L
     release.close(periods, leaf, release.estimate(periods, leaf));
   }
 }
-
-function writeRanges(writer: Encoder, ranges: Lane["missed"]): void {
-  writer.count(ranges.length);
-  for (const [from, to] of ranges) for (const time of [from, to]) writer.double(time);
-}
-
-const readRanges = (reader: Decoder): Lane["missed"] =>
-  Array.from({ length: reader.count() }, () => [reader.double(), reader.double()] as const);
-
-function writeClosedDay(writer: Encoder, { start, end, from, keys, missed }: ClosedDay): void {
-  for (const time of [start, end, from]) writer.double(time);
-  writer.count(keys);
-  writeRanges(writer, missed);
-}
-
-const readClosedDay = (reader: Decoder): ClosedDay => ({
-  ...{ start: reader.double(), end: reader.double(), from: reader.double() },
-  ...{ keys: reader.count(), missed: readRanges(reader) },
-});
