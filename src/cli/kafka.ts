@@ -20,7 +20,7 @@ ACTION:
   topics  makes the topics that FILE names, with three replicas
   check   says what is unsafe about them, and what to change
   run     runs a worker until SIGTERM; prints public counters every ten seconds
-  clock   writes the heartbeats that close ticks; needed where FILE has "every"
+  clock   writes the heartbeats that close periods; needed where FILE has "every"
   read    prints what is published, each position once, until SIGINT
   rekey   seals all state under the current key
 

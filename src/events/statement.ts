@@ -185,5 +185,9 @@ function limitSentence({ events, perHour, sum }: NonNullable<EventStatement["per
   if (sum !== undefined)
     return `A person's values of a day count until they sum to ${sum}; the rest is dropped.`;
   const hourly = perHour === undefined ? "" : `, at most ${perHour} of them in an hour`;
-  return `The first ${events} events of each person count in a day${hourly}; later ones are dropped.`;
+  const first =
+    events === 1
+      ? "The first event of each person counts"
+      : `The first ${events} events of each person count`;
+  return `${first} in a day${hourly}; later ones are dropped.`;
 }

@@ -80,7 +80,11 @@ async function metricStatement(service: Service, { metric }: ServedMetric): Prom
 function limitWords({ events, perHour, sum }: PerPersonConfig): string {
   if (sum !== undefined) return `A person's values of a day count until they sum to ${sum}`;
   const hourly = perHour === undefined ? "" : `, at most ${perHour} of them in an hour`;
-  return `The first ${events} events of a person and day count${hourly}`;
+  const first =
+    events === 1
+      ? "The first event of a person and day counts"
+      : `The first ${events} events of a person and day count`;
+  return `${first}${hourly}`;
 }
 
 export function explainService(statement: ServiceStatement): string {
