@@ -19,6 +19,7 @@ const TOOLS: Readonly<Record<string, string>> = {
   bun: `npm:@oven/bun-${machine}@1.4.4`,
   deno: `npm:@deno/${machine}${process.platform === "linux" ? "-glibc" : ""}@2.9.6`,
   jest: "30.5.2",
+  miniflare: "4.20260730.0",
   "typescript-5.0": "npm:typescript@5.0.4",
   "typescript-7": "npm:typescript@7.0.2",
 };
@@ -42,7 +43,14 @@ export function toolFolder(): string {
   const draft = `${folder}.${process.pid}`; // renamed when complete: an interrupted install is never used
   mkdirSync(draft, { recursive: true });
   writeFileSync(join(draft, "package.json"), JSON.stringify({ private: true, dependencies: TOOLS }));
-  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock"];
+  // Some of them run on a newer Node than this one, from the same folder.
+  const options = [
+    "--no-audit",
+    "--no-fund",
+    "--ignore-scripts",
+    "--no-package-lock",
+    "--engine-strict=false",
+  ];
   execFileSync("npm", ["install", ...options], { cwd: draft, stdio: ["ignore", "ignore", "inherit"] });
   try {
     renameSync(draft, folder);

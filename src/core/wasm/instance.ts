@@ -1,6 +1,6 @@
 /** The one WASM instance that all streams of a realm share, and the arena in its memory where calls are staged. */
 import { instantiateSync } from "@assemblyscript/loader";
-import { wasmBase64 } from "../wasmBytes.js";
+import { wasmSource } from "./source.js";
 
 type TypedArray = Uint8Array | Uint16Array | Uint32Array | BigUint64Array | Float64Array;
 
@@ -139,18 +139,8 @@ let kernels: Kernels | undefined;
 
 /** Compiles the kernels on first use. Throws where the platform forbids it (a strict CSP, some edge runtimes). */
 export function loadKernels(): Kernels {
-  kernels ??= instantiateSync(fromBase64(wasmBase64)).exports as unknown as Kernels;
+  kernels ??= instantiateSync(wasmSource()).exports as unknown as Kernels;
   return kernels;
-}
-
-/** New engines decode by themselves; elsewhere a loop does, two milliseconds when a page has just begun. */
-function fromBase64(text: string): Uint8Array {
-  const { fromBase64: decode } = Uint8Array as { fromBase64?: (text: string) => Uint8Array };
-  if (decode !== undefined) return decode.call(Uint8Array, text);
-  const letters = atob(text);
-  const bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
-  return bytes;
 }
 
 /** The arena of all calls with secrets: one call ends before the next begins. */
