@@ -1,12 +1,15 @@
 /** The Worker behind the percentiles: makes one timeline, then answers for parts of it. */
 import { exampleStream } from "brume/research";
-import type { FromEvents, ToEvents } from "./protocol.js";
-import { Timeline } from "./timeline.js";
+import type { FromEvents, Part, ToEvents } from "./protocol.js";
+import { type Moment, Timeline } from "./timeline.js";
 
 /** Percentiles that are always asked for. */
 const QUANTILES = [0.5, 0.9, 0.95, 0.99];
-/** Columns of the plot at most. */
+/** Columns of the plot at most, and when no longer ones are tried. */
 const COLUMNS = 60;
+const FEWEST = 4;
+/** The share of columns that should have a median. */
+const KNOWN = 0.75;
 
 let timeline: Timeline | undefined;
 
@@ -23,18 +26,26 @@ addEventListener("message", ({ data }: MessageEvent<ToEvents>) => {
 });
 
 function answer(line: Timeline, { part, range }: Extract<ToEvents, { type: "ask" }>): FromEvents {
-  const periods = Math.max(1, Math.round((part.to - part.from) / line.perPeriod));
-  const step = line.perPeriod * Math.max(1, Math.ceil(periods / COLUMNS));
-  const columns = [];
-  for (let from = part.from; from + step <= part.to + 1; from += step)
-    columns.push(line.ask({ from, to: from + step }, QUANTILES));
   return {
     type: "moments",
-    columns,
+    columns: columnsOf(line, part),
     whole: line.ask(range, QUANTILES),
     period: line.perPeriod,
     explanation: line.explanation(),
   };
+}
+
+/** As many columns as have medians: twice as long ones while the noise hides most of them. */
+function columnsOf(line: Timeline, part: Part): Moment[] {
+  const periods = Math.max(1, Math.round((part.to - part.from) / line.perPeriod));
+  for (let most = COLUMNS; ; most = Math.ceil(most / 2)) {
+    const step = line.perPeriod * Math.max(1, Math.ceil(periods / most));
+    const columns: Moment[] = [];
+    for (let from = part.from; from + step <= part.to + 1; from += step)
+      columns.push(line.ask({ from, to: from + step }, QUANTILES));
+    const known = columns.filter(({ quantiles: [median] }) => median!.value !== undefined).length;
+    if (most <= FEWEST || known >= KNOWN * columns.length) return columns;
+  }
 }
 
 function send(message: FromEvents): void {
