@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { checkConfig } from "../src/config/load.js";
+import { makeHandler } from "../src/handler.js";
 import { pass, send, START, startService, temporaryFolder, testConfig } from "./support.js";
 
 const MINUTE = 60_000;
@@ -76,6 +77,39 @@ test("requests per minute as a gauge, and p95 of each route, over a restart", as
   }
   // Six or more of nine miss with odds of 10⁻⁶.
   expect([found.length, found.filter((inside) => !inside).length < 6]).toEqual([9, true]);
+});
+
+test("numbers that /v1/live sends hold the truth, and are those that /v1/query gives", async () => {
+  const running = await startService(made(temporaryFolder()));
+  const handle = await makeHandler(running.service);
+  const { body } = await handle(new Request("http://any/v1/live?metric=requests"));
+  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+  const MINUTES = 40;
+  const many = (minute: number): number => (minute === 20 ? 900 : 3 * (minute % 7));
+  const received: Answer[] = [];
+  let text = "";
+  /** Reads until so many numbers are there. */
+  const read = async (numbers: number): Promise<void> => {
+    while (received.length < numbers) {
+      text += (await reader.read()).value ?? "";
+      for (let end; (end = text.indexOf("\n\n")) >= 0; text = text.slice(end + 2))
+        if (text.startsWith("data: ")) received.push(JSON.parse(text.slice(6, end)) as Answer);
+    }
+  };
+  for (let minute = 0; minute < MINUTES; minute++) {
+    const events = Array.from({ length: many(minute) }, () => ({ metric: "requests" }));
+    if (events.length > 0) expect((await send(running.app, events)).statusCode).toBe(202);
+    await pass(running, MINUTE);
+    await read(minute - 2);
+  }
+  await reader.cancel();
+  expect(received.length).toBeGreaterThan(MINUTES - 5);
+  // At 95 % each, 13 or more of 40 miss with odds of 2·10⁻⁷.
+  const isMissed = (answer: Answer): boolean => !holds(answer, many((answer.from - START) / MINUTE));
+  expect(received.filter(isMissed).length).toBeLessThan(13);
+  const last = received.at(-1)!;
+  const again = await running.app.inject(`/v1/query?metric=requests&from=${last.from}&to=${last.to}`);
+  expect(again.json<Answer>()).toMatchObject({ value: last.value, low: last.low, high: last.high });
 });
 
 test("daily users per country: a person counts once, whatever they do; a day that began before the service has no number", async () => {
