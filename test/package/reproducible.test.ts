@@ -1,0 +1,70 @@
+/** The build is a function of the sources: in another folder, at another time, every file has the same bytes. */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, expect, test } from "vitest";
+
+const SOURCES = ["assembly", "src", "research", "scripts", "asconfig.json", "package.json"];
+const folder = mkdtempSync(join(tmpdir(), "brume-another folder-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** SHA-256 of every file below some folders. */
+function hashes(root: string): Record<string, string> {
+  const files = readdirSync(join(root, "dist"), { recursive: true, encoding: "utf8" })
+    .map((path) => join("dist", path))
+    .filter((path) => statSync(join(root, path)).isFile());
+  return Object.fromEntries(
+    [...files.sort(), "build/brume.wasm"].map((path) => [
+      path,
+      createHash("sha256")
+        .update(readFileSync(join(root, path)))
+        .digest("hex"),
+    ]),
+  );
+}
+
+function build(): void {
+  const env = { ...process.env, TZ: "Pacific/Chatham", LANG: "tr_TR.UTF-8" };
+  for (const part of ["build:wasm", "build:js", "build:browser"])
+    execFileSync("npm", ["run", "--silent", part], { cwd: folder, env, stdio: "ignore" });
+}
+
+/** Tools as links; copies of what is bundled, because bundles name their sources by their real paths. */
+function linkModules(): void {
+  const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: object };
+  const copied = Object.keys(dependencies);
+  const scopes = copied.map((name) => name.split("/")[0]!);
+  mkdirSync(join(folder, "node_modules"));
+  for (const name of readdirSync("node_modules").filter((name) => !scopes.includes(name)))
+    symlinkSync(resolve("node_modules", name), join(folder, "node_modules", name));
+  for (const name of copied)
+    cpSync(join("node_modules", name), join(folder, "node_modules", name), { recursive: true });
+}
+
+test("another folder, another time zone, another language: the same bytes", () => {
+  for (const path of SOURCES) cpSync(path, join(folder, path), { recursive: true });
+  for (const name of readdirSync(".").filter((name) => /^tsconfig.*\.json$|^\.npmrc$/.test(name)))
+    cpSync(name, join(folder, name));
+  linkModules();
+  rmSync(join(folder, "src/core/wasmBytes.ts"), { force: true });
+  build();
+  const [here, there] = [hashes("."), hashes(folder)];
+  expect(Object.keys(here).length).toBeGreaterThan(100);
+  expect(there).toEqual(here);
+  // The comparison would see a byte.
+  const changed = join(folder, "dist/src/index.js");
+  writeFileSync(changed, `${readFileSync(changed, "utf8")}\n`);
+  expect(hashes(folder)).not.toEqual(here);
+});
