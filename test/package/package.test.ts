@@ -56,7 +56,8 @@ test("are the types wrong? No", async () => {
 
 test("holds the build, its sources and documents, and nothing else", async () => {
   const outside = (await files()).filter(
-    (path) => !/^(dist\/.+\.(js|wasm|d\.ts)(\.map)?|(src|research)\/.+\.ts|docs\/.+\.(md|png|svg))$/.test(path),
+    (path) =>
+      !/^(dist\/.+\.(js|wasm|d\.ts)(\.map)?|(src|research)\/.+\.ts|docs\/.+\.(md|png|svg))$/.test(path),
   );
   expect(outside.sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "package.json"]);
 });
