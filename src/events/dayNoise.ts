@@ -4,19 +4,17 @@
  * protects it (docs/events.md).
  *
  * The corrections of least squares are made when the day begins. The noise of leaves is drawn again from the key, one run
- * at a time, when it is due: what is kept is one run of leaves and one correction per family.
+ * at a time, when it is due (runningDay.ts).
  *
  * A number is the integer T + N of its leaf, and the correction of its family.
  */
 import type { Core } from "../core/core.js";
 import type { DayShape } from "../core/dayShape.js";
-import { DAY_RUN } from "../core/layout.js";
 import { Stage, subStream } from "../core/random.js";
 import type { Scale } from "../core/tables/scale.js";
 import { roundAll } from "../core/treeSlices.js";
 import { laplaceVariance } from "../stream/variance.js";
 import type { DayPeriods } from "./calendar.js";
-import { Packed } from "./packed.js";
 
 /** What the noise of all days and keys of a metric has in common. */
 export interface NoiseSource {
@@ -33,101 +31,37 @@ const dayIndex = (start: number): number => start + 2 ** 47;
 /** More columns would share sub-streams with the runs of leaves. */
 export const MOST_COLUMNS = 2 ** 16;
 
-/** The noise of a run of leaves. */
-interface Run {
-  readonly run: number;
-  /** Per leaf, every column. */
-  readonly rows: Packed;
-  /** Columns that are drawn. */
-  drawn: number;
+/** Corrections of least squares of a day: per family of leaves, every column; none for one level. @param key 8 secret words */
+export function dayCorrections(source: NoiseSource, key: Uint32Array, periods: DayPeriods): number[] {
+  const { core, columns, scale, fraction } = source;
+  const families = periods.shape.sizes[1] ?? 0;
+  // A plain array: the header of a typed one takes 200 bytes, and most keys have one column and few families.
+  const corrections = new Array<number>(families * columns).fill(0);
+  if (families === 0) return corrections;
+  const day = dayIndex(periods.day.start);
+  for (let column = 0; column < columns; column++) {
+    const grown = core.growDay(
+      subStream(key, Stage.dayLeaves, column * MOST_COLUMNS, day),
+      subStream(key, Stage.dayNodes, column, day),
+      scale,
+      periods.shape,
+    );
+    roundAll(grown, fraction);
+    for (let i = 0; i < families; i++) corrections[i * columns + column] = grown[i]!;
+  }
+  return corrections;
 }
 
-export class DayNoise {
-  // Parameters
-  readonly periods: DayPeriods;
-  readonly #source: NoiseSource;
-  /** 8 secret words. */
-  readonly #key: Uint32Array;
-  /** Per family of leaves, the correction of every column; none for one level. */
-  readonly corrections: readonly number[];
-  // State
-  #now: Run | undefined;
-  /** The next run as far as it is drawn, a few columns with every leaf, so that no leaf waits for a whole run. */
-  #ahead: Run | undefined;
-
-  constructor(source: NoiseSource, key: Uint32Array, periods: DayPeriods) {
-    const { core, columns, scale, fraction } = source;
-    this.#source = source;
-    this.#key = key;
-    this.periods = periods;
-    const families = periods.shape.sizes[1] ?? 0;
-    // A plain array: the header of a typed one takes 200 bytes, and most keys have one column and few families.
-    const corrections = new Array<number>(families * columns).fill(0);
-    this.corrections = corrections;
-    if (families === 0) return;
-    const day = dayIndex(periods.day.start);
-    for (let column = 0; column < columns; column++) {
-      const grown = core.growDay(
-        subStream(key, Stage.dayLeaves, column * MOST_COLUMNS, day),
-        subStream(key, Stage.dayNodes, column, day),
-        scale,
-        periods.shape,
-      );
-      roundAll(grown, fraction);
-      for (let i = 0; i < families; i++) corrections[i * columns + column] = grown[i]!;
-    }
-  }
-
-  /** T + N of every column for a leaf, from its true sums of integers. Leaves are mostly asked for in order. */
-  estimate(leaf: number, sums: Float64Array): Float64Array {
-    const { columns } = this.#source;
-    const run = Math.floor(leaf / DAY_RUN);
-    if (run !== this.#now?.run) this.#turnTo(run);
-    const { rows } = this.#now!;
-    const noise = (leaf - run * DAY_RUN) * columns;
-    const out = new Float64Array(columns);
-    for (let i = 0; i < columns; i++) out[i] = sums[i]! + rows.at(noise + i);
-    this.#drawAhead(run + 1);
-    return out;
-  }
-
-  #turnTo(run: number): void {
-    const next = this.#ahead?.run === run ? this.#ahead : this.#begin(run);
-    this.#draw(next, this.#source.columns);
-    this.#now = next;
-    this.#ahead = undefined;
-  }
-
-  #drawAhead(run: number): void {
-    const { columns } = this.#source;
-    // One column is drawn when it is due: that takes as long as one step ahead.
-    if (columns === 1 || run * DAY_RUN >= this.periods.leaves || this.#ahead?.drawn === columns) return;
-    try {
-      this.#ahead ??= this.#begin(run);
-      this.#draw(this.#ahead, this.#ahead.drawn + Math.ceil(columns / (DAY_RUN / 2)));
-    } catch {
-      // What fails ahead is drawn when it is due.
-    }
-  }
-
-  #begin(run: number): Run {
-    const leaves = Math.min(DAY_RUN, this.periods.leaves - run * DAY_RUN);
-    return { run, rows: new Packed(leaves * this.#source.columns), drawn: 0 };
-  }
-
-  /** Draws columns of a run up to `end`. */
-  #draw(ahead: Run, end: number): void {
-    const { core, columns, scale } = this.#source;
-    const { run, rows } = ahead;
-    const drawn = new Float64Array(rows.length / columns);
-    const day = dayIndex(this.periods.day.start);
-    for (; ahead.drawn < Math.min(end, columns); ahead.drawn++) {
-      const stream = subStream(this.#key, Stage.dayLeaves, ahead.drawn * MOST_COLUMNS + run, day);
-      core.laplace(stream, scale, drawn);
-      rows.reserve(drawn);
-      for (let i = 0; i < drawn.length; i++) rows.set(i * columns + ahead.drawn, drawn[i]!);
-    }
-  }
+/** Draws the noise of a run of `DAY_RUN` leaves, or of the rest of the day, for one column. @param key 8 secret words */
+export function drawLeaves(
+  { core, scale }: NoiseSource,
+  key: Uint32Array,
+  { day }: DayPeriods,
+  column: number,
+  run: number,
+  out: Float64Array,
+): void {
+  core.laplace(subStream(key, Stage.dayLeaves, column * MOST_COLUMNS + run, dayIndex(day.start)), scale, out);
 }
 
 /** First leaf of each family of a shape, and the end of the last. */

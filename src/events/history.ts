@@ -82,24 +82,14 @@ export class History {
     return (this.#days[0] ?? this.#running)?.periods.start;
   }
 
-  /** All that a day needs, allocated: `begin` then cannot fail. */
-  prepare(periods: DayPeriods): RunningDay {
-    return new RunningDay(periods, this.#shape.columns);
+  /** The day whose periods are published one by one; undefined between days. */
+  get running(): RunningDay | undefined {
+    return this.#running;
   }
 
-  /** Begins a day whose periods are published one by one. @param day what `prepare` gave */
+  /** Begins a day. */
   begin(day: RunningDay): void {
     this.#running = day;
-  }
-
-  /** Makes room for the noisy integers of a leaf of the running day: `put` then cannot fail. */
-  reserve(noisy: Float64Array): void {
-    this.#running!.reserve(noisy);
-  }
-
-  /** Publishes the noisy integers of a leaf of the running day. */
-  put(leaf: number, noisy: Float64Array, corrections: readonly number[]): void {
-    this.#running!.put(leaf, noisy, corrections);
   }
 
   /** Room for the running day once it has ended: `end` then cannot fail. */

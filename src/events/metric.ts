@@ -351,7 +351,7 @@ export class EventMetric {
 
   /** Draws the noise of the running day for keys that do not have it: up to `most` of them. Returns whether all have it. */
   drawDay(most: number): boolean {
-    return this.isHeldOut || this.#releases.drawDay(this.#clock.periods!, most);
+    return this.isHeldOut || this.#releases.drawDay(most);
   }
 
   /** Computes all noisy numbers of a day that ends; returns what publishes them and begins the next day. */

@@ -7,7 +7,8 @@ export interface OpenShape {
   readonly cap: number;
 }
 
-const NO_ROW = new Float64Array(0);
+// Plain arrays: the header of a typed one takes 200 bytes, and most keys have one column.
+const NO_ROW: number[] = [];
 
 export class OpenPeriods {
   // Parameters
@@ -15,9 +16,9 @@ export class OpenPeriods {
   // State
   /** The period that was used last: most events come in the order of time, and most streams have one open period. */
   #start = NaN;
-  #row: Float64Array = NO_ROW;
+  #row = NO_ROW;
   /** The others, by their starts. */
-  #others: Map<number, Float64Array> | undefined;
+  #others: Map<number, number[]> | undefined;
 
   constructor(shape: OpenShape) {
     this.#shape = shape;
@@ -32,7 +33,7 @@ export class OpenPeriods {
   /** Makes room for a period, so that `add` cannot fail. */
   prepare(start: number): void {
     if (start === this.#start) return;
-    const row = this.#others?.get(start) ?? new Float64Array(this.#shape.columns);
+    const row = this.#others?.get(start) ?? this.#zeros();
     if (!Number.isNaN(this.#start)) (this.#others ??= new Map()).set(this.#start, this.#row);
     this.#others?.delete(start);
     this.#start = start;
@@ -46,9 +47,13 @@ export class OpenPeriods {
   }
 
   /** The sums of a period; zeros if it had no event. */
-  sums(start: number): Float64Array {
+  sums(start: number): number[] {
     const row = start === this.#start ? this.#row : this.#others?.get(start);
-    return row ?? new Float64Array(this.#shape.columns);
+    return row ?? this.#zeros();
+  }
+
+  #zeros(): number[] {
+    return new Array<number>(this.#shape.columns).fill(0);
   }
 
   /** Wipes and forgets a period. */
@@ -76,10 +81,10 @@ export class OpenPeriods {
   load(reader: Decoder): void {
     for (let left = reader.count(); left > 0; left--) {
       const start = reader.double();
-      const row = Float64Array.from({ length: this.#shape.columns }, () => reader.double());
+      const row = Array.from({ length: this.#shape.columns }, () => reader.double());
       if (!row.some((sum) => sum !== 0)) continue;
       this.prepare(start);
-      this.#row.set(row);
+      this.#row = row;
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Integers in the narrowest typed array that holds all of them; a place that was never set has none. */
+/** A list of integers in the narrowest typed array that holds all of them; a place that was never set has none. */
 
 type Values = Int8Array | Int16Array | Int32Array | Float64Array;
 
@@ -10,32 +10,27 @@ const TYPES = [
   { Type: Float64Array, none: NaN },
 ] as const;
 
+const NO_VALUES = new Int8Array(0);
+
 export class Packed {
   #type = 0;
-  #values: Values;
-
-  constructor(length: number) {
-    this.#values = new Int8Array(length).fill(TYPES[0].none);
-  }
-
-  get length(): number {
-    return this.#values.length;
-  }
+  #values: Values = NO_VALUES;
 
   /** The integer at a place; NaN if it was never set. */
   at(place: number): number {
-    const value = this.#values[place]!;
-    return value === TYPES[this.#type]!.none ? NaN : value;
+    const value = this.#values[place];
+    return value === undefined || value === TYPES[this.#type]!.none ? NaN : value;
   }
 
-  /** Makes room for these integers, at any place: `set` then cannot fail. */
-  reserve(values: ArrayLike<number>): void {
+  /** Makes room for these integers, at any place below `length`: `set` then cannot fail. */
+  reserve(values: ArrayLike<number>, length: number): void {
     let type = this.#type;
     for (let i = 0; i < values.length; i++) while (Math.abs(values[i]!) >= -TYPES[type]!.none) type++;
-    if (type === this.#type) return;
+    if (type === this.#type && length <= this.#values.length) return;
     const { Type, none } = TYPES[type]!;
-    const wider = new Type(this.length).fill(none);
-    for (let i = 0; i < wider.length; i++) if (!Number.isNaN(this.at(i))) wider[i] = this.at(i);
+    const wider = new Type(Math.max(length, this.#values.length)).fill(none);
+    if (type === this.#type) wider.set(this.#values);
+    else for (let i = 0; i < this.#values.length; i++) if (!Number.isNaN(this.at(i))) wider[i] = this.at(i);
     this.#values = wider;
     this.#type = type;
   }
@@ -43,5 +38,10 @@ export class Packed {
   /** Sets the integer at a place. @param value `reserve` has made room for it */
   set(place: number, value: number): void {
     this.#values[place] = value;
+  }
+
+  /** Removes the integer at a place below the reserved length. */
+  clear(place: number): void {
+    this.#values[place] = TYPES[this.#type]!.none;
   }
 }

@@ -5,10 +5,10 @@
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { Scale } from "../core/tables/scale.js";
 import type { DayPeriods } from "./calendar.js";
-import { DayNoise, type NoiseSource, noisyDayCount } from "./dayNoise.js";
+import { type NoiseSource, noisyDayCount } from "./dayNoise.js";
 import { History, type HistoryShape, type KeptDay, type Measured } from "./history.js";
 import { OpenPeriods, type OpenShape } from "./openPeriods.js";
-import type { RunningDay } from "./runningDay.js";
+import { RunningDay } from "./runningDay.js";
 
 /** What all keys of a metric have in common. */
 export interface ReleaseShape extends HistoryShape, NoiseSource, OpenShape {
@@ -45,7 +45,6 @@ export class Release {
   /** Events above θ by the start of their day, before noise; undefined if they are not counted. */
   readonly #above: Map<number, number> | undefined;
   #clipped: readonly DayCount[] = NO_COUNTS;
-  #noise: DayNoise | undefined;
 
   constructor(shape: ReleaseShape, key: Uint32Array) {
     this.#shape = shape;
@@ -78,14 +77,14 @@ export class Release {
     this.#above?.set(day, (this.#above.get(day) ?? 0) + 1);
   }
 
-  /** Whether the noise of a day is drawn. */
-  hasNoise(periods: DayPeriods): boolean {
-    return this.#noise?.periods.day.start === periods.day.start;
+  /** Whether the noise of the running day is drawn. */
+  get hasNoise(): boolean {
+    return this.#history.running?.isDrawn ?? true;
   }
 
-  /** Draws the noise of a day if it is not drawn yet. */
-  draw(periods: DayPeriods): void {
-    if (!this.hasNoise(periods)) this.#noise = new DayNoise(this.#shape, this.#key, periods);
+  /** Draws the noise of the running day if it is not drawn yet. */
+  draw(): void {
+    this.#history.running?.draw(this.#shape, this.#key);
   }
 
   /** Begins a day: its noise is drawn when its first period ends, or by `draw`. */
@@ -95,20 +94,19 @@ export class Release {
 
   /** All that a day needs, allocated: `beginDay` with it cannot fail. */
   prepareDay(periods: DayPeriods): RunningDay {
-    return this.#history.prepare(periods);
+    return new RunningDay(periods, this.#shape.columns);
   }
 
   /** The noisy integers of a leaf of the running day. Changes nothing that is published. */
   estimate(periods: DayPeriods, leaf: number): Float64Array {
-    this.draw(periods);
-    const noisy = this.#noise!.estimate(leaf, this.#open.sums(periods.startOf(leaf)));
-    this.#history.reserve(noisy);
-    return noisy;
+    this.draw();
+    const sums = this.#open.sums(periods.startOf(leaf));
+    return this.#history.running!.estimate(this.#shape, this.#key, leaf, sums);
   }
 
   /** Publishes what `estimate` gave, or nothing for a period that was missed, and wipes the true sums. Cannot fail. */
   close(periods: DayPeriods, leaf: number, noisy: Float64Array | undefined): void {
-    if (noisy !== undefined) this.#history.put(leaf, noisy, this.#noise!.corrections);
+    if (noisy !== undefined) this.#history.running!.put(leaf, noisy);
     this.#open.close(periods.startOf(leaf));
   }
 
@@ -127,7 +125,6 @@ export class Release {
 
   /** Ends a day. Cannot fail. @param clipped what `clippedOf` gave */
   endDay({ day }: DayPeriods, clipped: number | undefined, prepared = this.prepareEnd()): void {
-    this.#noise = undefined;
     this.#above?.delete(day.start);
     if (clipped !== undefined) {
       const all = [...this.#clipped, { day: day.start, end: day.end, count: clipped }];
@@ -141,7 +138,6 @@ export class Release {
   forgetBefore(day: number): void {
     this.#open.forgetBefore(day);
     for (const start of this.#above?.keys() ?? []) if (start < day) this.#above!.delete(start);
-    this.#noise = undefined;
     this.#history.dropEmpty();
   }
 

@@ -126,12 +126,12 @@ export class Releases {
     for (const release of this.#releases.values()) release.forgetBefore(day);
   }
 
-  /** Draws the noise of a day for keys that do not have it: up to `most` of them. Returns whether all have it. */
-  drawDay(periods: DayPeriods, most: number): boolean {
+  /** Draws the noise of the running day for keys that do not have it: up to `most` of them. Returns whether all have it. */
+  drawDay(most: number): boolean {
     for (const release of this.#releases.values()) {
-      if (release.hasNoise(periods)) continue;
+      if (release.hasNoise) continue;
       if (most-- === 0) return false;
-      release.draw(periods);
+      release.draw();
     }
     return true;
   }

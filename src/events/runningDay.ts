@@ -1,28 +1,36 @@
 /**
- * What one key has published of the running day: per finest period and column an integer that carries noise, and per family
- * of periods the correction of least squares. An estimate is their sum, which is exact.
+ * The running day of one key. A place per finest period and column holds the noise N of the period from the time it is drawn,
+ * and the number T + N once it is published: noise and numbers take one array, of a byte each while all are small. An
+ * estimate is the number and the correction of its family of periods, and their sum is exact.
  */
+import { DAY_RUN } from "../core/layout.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { DayPeriods } from "./calendar.js";
-import { familyOf } from "./dayNoise.js";
+import { dayCorrections, drawLeaves, familyOf, type NoiseSource } from "./dayNoise.js";
 import type { KeptDay } from "./history.js";
 import { Packed } from "./packed.js";
+
+const NOT_DRAWN: readonly number[] = [];
 
 export class RunningDay {
   // Parameters
   readonly periods: DayPeriods;
   readonly #columns: number;
   // State
-  readonly #noisy: Packed;
-  /** Per family of leaves, every column; empty for one level, and until the first number. */
-  #corrections: readonly number[] = [];
-  /** Leaves up to this one may have numbers. */
+  /** Per leaf, every column. Noise is read from the end on, numbers before it. */
+  readonly #noisy = new Packed();
+  /** Per family of leaves, every column; none for one level, and until they are drawn. */
+  #corrections = NOT_DRAWN;
+  /** Leaves before this one have a number, or were missed; none from it on has one. */
   #end = 0;
+  /** The run of leaves whose noise is drawn, from the leaf on that was asked for first; −1 before any. */
+  #run = -1;
+  /** Columns of the next run that are drawn, a few with every leaf, so that no leaf waits for a whole run. */
+  #ahead = 0;
 
   constructor(periods: DayPeriods, columns: number) {
     this.periods = periods;
     this.#columns = columns;
-    this.#noisy = new Packed(periods.leaves * columns);
   }
 
   /** Whether no number is published. */
@@ -30,21 +38,79 @@ export class RunningDay {
     return this.#end === 0;
   }
 
-  /** Makes room for the noisy integers of a leaf: `put` then cannot fail. */
-  reserve(noisy: Float64Array): void {
-    this.#noisy.reserve(noisy);
+  /** Whether the corrections are drawn. */
+  get isDrawn(): boolean {
+    return this.#corrections.length > 0 || this.periods.shape.sizes.length === 1;
   }
 
-  /** Publishes the noisy integers of a leaf. @param corrections of the day's noise */
-  put(leaf: number, noisy: Float64Array, corrections: readonly number[]): void {
-    for (let i = 0; i < noisy.length; i++) this.#noisy.set(leaf * this.#columns + i, noisy[i]!);
-    this.#corrections = corrections;
-    this.#end = Math.max(this.#end, leaf + 1);
+  /** Draws the day's corrections if they are not drawn yet. @param key 8 secret words */
+  draw(source: NoiseSource, key: Uint32Array): void {
+    if (!this.isDrawn) this.#corrections = dayCorrections(source, key, this.periods);
+  }
+
+  /**
+   * T + N of every column for a leaf, from its true sums of integers, and room for them. Publishes nothing. Leaves are asked
+   * for in order; one may be left out.
+   * @param key 8 secret words
+   */
+  estimate(source: NoiseSource, key: Uint32Array, leaf: number, sums: ArrayLike<number>): Float64Array {
+    const columns = this.#columns;
+    // The place of a published leaf holds its number, not its noise.
+    if (leaf < this.#end) throw new Error(`leaf: expected one that has no number yet, got ${leaf}`);
+    const run = Math.floor(leaf / DAY_RUN);
+    if (run !== this.#run) {
+      this.#drawRun(source, key, run, leaf, run === this.#run + 1 ? this.#ahead : 0, columns);
+      this.#run = run;
+      this.#ahead = 0;
+    }
+    const out = new Float64Array(columns);
+    for (let i = 0; i < columns; i++) out[i] = sums[i]! + this.#noisy.at(leaf * columns + i);
+    this.#noisy.reserve(out, 0);
+    this.#drawAhead(source, key, run + 1);
+    return out;
+  }
+
+  #drawAhead(source: NoiseSource, key: Uint32Array, run: number): void {
+    const columns = this.#columns;
+    // One column is drawn when it is due: that takes as long as one step ahead.
+    if (columns === 1 || run * DAY_RUN >= this.periods.leaves || this.#ahead === columns) return;
+    const end = Math.min(columns, this.#ahead + Math.ceil(columns / (DAY_RUN / 2)));
+    try {
+      this.#drawRun(source, key, run, run * DAY_RUN, this.#ahead, end);
+      this.#ahead = end;
+    } catch {
+      // What fails ahead is drawn when it is due.
+    }
+  }
+
+  /** Draws columns [from, to) of a run, and keeps the noise of its leaves from `leaf` on. */
+  #drawRun(source: NoiseSource, key: Uint32Array, run: number, leaf: number, from: number, to: number): void {
+    const columns = this.#columns;
+    const first = run * DAY_RUN;
+    const last = Math.min(first + DAY_RUN, this.periods.leaves);
+    const noise = new Float64Array(last - first);
+    for (let column = from; column < to; column++) {
+      drawLeaves(source, key, this.periods, column, run, noise);
+      this.#noisy.reserve(noise, last * columns);
+      for (let i = leaf; i < last; i++) this.#noisy.set(i * columns + column, noise[i - first]!);
+    }
+  }
+
+  /** Publishes what `estimate` gave for a leaf. Leaves that were left out before it have no number. Cannot fail. */
+  put(leaf: number, noisy: Float64Array): void {
+    const columns = this.#columns;
+    for (let i = this.#end * columns; i < leaf * columns; i++) this.#noisy.clear(i);
+    for (let i = 0; i < columns; i++) this.#noisy.set(leaf * columns + i, noisy[i]!);
+    this.#end = leaf + 1;
   }
 
   /** Writes the estimates of a leaf, every column; NaN if it has none. */
   read(leaf: number, out: Float64Array, at = 0): void {
     const columns = this.#columns;
+    if (leaf >= this.#end) {
+      out.fill(NaN, at, at + columns);
+      return;
+    }
     const family = familyOf(this.periods.shape, leaf) * columns;
     for (let i = 0; i < columns; i++)
       out[at + i] = this.#noisy.at(leaf * columns + i) + (this.#corrections[family + i] ?? 0);
@@ -55,12 +121,13 @@ export class RunningDay {
     for (let leaf = 0; leaf < this.periods.leaves; leaf++) this.read(leaf, values, leaf * this.#columns);
   }
 
-  /** Periods that are still to come are left out. */
+  /** Writes what is published: periods that are still to come, and their noise, are left out. */
   save(writer: Encoder): void {
     const { day, start } = this.periods;
     for (const time of [day.start, day.end, start]) writer.double(time);
-    writer.count(this.#corrections.length);
-    for (const correction of this.#corrections) writer.double(correction);
+    const corrections = this.isEmpty ? NOT_DRAWN : this.#corrections;
+    writer.count(corrections.length);
+    for (const correction of corrections) writer.double(correction);
     writer.count(this.#end);
     for (let i = 0; i < this.#end * this.#columns; i++) writer.double(this.#noisy.at(i));
   }
@@ -68,15 +135,14 @@ export class RunningDay {
   static load(reader: Decoder, levels: readonly number[], columns: number): RunningDay {
     const day = { start: reader.double(), end: reader.double() };
     const running = new RunningDay(new DayPeriods(day, levels, reader.double()), columns);
-    const corrections = Array.from({ length: reader.count() }, () => reader.double());
+    running.#corrections = Array.from({ length: reader.count() }, () => reader.double());
     const end = reader.count();
     for (let leaf = 0; leaf < end; leaf++) {
       const noisy = Float64Array.from({ length: columns }, () => reader.double());
       if (noisy.some(Number.isNaN)) continue; // nobody listened to it
-      running.reserve(noisy);
-      running.put(leaf, noisy, corrections);
+      running.#noisy.reserve(noisy, end * columns);
+      running.put(leaf, noisy);
     }
-    running.#corrections = corrections;
     running.#end = end;
     return running;
   }

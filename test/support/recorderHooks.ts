@@ -8,9 +8,10 @@ import type { DayShape } from "../../src/core/dayShape.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { Stage } from "../../src/core/random.js";
 import { HubMetric } from "../../src/durable/hubMetric.js";
-import { DayNoise, MOST_COLUMNS } from "../../src/events/dayNoise.js";
+import { MOST_COLUMNS } from "../../src/events/dayNoise.js";
 import { EventMetric } from "../../src/events/metric.js";
 import { Release } from "../../src/events/release.js";
+import { RunningDay } from "../../src/events/runningDay.js";
 import { ThresholdTally } from "../../src/events/thresholdTally.js";
 import { Classes } from "../../src/stream/classes.js";
 import { Encoder } from "../../src/stream/codec.js";
@@ -210,10 +211,11 @@ function aboveEach(bins: Float64Array): Float64Array {
 // Days of events
 
 /** The tree of each column, once its noise was drawn. */
-const dayTrees = new WeakMap<DayNoise, Map<number, NoiseTree>>();
+const dayTrees = new WeakMap<RunningDay, Map<number, NoiseTree>>();
 
-watch(DayNoise.prototype, "estimate", (recording, run, self, [leaf, sums]) => {
-  if (recording.plant.skipEmpty === true && sums.every((sum) => sum === 0)) return sums.slice();
+watch(RunningDay.prototype, "estimate", (recording, run, self, [, , leaf, counted]) => {
+  const sums = Float64Array.from(counted);
+  if (recording.plant.skipEmpty === true && sums.every((sum) => sum === 0)) return sums;
   const { result, draws } = drawsOf(recording, run);
   const { shape } = self.periods;
   const bounds = shape.sizes.length > 1 ? dayBounds(shape) : [];
