@@ -124,8 +124,9 @@ export function* shown(
 ): Generator<string> {
   const { zone } = file.metric.settings.schedule.calendar;
   const { isGrouped } = file;
+  const isSigned = (file.metric.settings.grid?.min ?? 0) < 0;
   if (format === "table" || format === "plot")
-    yield asTable(rows, names, { isGrouped, zone, confidence, plot: format === "plot" });
+    yield asTable(rows, names, { isGrouped, isSigned, zone, confidence, plot: format === "plot" });
   else if (format === "json") yield asJson(rows, names, isGrouped);
   else yield* asCsv(rows, names, isGrouped);
 }
@@ -165,6 +166,8 @@ const pick = ({ value, low, high }: Cell): Cell => {
 
 interface TableLook {
   readonly isGrouped: boolean;
+  /** Values may be below 0: pictures begin with the lowest. Others begin with 0. */
+  readonly isSigned: boolean;
   readonly zone: string;
   readonly confidence: number;
   /** Draws the last of the names: the number itself, or the highest percentile. */
@@ -174,18 +177,18 @@ interface TableLook {
 function asTable(
   rows: readonly AnswerRow[],
   names: readonly string[],
-  { isGrouped, zone, confidence, plot }: TableLook,
+  { isGrouped, isSigned, zone, confidence, plot }: TableLook,
 ): string {
   const time = timeIn(zone);
   const drawn = rows.map(({ cells }) => cells.at(-1)!);
-  const top = plot ? topOf(drawn) : 0;
+  const scale = { bottom: isSigned ? bottomOf(drawn) : 0, top: plot ? topOf(drawn) : 0 };
   const interval = `${Number((100 * confidence).toPrecision(6))} % interval`;
   const head = [
     ...(isGrouped ? ["group"] : []),
     `from (${zone})`,
     "to",
     ...names.flatMap((name) => [name, interval]),
-    ...(plot ? [`0${`${short(top)} ${names.at(-1)}`.padStart(PLOT_WIDTH - 1)}`] : []),
+    ...(plot ? [scaleText(scale, names.at(-1)!)] : []),
   ];
   const body = rows.map(({ group, from, to, complete, cells }, i) => [
     ...(isGrouped ? [group] : []),
@@ -195,7 +198,7 @@ function asTable(
       value === null ? "–" : short(value),
       low === null && high === null ? "–" : `${short(low)} … ${short(high)}`,
     ]),
-    ...(plot ? [pictureOf(drawn[i]!, top)] : []),
+    ...(plot ? [pictureOf(drawn[i]!, scale)] : []),
   ]);
   return `${table(head, body)}\n`;
 }
@@ -219,13 +222,28 @@ function topOf(cells: readonly Cell[]): number {
   );
 }
 
-/** "├──●──┤" from 0 to `top`; nothing where there is no number, and an arrow where an end lies outside. */
-function pictureOf({ value, low, high }: Cell, top: number): string {
+const bottomOf = (cells: readonly Cell[]): number =>
+  cells.reduce((lowest, { low }) => Math.min(lowest, low ?? 0), 0);
+
+/** What the two ends of the pictures stand for. */
+interface Scale {
+  readonly bottom: number;
+  readonly top: number;
+}
+
+function scaleText({ bottom, top }: Scale, name: string): string {
+  const start = short(bottom);
+  return `${start}${`${short(top)} ${name}`.padStart(PLOT_WIDTH - start.length)}`;
+}
+
+/** "├──●──┤" on a scale; nothing where there is no number, and an arrow where an end lies outside. */
+function pictureOf({ value, low, high }: Cell, { bottom, top }: Scale): string {
   if (value === null) return "";
-  const place = (x: number): number => Math.round((Math.min(top, Math.max(0, x)) / top) * (PLOT_WIDTH - 1));
-  const [from, to] = [place(low ?? 0), place(high ?? top)];
+  const place = (x: number): number =>
+    Math.round(((Math.min(top, Math.max(bottom, x)) - bottom) / (top - bottom)) * (PLOT_WIDTH - 1));
+  const [from, to] = [place(low ?? bottom), place(high ?? top)];
   const line: string[] = Array.from({ length: to + 1 }, (_, i) => (i < from ? " " : "─"));
-  line[from] = low === null || low < 0 ? "◂" : "├";
+  line[from] = low === null || low < bottom ? "◂" : "├";
   line[to] = high === null || high > top ? "▸" : "┤";
   line[place(value)] = "●";
   return line.join("");

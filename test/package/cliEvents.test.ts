@@ -129,6 +129,18 @@ describe("brume release --every", () => {
     ]);
     expect(asked.out.split("\n")[2]).toMatch(/09:59 +2026-03-01 10:00 +– +–$/);
     expect(asked.out).toContain("●");
+    // Values below 0: the picture begins with the lowest end, and the mean of -20 lies left of the middle.
+    const cold = file(
+      "cold.csv",
+      ["ts,t", ...Array.from({ length: 400 }, () => "2026-03-01T10:00:30Z,-20")].join("\n"),
+    );
+    const signed = await brume([
+      ...["release", cold, "--every", "1m", "--levels", "1m", "--time", "ts", "--value", "t", "--of", "mean"],
+      ...["--min", "-40", "--max", "40", "--threshold", "40", "--epsilon", "8", "--unsafe-seed", "plot"],
+      ...["--from", "2026-03-01T10:00Z", "--to", "2026-03-01T10:01Z", "--plot"],
+    ]);
+    expect(signed.out.split("\n")[0]).toMatch(/95 % interval +-2\d(\.\d)? +1 mean$/);
+    expect(signed.out.split("\n")[2]).toMatch(/ -\S+ … -\S+ +├?─*●/);
     const both = await brume(["query", "--state", state, "--plot", "--format", "json"]);
     expect([both.code, both.err]).toEqual([2, expect.stringContaining("--plot: expected a table")]);
   });
