@@ -5,7 +5,7 @@ import tseslint from "typescript-eslint";
 const layers = {
   core: ["stream", "events", "local", "device", "durable", "adapters", "cli", "research"],
   stream: ["events", "local", "device", "durable", "adapters", "cli", "research"],
-  local: ["stream", "events", "device", "durable", "adapters", "cli", "research"],
+  local: ["stream", "device", "durable", "adapters", "cli", "research"],
   device: ["stream", "durable", "adapters", "cli", "research"],
   events: ["local", "device", "durable", "adapters", "cli", "research"],
   adapters: ["device", "durable", "cli", "research"],

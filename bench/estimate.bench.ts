@@ -3,7 +3,7 @@ import { jsCore } from "../src/core/js/index.js";
 import { makeTransition } from "../src/core/tables/transition.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { acceleratedEstimate } from "../src/local/acceleratedEm.js";
-import { aggregator } from "../src/local/aggregator.js";
+import { PaperAggregator } from "../src/local/paper/paperAggregator.js";
 import { reporter } from "../src/local/anyCoreReporter.js";
 import { estimate } from "../src/local/em.js";
 import { BINS, squareWave } from "../src/local/mechanisms.js";
@@ -16,7 +16,7 @@ const MAX = 1000;
 const MORE = 6_554;
 
 export async function* rows(): AsyncGenerator<Row> {
-  const device = reporter({ epsilon: 1, max: MAX, phase: "learn", unsafeSeed: "bench" });
+  const device = reporter({ variant: "paper", epsilon: 1, max: MAX, phase: "learn", unsafeSeed: "bench" });
   const skewed = Float64Array.from(
     { length: HOLDOUT + MORE },
     (_, i) => -20 * Math.log(((i * 7919) % HOLDOUT) / HOLDOUT + 1e-6),
@@ -24,7 +24,7 @@ export async function* rows(): AsyncGenerator<Row> {
   const reports = device.reportMany(skewed);
   yield await emRun(reports);
   const [wasm, js] = ([makeWasmCore().name, jsCore.name] as const).map((core) => {
-    const server = aggregator({ epsilon: 1, max: MAX, holdout: HOLDOUT + MORE, core });
+    const server = new PaperAggregator({ epsilon: 1, max: MAX, holdout: HOLDOUT + MORE, core });
     server.learn(reports.subarray(0, 8 * HOLDOUT));
     return server;
   });

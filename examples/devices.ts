@@ -27,12 +27,18 @@ const seconds = () => `${((performance.now() - started) / 1000).toFixed(1)} s`;
 
 const server = aggregator({ epsilon: EPSILON, max: MAX, holdout: HOLDOUT });
 // In the field each device has its own reporter; here one stands for all.
-const learning = reporter({ epsilon: EPSILON, max: MAX, phase: "learn" });
+const learning = reporter({ variant: "paper", epsilon: EPSILON, max: MAX, phase: "learn" });
 server.learn(learning.reportMany(values.subarray(0, HOLDOUT)));
 const theta = await server.threshold();
 console.log(`${seconds()}  learned θ = ${theta.toFixed(1)} from ${server.learned} reports`);
 
-const releasing = reporter({ epsilon: EPSILON, max: MAX, phase: "release", threshold: theta });
+const releasing = reporter({
+  variant: "paper",
+  epsilon: EPSILON,
+  max: MAX,
+  phase: "release",
+  threshold: theta,
+});
 const released = values.subarray(HOLDOUT);
 server.release(releasing.reportMany(released));
 console.log(`${seconds()}  took ${server.length} release-reports\n`);

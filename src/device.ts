@@ -6,7 +6,7 @@ import { Device, type DeviceOptions } from "./device/device.js";
 
 export type { BudgetOptions } from "./device/budget.js";
 export type { DeviceStatement, ReportOptions } from "./device/device.js";
-export type { Phase, Report } from "./local/report.js";
+export type { Report } from "./local/report.js";
 export type { Duration } from "./events/duration.js";
 export type { Device, DeviceOptions };
 

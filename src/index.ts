@@ -4,10 +4,12 @@ export { webTransform } from "./adapters/web.js";
 export { type Chunk, publishAll, type ValueSink } from "./adapters/iterate.js";
 export type { DurableStream, OpenStreamOptions } from "./durable/openStream.js";
 export { type DurableEvents, openStream, type Stored } from "./durable/openEvents.js";
+export type { DurableAggregator } from "./durable/durableAggregator.js";
+export type { DurablePaperAggregator } from "./durable/durablePaperAggregator.js";
 export {
-  type DurableAggregator,
   openAggregator,
   type OpenAggregatorOptions,
+  type OpenPaperAggregatorOptions,
 } from "./durable/openAggregator.js";
 export type { Hub, HubProgress, HubStats } from "./durable/hub.js";
 export { openHub } from "./durable/openHub.js";
@@ -69,22 +71,23 @@ export type { PerPerson } from "./events/people.js";
 export type { QuantileAnswer, ShareAnswer } from "./events/quantiles.js";
 export type { EventStatement } from "./events/statement.js";
 export type { Shares } from "./events/shares.js";
-export {
-  aggregator,
-  type Aggregator,
-  type Distribution,
-  type LocalRangeOptions,
-} from "./local/aggregator.js";
-export type { LocalQuantile, LocalShare, PercentileOptions } from "./local/percentiles.js";
-export type { AggregatorOptions, AggregatorTuning } from "./local/settings.js";
-export type { LocalAnswer } from "./local/answer.js";
+export { aggregator, type Aggregator, type DistributionQuery, type LocalTerms } from "./local/aggregator.js";
+export type { AggregatorOptions } from "./local/aggregatorOptions.js";
+export type { ClippedShare, LocalAnswer } from "./local/localAnswer.js";
+export type { DayQuantile, DayShare, LocalBin, LocalHistogram } from "./local/localDistribution.js";
+export type { LocalStatement } from "./local/localStatement.js";
 export type { RejectedCounts, ReportBatch } from "./local/intake.js";
 export type { Progress, RunOptions } from "./local/em.js";
-export type { DistributionOptions } from "./local/estimate.js";
 export type { Phase, Report } from "./local/report.js";
 export { reporter } from "./local/anyCoreReporter.js";
 export type { Reporter, ReporterOptions } from "./local/reporter.js";
-export type { LocalStage, LocalStatement } from "./local/statement.js";
+export type { DistributionOptions } from "./local/estimate.js";
+export type { LocalQuantile, LocalShare, PercentileOptions } from "./local/percentiles.js";
+export type { PaperAnswer } from "./local/paper/answer.js";
+export type { Distribution, PaperAggregator, PaperRangeOptions } from "./local/paper/paperAggregator.js";
+export type { PaperReporterOptions } from "./local/paper/paperReporter.js";
+export type { PaperOptions, PaperTuning, PaperVariant } from "./local/paper/settings.js";
+export type { PaperStage, PaperStatement } from "./local/paper/statement.js";
 export type { RangeAnswer } from "./stream/answer.js";
 export type { Hidden } from "./stream/hidden.js";
 export type { StreamOptions, Tuning } from "./stream/options.js";

@@ -3,9 +3,9 @@ import { checkChoice } from "./core/checks.js";
 import type { CoreChoice } from "./core/choose.js";
 import type { Reports } from "./core/core.js";
 import { reports } from "./core/js/reports.js";
-import { Reporter, type ReporterOptions } from "./local/reporter.js";
+import { dayReporter, type Reporter, type ReporterOptions } from "./local/reporter.js";
 
-export { packReport, type Phase, type Report, unpackReport } from "./local/report.js";
+export { packReport, type Report, unpackReport } from "./local/report.js";
 export type { CoreChoice, Reporter, ReporterOptions };
 
 function deviceCore(choice: CoreChoice = "auto"): Reports {
@@ -13,5 +13,5 @@ function deviceCore(choice: CoreChoice = "auto"): Reports {
   return reports;
 }
 
-/** A device's reporter: `reporter({ epsilon: 1, max: 500, phase: "learn" }).report(value)`. */
-export const reporter = (options: ReporterOptions): Reporter => new Reporter(options, deviceCore);
+/** A device's reporter: `reporter({ epsilon: 1, max: 500 }).report(value)`. */
+export const reporter = (options: ReporterOptions): Reporter => dayReporter(options, deviceCore);

@@ -38,15 +38,26 @@ export const ldp: Command = {
       max,
       ...(seed === undefined ? {} : { unsafeSeed: seed }),
     };
-    const server = aggregator({ epsilon, max, holdout, maxRange: Math.max(2, released), history: released });
+    const server = aggregator({
+      variant: "paper",
+      epsilon,
+      max,
+      holdout,
+      maxRange: Math.max(2, released),
+      history: released,
+    });
 
     const started = performance.now();
-    server.learn(reporter({ ...shared, phase: "learn" }).reportMany(values.subarray(0, holdout)));
+    server.learn(
+      reporter({ variant: "paper", ...shared, phase: "learn" }).reportMany(values.subarray(0, holdout)),
+    );
     const progress = new Progress("EM steps");
     const theta = await server.threshold({ onProgress: ({ updates }) => progress.show(updates) });
     progress.clear();
     server.release(
-      reporter({ ...shared, phase: "release", threshold: theta }).reportMany(values.subarray(holdout)),
+      reporter({ variant: "paper", ...shared, phase: "release", threshold: theta }).reportMany(
+        values.subarray(holdout),
+      ),
     );
     const seconds = (performance.now() - started) / 1000;
 

@@ -4,9 +4,9 @@
  */
 import type { Core } from "../../src/core/core.js";
 import { makeTransition } from "../../src/core/tables/transition.js";
-import { aggregator } from "../../src/local/aggregator.js";
+import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
 import { reporter } from "../../src/local/anyCoreReporter.js";
-import { makeChannel } from "../../src/local/channel.js";
+import { paperChannel } from "../../src/local/paper/paperChannel.js";
 import { acceleratedEstimate } from "../../src/local/acceleratedEm.js";
 import { likelihoods } from "../../src/local/em.js";
 import { BINS, hybrid } from "../../src/local/mechanisms.js";
@@ -57,14 +57,20 @@ export async function compareRules(
   const release = hybrid(releaseEpsilon);
   const lines: Choices[] = [];
   for (const epsilon of epsilons) {
-    const { mechanism } = makeChannel("learn", epsilon, stream.max);
+    const { mechanism } = paperChannel("learn", epsilon, stream.max);
     const { inside, outside } = cellProbabilities(mechanism);
     const transition = makeTransition(BINS, BINS, mechanism.width / BINS, inside, outside);
     const binCells = (mechanism.top + mechanism.width + 1) / BINS;
     const line: Choices = { "SW-W": [], default: [] };
     for (let run = 0; run < runs; run++) {
       const unsafeSeed = `compare ${stream.name} ${epsilon} ${run}`;
-      const reports = reporter({ epsilon, max: stream.max, phase: "learn", unsafeSeed }).reportMany(values);
+      const reports = reporter({
+        variant: "paper",
+        epsilon,
+        max: stream.max,
+        phase: "learn",
+        unsafeSeed,
+      }).reportMany(values);
       const counts = new Float64Array(BINS);
       for (let i = 0; i < holdout; i++) counts[Math.floor(unpackReport(reports, 8 * i)!.cell / binCells)]!++;
       const steps = (estimates: Float64Array, predicted: Float64Array) =>
@@ -79,7 +85,13 @@ export async function compareRules(
         if (run > 0) continue;
         // The long way, once: what an aggregator publishes for these reports.
         const tuning = { learnEpsilon: epsilon, ...RULES[rule] };
-        const server = aggregator({ epsilon: releaseEpsilon, max: stream.max, holdout, maxRange, tuning });
+        const server = new PaperAggregator({
+          epsilon: releaseEpsilon,
+          max: stream.max,
+          holdout,
+          maxRange,
+          tuning,
+        });
         server.learn(reports);
         if ((await server.threshold()) !== theta) throw new Error("compare: not the θ of the aggregator");
       }

@@ -16,8 +16,8 @@ import { parseArgs } from "node:util";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { aggregator } from "../../src/local/aggregator.js";
-import type { AggregatorTuning } from "../../src/local/settings.js";
+import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
+import type { PaperTuning } from "../../src/local/paper/settings.js";
 import { reporter } from "../../src/local/anyCoreReporter.js";
 import type { Mechanism } from "../../src/core/tables/sectors.js";
 import { hybrid, stochasticRounding } from "../../src/local/mechanisms.js";
@@ -32,7 +32,7 @@ const RANGE = 2 ** 20;
 const RELEASE_EPSILON = 1;
 const EPSILONS = [0.2, 0.6, 1, 1.6, 2];
 const QUERIES = 200;
-const METHODS: Record<string, AggregatorTuning> = {
+const METHODS: Record<string, PaperTuning> = {
   SW: { estimator: "ems", tail: "whole", objective: "paper" },
   "SW-W": { tail: "paper", objective: "paper" },
   default: {},
@@ -82,13 +82,13 @@ function expectedErrors(values: Float64Array): (theta: number, mechanism: Mechan
 
 /** Learns from `values` and gives the aggregator that knows θ. */
 async function learn(values: Float64Array, max: number, epsilon: number, method: string, seed: string) {
-  const server = aggregator({
+  const server = new PaperAggregator({
     epsilon: RELEASE_EPSILON,
     max,
     holdout: HOLDOUT,
     tuning: { learnEpsilon: epsilon, ...METHODS[method] },
   });
-  const device = reporter({ epsilon, max, phase: "learn", unsafeSeed: seed });
+  const device = reporter({ variant: "paper", epsilon, max, phase: "learn", unsafeSeed: seed });
   server.learn(device.reportMany(values));
   return { server, theta: await server.threshold() };
 }

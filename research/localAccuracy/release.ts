@@ -5,12 +5,12 @@
 import { type Random, Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import type { Core } from "../../src/core/core.js";
-import type { Aggregator } from "../../src/local/aggregator.js";
-import { type LocalAnswer, makeLocalAnswer } from "../../src/local/answer.js";
+import type { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
+import { type PaperAnswer, makePaperAnswer } from "../../src/local/paper/answer.js";
 import { estimateOf } from "../../src/local/moments.js";
 import { unpackReport } from "../../src/local/report.js";
 import { reporter } from "../../src/local/anyCoreReporter.js";
-import { makeChannel } from "../../src/local/channel.js";
+import { paperChannel } from "../../src/local/paper/paperChannel.js";
 
 /** Running sums: entry i is the sum of the first i numbers. */
 export function running(values: Float64Array): Float64Array {
@@ -25,12 +25,12 @@ const CHECKED = 1000;
 /** Gives a maker of releases: every seed answers ranges with other noise. */
 export function releaser(
   core: Core,
-  server: Aggregator,
+  server: PaperAggregator,
   values: Float64Array,
   { epsilon, max }: { epsilon: number; max: number },
-): (seed: string) => (from: number, to: number) => LocalAnswer {
+): (seed: string) => (from: number, to: number) => PaperAnswer {
   const { threshold: theta, noise, expectedClipping } = server.statement();
-  const { mechanism, quantiser } = makeChannel("release", epsilon, theta!);
+  const { mechanism, quantiser } = paperChannel("release", epsilon, theta!);
   const worth = cellValues(mechanism.cells, (cell) => estimateOf(mechanism, cell) * theta!);
   const cells = new Uint32Array(values.length);
   const release = (random: Random): Float64Array => {
@@ -40,7 +40,14 @@ export function releaser(
     return sums;
   };
   // A reporter's own reports must be worth what the aggregator publishes for them.
-  const device = reporter({ epsilon, max, phase: "release", threshold: theta!, unsafeSeed: "check" });
+  const device = reporter({
+    variant: "paper",
+    epsilon,
+    max,
+    phase: "release",
+    threshold: theta!,
+    unsafeSeed: "check",
+  });
   const reports = device.reportMany(values.subarray(0, CHECKED));
   const published = server.release(reports);
   const drift = published.reduce(
@@ -51,7 +58,7 @@ export function releaser(
   return (seed) => {
     const sums = release(subStream(unsafeKey(seed), Stage.reports, 1, 0));
     return (from, to) =>
-      makeLocalAnswer(
+      makePaperAnswer(
         sums[to]! - sums[from]!,
         to - from,
         noise! * Math.sqrt(to - from),

@@ -1,8 +1,8 @@
 /** ToPL's two halves, devices and their server: random calls, each on both cores. */
 import {
-  type Aggregator,
+  type PaperAggregator,
   aggregator,
-  type AggregatorOptions,
+  type PaperVariant,
   type Reporter,
   reporter,
 } from "../../src/index.js";
@@ -22,7 +22,7 @@ interface Setting {
   readonly epsilon: number;
   readonly max: number;
   readonly unsafeSeed: string;
-  readonly servers: Two<Aggregator>;
+  readonly servers: Two<PaperAggregator>;
   devices: Two<Reporter>;
   /** Once learned. */
   theta: number | undefined;
@@ -43,8 +43,8 @@ function randomSetting(dice: Dice, holdout: number): Setting {
   const epsilon = dice.pick([1, 0.3, dice.scaled(0.01, 8)]);
   const max = dice.pick([1, 500, dice.scaled(0.01, 1e6), dice.pick([1e-250, 1e250])]);
   const unsafeSeed = String(dice.word());
-  const options: AggregatorOptions = {
-    ...{ epsilon, max, holdout },
+  const options: PaperVariant = {
+    ...{ variant: "paper" as const, epsilon, max, holdout },
     maxRange: Math.ceil(dice.scaled(1, 2 ** 20)),
     tuning: {
       estimator: dice.pick(["em", "ems"]),
@@ -56,7 +56,7 @@ function randomSetting(dice: Dice, holdout: number): Setting {
   return {
     ...{ epsilon, max, unsafeSeed, theta: undefined },
     servers: twice((core) => aggregator({ ...options, core })),
-    devices: twice((core) => reporter({ epsilon, max, phase: "learn", unsafeSeed, core })),
+    devices: twice((core) => reporter({ variant: "paper", epsilon, max, phase: "learn", unsafeSeed, core })),
   };
 }
 
@@ -70,7 +70,7 @@ async function learn(setting: Setting, left: number, tally: Tally): Promise<numb
   compare("threshold", theta, other, tally);
   setting.theta = theta;
   setting.devices = twice((core) =>
-    reporter({ epsilon, max, phase: "release", threshold: theta, unsafeSeed, core }),
+    reporter({ variant: "paper", epsilon, max, phase: "release", threshold: theta, unsafeSeed, core }),
   );
   return 2;
 }
@@ -78,7 +78,7 @@ async function learn(setting: Setting, left: number, tally: Tally): Promise<numb
 /** @returns calls made: a batch of reports is one, and its way into the servers another */
 function callOnce(dice: Dice, setting: Setting, left: number, tally: Tally): number {
   const { servers, devices, max, theta } = setting;
-  const each = (name: string, call: (server: Aggregator, device: Reporter) => unknown) => {
+  const each = (name: string, call: (server: PaperAggregator, device: Reporter) => unknown) => {
     const [a, b] = [0, 1].map((i) => outcome(() => call(servers[i]!, devices[i]!)));
     return compare(name, a, b, tally);
   };

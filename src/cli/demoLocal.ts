@@ -1,5 +1,5 @@
 /** The second screen of brume demo: ToPL, the same values as devices that report for themselves. */
-import { type Aggregator, aggregator } from "../local/aggregator.js";
+import { PaperAggregator } from "../local/paper/paperAggregator.js";
 import { reporter } from "../local/anyCoreReporter.js";
 import { bold } from "./colour.js";
 import { HOLDOUT, sumOf } from "./demoCentral.js";
@@ -31,12 +31,14 @@ export interface Local {
 }
 
 /** The server of the demo after all reports. In the field each device has a reporter of its own; here one stands for all. */
-export async function demoServer(values: Float64Array, epsilon: number): Promise<Aggregator> {
+export async function demoServer(values: Float64Array, epsilon: number): Promise<PaperAggregator> {
   const common = { epsilon, max: EXAMPLE.max };
-  const server = aggregator({ ...common, holdout: HOLDOUT });
-  server.learn(reporter({ ...common, phase: "learn" }).reportMany(values.subarray(0, HOLDOUT)));
+  const server = new PaperAggregator({ ...common, holdout: HOLDOUT });
+  server.learn(
+    reporter({ variant: "paper", ...common, phase: "learn" }).reportMany(values.subarray(0, HOLDOUT)),
+  );
   const threshold = await server.threshold();
-  const releasing = reporter({ ...common, phase: "release", threshold });
+  const releasing = reporter({ variant: "paper", ...common, phase: "release", threshold });
   server.release(releasing.reportMany(values.subarray(HOLDOUT)));
   return server;
 }

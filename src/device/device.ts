@@ -9,12 +9,12 @@
 import { checkText, checkValue, ownOptions } from "../core/checks.js";
 import { reports } from "../core/js/reports.js";
 import { type Duration, parseDuration } from "../events/duration.js";
-import { packReport, type Phase, type Report, unpackReport } from "../local/report.js";
-import { Reporter } from "../local/reporter.js";
+import { packReport, type Report, unpackReport } from "../local/report.js";
+import { dayReporter, type Reporter } from "../local/reporter.js";
 import { type BudgetOptions, type Limits, limitsOf, originsOf, promiseOf, reportsLeft } from "./budget.js";
 import { Database } from "./database.js";
 import { Outbox } from "./outbox.js";
-import { checkTerms, fetchTerms, type Terms } from "./terms.js";
+import { fetchTerms, type Terms } from "./terms.js";
 
 export interface DeviceOptions {
   /** Which budget of this origin, in its storage. Devices of one name share budget, remembered reports and outbox. */
@@ -33,16 +33,15 @@ export interface DeviceOptions {
   readonly budget: BudgetOptions;
   /** Where reports are posted to. */
   readonly url: string;
-  /** Address that tells which reports are wanted: { "phase": "learn" } or { "phase": "release", "threshold": 62.5 }. */
+  /** Address that tells θ of the day: { "threshold": 62.5 }. */
   readonly terms?: string;
-  /** Instead of `terms`: what `reporter` takes. */
-  readonly phase?: Phase;
+  /** Instead of `terms`: θ, as `reporter` takes it. Default: `max`. */
   readonly threshold?: number;
   /** How long a report waits for others, so that they are sent together. Default "1s". */
   readonly wait?: Duration;
 }
 
-const OPTIONS = ["name", "epsilon", "max", "budget", "url", "terms", "phase", "threshold", "wait", "origins"];
+const OPTIONS = ["name", "epsilon", "max", "budget", "url", "terms", "threshold", "wait", "origins"];
 
 export interface ReportOptions {
   /**
@@ -89,7 +88,7 @@ export class Device {
   constructor(options: DeviceOptions) {
     checkPlatform();
     const own = ownOptions("device", options, OPTIONS);
-    const { epsilon, max, terms, phase, threshold } = own;
+    const { epsilon, max, terms, threshold } = own;
     const name = checkText("name", own.name);
     if (name.length === 0 || name.length > MOST_NAME)
       throw new RangeError(`name: expected 1 to ${MOST_NAME} characters, got ${name.length}`);
@@ -97,13 +96,13 @@ export class Device {
     this.#limits = limitsOf(own.budget);
     this.#origins = originsOf(own.origins, location.origin);
     const wait = parseDuration("wait", own.wait ?? "1s", 0);
-    if (terms !== undefined && (phase !== undefined || threshold !== undefined))
-      throw new TypeError("terms: expected either terms or phase and threshold, got both");
-    this.#terms = terms === undefined ? { ...checkTerms({ phase, threshold }) } : checkText("terms", terms);
+    if (terms !== undefined && threshold !== undefined)
+      throw new TypeError("terms: expected either terms or threshold, got both");
+    this.#terms = terms === undefined ? { threshold: threshold ?? max } : checkText("terms", terms);
     this.#epsilon = epsilon;
     this.#max = max;
     // Checks ε, max and θ now: a page with a wrong one must not fail at the first value.
-    this.#reporter = this.#make(typeof this.#terms === "string" ? { phase: "learn" } : this.#terms);
+    this.#reporter = this.#make(typeof this.#terms === "string" ? { threshold: max } : this.#terms);
     this.#database = Database.open(name);
     this.#database.catch(() => undefined); // every call that needs it says so
     this.#outbox = new Outbox(name, url, wait, this.#database);
@@ -171,14 +170,13 @@ export class Device {
   /** The reporter for what is wanted now; made anew only when that changed. */
   async #current(): Promise<Reporter> {
     const terms = typeof this.#terms === "string" ? await fetchTerms(this.#terms) : this.#terms;
-    const { phase, threshold } = this.#reporter.terms;
-    if (terms.phase !== phase || terms.threshold !== threshold) this.#reporter = this.#make(terms);
+    if (terms.threshold !== this.#reporter.terms.threshold) this.#reporter = this.#make(terms);
     return this.#reporter.reporter;
   }
 
   #make(terms: Terms): { readonly terms: Terms; readonly reporter: Reporter } {
     const options = { epsilon: this.#epsilon, max: this.#max, ...terms };
-    return { terms, reporter: new Reporter(options, () => reports) };
+    return { terms, reporter: dayReporter(options, () => reports) };
   }
 }
 

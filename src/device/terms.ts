@@ -1,19 +1,16 @@
-/** What the server asks for at present: the phase, and θ when releasing. It comes from a stranger, so all of it is bounded. */
+/** What the server asks for at present: θ of the day. It comes from a stranger, so all of it is bounded. */
 import { shown } from "../core/checks.js";
-import { type Phase, PHASES } from "../local/report.js";
 
-/** Which reports are wanted. The reporter checks θ itself. */
+/** Which reports are wanted. The reporter checks θ itself: one of the public thresholds. */
 export interface Terms {
-  readonly phase: Phase;
-  /** For "release" only. */
-  readonly threshold?: number;
+  readonly threshold: number;
 }
 
 /** Bytes of an answer that are read. */
 const MOST_BYTES = 1024;
 const PATIENCE = 30_000;
 
-/** @param url answers GET with JSON: { "phase": "learn" } or { "phase": "release", "threshold": 62.5 } */
+/** @param url answers GET with JSON: { "threshold": 62.5 } */
 export async function fetchTerms(url: string): Promise<Terms> {
   let answer: unknown;
   try {
@@ -26,7 +23,7 @@ export async function fetchTerms(url: string): Promise<Terms> {
     answer = JSON.parse(await shortText(response));
   } catch (cause) {
     throw new Error(
-      "terms: expected the server's phase, got no answer of that kind; nothing was spent, report again later",
+      "terms: expected the server's threshold, got no answer of that kind; nothing was spent, report again later",
       {
         cause,
       },
@@ -37,17 +34,13 @@ export async function fetchTerms(url: string): Promise<Terms> {
 
 /** Own properties only. */
 export function checkTerms(answer: unknown): Terms {
-  const field = (name: string): unknown =>
-    typeof answer === "object" && answer !== null && Object.hasOwn(answer, name)
-      ? (answer as Record<string, unknown>)[name]
+  const threshold: unknown =
+    typeof answer === "object" && answer !== null && Object.hasOwn(answer, "threshold")
+      ? (answer as Terms).threshold
       : undefined;
-  const [phase, threshold] = [field("phase"), field("threshold")];
-  const known = PHASES.find((name) => name === phase);
-  if (known === undefined)
-    throw new TypeError(
-      `terms: expected a phase "learn" or "release", got ${shown(phase)}; nothing was spent`,
-    );
-  return known === "learn" ? { phase: known } : { phase: known, threshold: threshold as number };
+  if (typeof threshold !== "number")
+    throw new TypeError(`terms: expected a number as threshold, got ${shown(threshold)}; nothing was spent`);
+  return { threshold };
 }
 
 async function shortText(response: Response): Promise<string> {

@@ -39,8 +39,11 @@ export type Metric = StreamMetric | HistogramMetric;
 export interface HubSection {
   /** Unique in its hub. Public. */
   readonly name: string;
-  /** Takes a report of 8 bytes, which is stored. After a restart, reports that its stored state lacks come again. */
-  take(report: Uint8Array): void;
+  /**
+   * Takes a report of 8 bytes, which is stored. After a restart, reports that its stored state lacks come again.
+   * @param at when it was stored, in milliseconds since 1970
+   */
+  take(report: Uint8Array, at: number): void;
   /** The state of this moment. */
   save(): Uint8Array;
   /** Resumes from what `save` gave, or begins anew if the store has nothing. After a failure of the store it comes again. */

@@ -406,7 +406,7 @@ export class HubState {
     row.forEach((record) => {
       const { kind, metric, hash, more } = record;
       if (kind === Kind.request) this.#requests.add(hash.slice(), more.slice(0, 4), row.time);
-      else if (kind === Kind.report) this.#takeReport(metric, hash, position);
+      else if (kind === Kind.report) this.#takeReport(metric, hash, position, row.time);
       else this.#numbered.get(metric)?.takeEvent(record, position, live);
     });
     const closed: ClosedSpan[] = [];
@@ -420,10 +420,10 @@ export class HubState {
     return closed;
   }
 
-  #takeReport(number: number, words: Uint32Array, position: number): void {
+  #takeReport(number: number, words: Uint32Array, position: number, at: number): void {
     const held = this.#sections.get(this.#catalogue.sectionName(number) ?? "");
     if (held === undefined || this.journal.covers(held.section) >= position) return;
-    held.own.take(new Uint8Array(words.slice(0, 2).buffer));
+    held.own.take(new Uint8Array(words.slice(0, 2).buffer), at);
   }
 
   /** Draws the noise of the running day, one key at a time, while nobody waits. */

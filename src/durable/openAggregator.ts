@@ -1,172 +1,79 @@
-/**
- * An aggregator of a store: a restart keeps its learn-reports, θ and its release-reports. A report is acknowledged, a number
- * published and θ told after the state behind them is stored, as for streams (openStream.ts).
- */
+/** Opens an aggregator of a store: continues its newest snapshot, or begins it. */
 import { checkInteger, checkText, ownOptions } from "../core/checks.js";
 import { given } from "../core/given.js";
-import { Snapshots } from "../events/snapshots.js";
-import { Aggregator, type Distribution, type LocalRangeOptions } from "../local/aggregator.js";
-import type { LocalAnswer } from "../local/answer.js";
-import type { RunOptions } from "../local/em.js";
-import type { DistributionOptions } from "../local/estimate.js";
-import type { RejectedCounts, ReportBatch } from "../local/intake.js";
-import type { LocalQuantile, LocalShare, PercentileOptions } from "../local/percentiles.js";
-import { AGGREGATOR_OPTIONS, type AggregatorOptions, settingsOf } from "../local/settings.js";
-import type { LocalStatement } from "../local/statement.js";
-import { snapshotKey, type StreamCipher } from "../stream/sealing.js";
+import { Aggregator } from "../local/aggregator.js";
+import { AGGREGATOR_OPTIONS, type AggregatorOptions, refuseFormer } from "../local/aggregatorOptions.js";
+import { PaperAggregator } from "../local/paper/paperAggregator.js";
+import { isPaper, PAPER_OPTIONS, type PaperOptions, type PaperVariant } from "../local/paper/settings.js";
+import { snapshotKey } from "../stream/sealing.js";
 import { openSnapshot, type Parameters } from "../stream/snapshot.js";
+import { charge } from "./budget.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { Committer } from "./committer.js";
-import { Durable, type Sealed } from "./durable.js";
-import { charge } from "./budget.js";
+import { aggregatorParameters, DurableAggregator } from "./durableAggregator.js";
+import { DurablePaperAggregator, paperParameters } from "./durablePaperAggregator.js";
+import type { Release } from "./odometer.js";
 import type { Stored } from "./openEvents.js";
+import { SealedAggregator } from "./sealedAggregator.js";
 
 export interface OpenAggregatorOptions extends AggregatorOptions, Stored {}
+export interface OpenPaperAggregatorOptions extends PaperVariant, Stored {}
 
-/** Opens an aggregator of a store: continues its newest snapshot, or begins it. */
-export async function openAggregator(asked: OpenAggregatorOptions): Promise<DurableAggregator> {
-  const own = ownOptions("openAggregator", asked, [
-    ...AGGREGATOR_OPTIONS,
-    ...["name", "store", "key", "atLeast", "budget"],
-  ]);
-  const { name, atLeast = 0, budget } = own;
-  checkText("name", name);
-  checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
+const STORED = ["name", "store", "key", "atLeast", "budget"];
+
+export function openAggregator(asked: OpenPaperAggregatorOptions): Promise<DurablePaperAggregator>;
+export function openAggregator(asked: OpenAggregatorOptions): Promise<DurableAggregator>;
+export async function openAggregator(
+  asked: OpenAggregatorOptions | OpenPaperAggregatorOptions,
+): Promise<DurableAggregator | DurablePaperAggregator> {
+  if (isPaper(asked)) {
+    const own = ownOptions("openAggregator", asked, [...PAPER_OPTIONS, ...STORED]);
+    const options = given(own, PAPER_OPTIONS) as PaperOptions;
+    const make = (state: Uint8Array | undefined): PaperAggregator =>
+      state === undefined ? new PaperAggregator(options) : PaperAggregator.resume(options, state);
+    const parameters = paperParameters(checkText("name", own.name), options);
+    const opened = await open(own, parameters, make, (aggregator) => aggregator.state);
+    return new DurablePaperAggregator(...opened);
+  }
+  refuseFormer("openAggregator", asked);
+  const own = ownOptions("openAggregator", asked, [...AGGREGATOR_OPTIONS, ...STORED]);
   const options = given(own, AGGREGATOR_OPTIONS) as AggregatorOptions;
-  const parameters = parametersOf(name, options);
-  const store = new CheckedStore(own.store);
-  const key = await snapshotKey(own.key);
+  const make = (state: Uint8Array | undefined): Aggregator => {
+    const aggregator = new Aggregator(options);
+    if (state !== undefined) aggregator.merge(state);
+    return aggregator;
+  };
+  const parameters = aggregatorParameters(checkText("name", own.name), options);
+  return new DurableAggregator(...(await open(own, parameters, make, (aggregator) => aggregator.tally())));
+}
+
+/**
+ * @param make an aggregator, from a state or from nothing
+ * @param stateOf what `make` takes
+ */
+async function open<A extends { statement(): Release }>(
+  { name, store: where, key: secret, atLeast = 0, budget }: Stored,
+  parameters: Parameters,
+  make: (state: Uint8Array | undefined) => A,
+  stateOf: (aggregator: A) => Uint8Array,
+) {
+  checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
+  const store = new CheckedStore(where);
+  const key = await snapshotKey(secret);
   const found = await store.get(name, atLeast);
   try {
     const opened = found && (await openSnapshot(found.bytes, key, parameters));
-    const aggregator =
-      opened === undefined ? new Aggregator(options) : Aggregator.resume(options, opened.state.blob());
-    const sealed = new SealedAggregator(aggregator, parameters);
+    const aggregator = make(opened?.state.blob());
+    const sealed = new SealedAggregator(aggregator, parameters, () => stateOf(aggregator));
     if (opened !== undefined) {
       checkSequence(name, found!.sequence, opened.sequence);
       sealed.snapshots.resume(opened.sequence, opened.salt);
     }
     await charge(budget, name, aggregator.statement(), found === undefined);
     const cipher = await sealed.snapshots.cipher(key);
-    return new DurableAggregator(sealed, store, new Committer(store), cipher, name);
+    return [sealed, store, new Committer(store), cipher, name] as const;
   } catch (reason) {
     await store.giveBack(name);
     throw reason;
-  }
-}
-
-/** Every setting that answers depend on. θ is not one of them: a snapshot has its own. */
-function parametersOf(name: string, options: AggregatorOptions): Parameters {
-  const { threshold, ...settings } = settingsOf(options);
-  const shown = Object.entries(settings).map(([setting, value]) => [setting, String(value)]);
-  return { kind: "aggregator", name, ...(Object.fromEntries(shown) as Parameters) };
-}
-
-/** An aggregator as the part that stores it sees it. */
-class SealedAggregator implements Sealed {
-  readonly aggregator: Aggregator;
-  readonly snapshots: Snapshots;
-
-  constructor(aggregator: Aggregator, parameters: Parameters) {
-    this.aggregator = aggregator;
-    this.snapshots = new Snapshots(
-      () => parameters,
-      (writer) => writer.blob(aggregator.state),
-    );
-  }
-
-  get sequence(): number {
-    return this.snapshots.sequence;
-  }
-
-  seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
-    return this.snapshots.seal(cipher);
-  }
-}
-
-/** What `openAggregator` gives: the methods of an aggregator, whose answers come after its state is stored. */
-export class DurableAggregator extends Durable<SealedAggregator> {
-  /** Learn-reports counted so far. */
-  get learned(): number {
-    return this.stream.aggregator.learned;
-  }
-
-  /** Values published so far. */
-  get length(): number {
-    return this.stream.aggregator.length;
-  }
-
-  /** Release-reports counted so far, merged ones included. */
-  get released(): number {
-    return this.stream.aggregator.released;
-  }
-
-  /** Reports rejected so far, by reason. */
-  get rejected(): Readonly<RejectedCounts> {
-    return this.stream.aggregator.rejected;
-  }
-
-  /** Takes learn-reports; resolves when they are stored. */
-  learn(batch: ReportBatch): Promise<number> {
-    return this.#ask((aggregator) => aggregator.learn(batch), true);
-  }
-
-  /** Takes release-reports, stores them, and publishes a value for each. */
-  release(batch: ReportBatch): Promise<Float64Array> {
-    return this.#ask((aggregator) => aggregator.release(batch), true);
-  }
-
-  /** Adds the tally of another aggregator; resolves when it is stored. */
-  merge(other: Aggregator | DurableAggregator | Uint8Array): Promise<void> {
-    const tally = other instanceof DurableAggregator ? other.stream.aggregator : other;
-    return this.#ask((aggregator) => aggregator.merge(tally), true);
-  }
-
-  /** All that was counted and stored, for the `merge` of others. */
-  tally(): Promise<Uint8Array> {
-    return this.#ask((aggregator) => aggregator.tally());
-  }
-
-  /** θ. It is stored before it is told: every restart has the same one. */
-  async threshold(run?: RunOptions): Promise<number> {
-    const theta = await this.stream.aggregator.threshold(run);
-    return this.#ask(() => theta, true);
-  }
-
-  async distribution(options?: DistributionOptions): Promise<Distribution> {
-    return this.#stored(await this.stream.aggregator.distribution(options));
-  }
-
-  async quantile(p: number, options?: PercentileOptions): Promise<LocalQuantile> {
-    return this.#stored(await this.stream.aggregator.quantile(p, options));
-  }
-
-  async cdf(x: number, options?: PercentileOptions): Promise<LocalShare> {
-    return this.#stored(await this.stream.aggregator.cdf(x, options));
-  }
-
-  range(from: number, to: number, options?: LocalRangeOptions): Promise<LocalAnswer> {
-    return this.#ask((aggregator) => aggregator.range(from, to, options));
-  }
-
-  total(options?: LocalRangeOptions): Promise<LocalAnswer> {
-    return this.#ask((aggregator) => aggregator.total(options));
-  }
-
-  statement(): Promise<LocalStatement> {
-    return this.#ask((aggregator) => aggregator.statement());
-  }
-
-  explain(): Promise<string> {
-    return this.#ask((aggregator) => aggregator.explain());
-  }
-
-  #ask<A>(ask: (aggregator: Aggregator) => A, changes = false): Promise<A> {
-    return this.answer(({ aggregator }) => ask(aggregator), changes);
-  }
-
-  /** Gives an answer once the reports behind it are stored. */
-  #stored<A>(answer: A): Promise<A> {
-    return this.#ask(() => answer);
   }
 }

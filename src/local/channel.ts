@@ -1,31 +1,29 @@
 /**
- * What a device and its server agree on before the first report: phase, ε and bound give the mechanism, the grid and how
- * a value becomes an input. A device trusts nobody: all of it is bounded here, before it is used.
+ * What a device and its server agree on before the first report: ε and bound give the mechanism, the grid and how a value becomes
+ * an input. A device trusts nobody: all of it is bounded here, before it is used.
  */
 import { checkNumber } from "../core/checks.js";
 import type { Mechanism, Quantiser } from "../core/tables/sectors.js";
-import { hybrid, squareWave } from "./mechanisms.js";
+import { dayWindow } from "./mechanisms.js";
 import { gridOf, type Phase } from "./report.js";
 
-/** How a phase turns values into cells: the same on a device and on the server. */
+/** How values become cells: the same on a device and on the server. */
 export interface Channel {
+  /** Of the paper's variant alone. */
+  readonly phase?: Phase;
   readonly mechanism: Mechanism;
   readonly quantiser: Quantiser;
   readonly grid: number;
 }
 
 /**
- * Learning puts value v into cell ⌊v·2²⁰/max⌋; releasing takes the nearest multiple of θ/2²⁰, off by θ/2²¹ at most.
- * @param bound `max` when learning, θ when releasing; both are checked, so 2²⁰/bound is finite
+ * A day's reports: value v is input ⌊v·2²⁰/θ⌋ of the window mechanism.
+ * @param theta one of the public thresholds, so 2²⁰/θ is finite
  */
-export function makeChannel(phase: Phase, epsilon: number, bound: number): Channel {
-  const grid = gridOf(phase, epsilon, bound);
-  if (phase === "learn") {
-    const mechanism = squareWave(epsilon);
-    return { mechanism, grid, quantiser: { scale: (mechanism.top + 1) / bound, shift: 0 } };
-  }
-  const mechanism = hybrid(epsilon);
-  return { mechanism, grid, quantiser: { scale: mechanism.top / bound, shift: 0.5 } };
+export function makeChannel(epsilon: number, theta: number): Channel {
+  const mechanism = dayWindow(epsilon);
+  const quantiser = { scale: (mechanism.top + 1) / theta, shift: 0 };
+  return { mechanism, quantiser, grid: gridOf(undefined, epsilon, theta) };
 }
 
 /**

@@ -1,16 +1,15 @@
-/** From a histogram of learn-reports to the distribution of the values and the best θ: EM, then what the tail may be. */
+/** From a histogram of window reports to the distribution of the values and the best θ: EM, then what the tail may be. */
 import type { SquareWave } from "../core/core.js";
 import { predictor } from "../core/js/squareWave.js";
 import type { Mechanism } from "../core/tables/sectors.js";
 import { makeTransition } from "../core/tables/transition.js";
 import { acceleratedEstimate } from "./acceleratedEm.js";
 import { type Estimate, estimate, likelihoods, pauses, type RunOptions } from "./em.js";
-import { BINS, hybrid } from "./mechanisms.js";
+import { BINS } from "./mechanisms.js";
 import { cellProbabilities } from "./moments.js";
 import type { ReportHistogram } from "./percentiles.js";
-import type { LocalSettings } from "./settings.js";
 import { resolutionOf } from "./tails.js";
-import { chooseThreshold, type ThresholdChoice } from "./threshold.js";
+import { chooseThreshold, type Objective, type Tail, type ThresholdChoice } from "./threshold.js";
 
 export interface DistributionOptions extends RunOptions {
   /** An earlier distribution of the same stream, to start from when more reports came: fewer updates. */
@@ -38,19 +37,31 @@ export interface Estimated {
   readonly histogram: ReportHistogram;
 }
 
+/** How the distribution is estimated, and what θ is to serve. */
+export interface EstimateSettings {
+  readonly estimator: "em" | "ems";
+  readonly tail: Tail;
+  readonly objective: Objective;
+  /** Reports that an answer is expected to span, r. */
+  readonly maxRange: number;
+}
+
 /**
- * @param counts learn-reports per output bin
+ * @param counts reports per output bin
+ * @param mechanism that made them: a window alone
+ * @param release the mechanism of the reports that θ is for
  * @param from an earlier estimate to start EM from; without one the result depends on the counts alone
  */
 export async function estimateFrom(
   core: SquareWave,
   counts: Float64Array,
   mechanism: Mechanism,
-  settings: LocalSettings,
+  release: Mechanism,
+  settings: EstimateSettings,
   run: RunOptions,
   from?: Float64Array,
 ): Promise<Estimated> {
-  const { epsilon, estimator } = settings;
+  const { estimator } = settings;
   const { inside, outside } = cellProbabilities(mechanism);
   const transition = makeTransition(BINS, BINS, mechanism.width / BINS, inside, outside);
   const steps = (estimates: Float64Array, predicted: Float64Array) =>
@@ -66,7 +77,7 @@ export async function estimateFrom(
     logLikelihood: likelihoods(transition, counts),
   };
   const pause = pauses(run);
-  const choice = await chooseThreshold(evidence, settings, hybrid(epsilon), () => pause());
+  const choice = await chooseThreshold(evidence, settings, release, () => pause());
   const predicted = predictor(transition)(found.shares);
   return { found, choice, histogram: { mechanism, counts, predicted } };
 }

@@ -1,4 +1,4 @@
-/** The server's door: reads reports of one phase and grid, one by one, and says of each whether it is taken or why not. */
+/** Validates a batch of reports against the grids that are wanted, and counts rejections by reason. */
 import { header, type Phase, type Report, REPORT_BYTES, unpackReport, VERSION } from "./report.js";
 
 /** Why a report was rejected. */
@@ -7,8 +7,10 @@ export interface RejectedCounts {
   malformed: number;
   /** Another version of the protocol. */
   version: number;
-  /** A phase that is not being taken. */
+  /** A phase that is not being taken, or a variant. */
   phase: number;
+  /** Made for the θ of a day before yesterday. */
+  stale: number;
   /** Made for another ε, max or θ. */
   grid: number;
   /** Not a cell of the grid. */
@@ -21,6 +23,7 @@ export const noRejections = (): RejectedCounts => ({
   malformed: 0,
   version: 0,
   phase: 0,
+  stale: 0,
   grid: 0,
   cell: 0,
   late: 0,
@@ -38,16 +41,17 @@ export function addRejections(
 /** Objects, packed reports of 8 bytes, or one array of packed reports end to end. */
 export type ReportBatch = Iterable<Report | Uint8Array> | Uint8Array;
 
-/** What a phase takes. */
+/** One kind of report that is taken. */
 export interface Wanted {
-  readonly phase: Phase;
+  /** Of the paper's variant alone. */
+  readonly phase?: Phase;
   readonly grid: number;
   readonly cells: number;
 }
 
-/** What a batch holds: cells of the reports that are as wanted, in order, and how many others there are. */
+/** What a batch holds: for each kind that is wanted the cells of its reports, in order, and how many others there are. */
 export interface Intake {
-  readonly cells: Uint32Array;
+  readonly cells: readonly Uint32Array[];
   readonly rejected: RejectedCounts;
 }
 
@@ -57,13 +61,26 @@ export const BATCH_LIMIT = 2 ** 24;
 /**
  * Reads a whole batch and changes nothing, so an iterable that throws on the way has no effect. Getters, iterators and
  * Proxies of the caller run here and nowhere else.
- * @param wanted `undefined`: no report is taken at present
+ * @param wanted all of one phase; none: no report is taken at present
+ * @param stale grids that were wanted once
  */
-export function readReports(batch: ReportBatch, wanted: Wanted | undefined): Intake {
+export function readReports(
+  batch: ReportBatch,
+  wanted: readonly Wanted[],
+  stale: ReadonlySet<number> = NONE,
+): Intake {
   const rejected = noRejections();
-  const taken = isBytes(batch) ? fromBytes(batch, wanted, rejected) : fromItems(batch, wanted, rejected);
-  return { cells: taken, rejected };
+  const judged = (report: unknown) => judge(report, wanted, stale);
+  const cells = isBytes(batch)
+    ? fromBytes(batch, wanted, judged, rejected)
+    : fromItems(batch, wanted, judged, rejected);
+  return { cells, rejected };
 }
+
+const NONE: ReadonlySet<number> = new Set();
+
+/** The kind that a report is of, and its cell; or what is wrong with it. */
+type Verdict = readonly [kind: number, cell: number] | keyof RejectedCounts;
 
 /** A real Uint8Array: a Proxy of one is not. */
 const isBytes = (value: unknown): value is Uint8Array =>
@@ -73,44 +90,51 @@ const isBytes = (value: unknown): value is Uint8Array =>
  * Reports end to end. One that has the right first byte and grid needs no more than a look at its cell. They are copied
  * first: no other thread changes them after the check, and a false `length` on the array has no effect.
  */
-function fromBytes(given: Uint8Array, wanted: Wanted | undefined, rejected: RejectedCounts): Uint32Array {
+function fromBytes(
+  given: Uint8Array,
+  wanted: readonly Wanted[],
+  judged: (report: unknown) => Verdict,
+  rejected: RejectedCounts,
+): Uint32Array[] {
   const bytes = new Uint8Array(given);
   checkCount(bytes.length / REPORT_BYTES);
   const view = new DataView(bytes.buffer);
   const whole = Math.floor(bytes.length / REPORT_BYTES);
-  const head = wanted ? header(VERSION, wanted.phase) : -1;
-  const cells = new Uint32Array(whole);
-  let taken = 0;
+  const head = wanted[0] === undefined ? -1 : header(VERSION, wanted[0].phase);
+  const cells = wanted.map(() => new Uint32Array(whole));
+  const taken = wanted.map(() => 0);
   for (let i = 0, at = 0; i < whole; i++, at += REPORT_BYTES) {
     const first = view.getUint32(at, true);
-    if (
-      (first & 0xff) === head &&
-      view.getUint32(at + 4, true) === wanted!.grid &&
-      first >>> 8 < wanted!.cells
-    )
-      cells[taken++] = first >>> 8;
-    else rejected[judge(unpackReport(bytes, at), wanted) as keyof RejectedCounts]++;
+    let kind = -1;
+    if ((first & 0xff) === head) {
+      const grid = view.getUint32(at + 4, true);
+      for (let k = 0; k < wanted.length; k++)
+        if (grid === wanted[k]!.grid && first >>> 8 < wanted[k]!.cells) kind = k;
+    }
+    if (kind >= 0) cells[kind]![taken[kind]!++] = first >>> 8;
+    else rejected[judged(unpackReport(bytes, at)) as keyof RejectedCounts]++;
   }
   if (bytes.length % REPORT_BYTES !== 0) rejected.malformed++; // cut short
-  return cells.subarray(0, taken);
+  return cells.map((one, k) => one.subarray(0, taken[k]));
 }
 
 function fromItems(
   batch: Iterable<unknown>,
-  wanted: Wanted | undefined,
+  wanted: readonly Wanted[],
+  judged: (report: unknown) => Verdict,
   rejected: RejectedCounts,
-): Uint32Array {
+): Uint32Array[] {
   if (typeof batch !== "object" || (batch as unknown) === null || !(Symbol.iterator in batch))
     throw new TypeError("reports: expected an iterable of reports, or their packed bytes");
-  const cells: number[] = [];
+  const cells = wanted.map((): number[] => []);
   let count = 0;
   for (const item of batch) {
     checkCount(++count);
-    const verdict = judge(isBytes(item) ? unpackedAlone(item) : item, wanted);
-    if (typeof verdict === "number") cells.push(verdict);
-    else rejected[verdict]++;
+    const verdict = judged(isBytes(item) ? unpackedAlone(item) : item);
+    if (typeof verdict === "string") rejected[verdict]++;
+    else cells[verdict[0]]!.push(verdict[1]);
   }
-  return Uint32Array.from(cells);
+  return cells.map((one) => Uint32Array.from(one));
 }
 
 function checkCount(count: number): void {
@@ -130,16 +154,18 @@ function unpackedAlone(item: Uint8Array): Report | undefined {
 const field = (report: object, name: keyof Report): unknown =>
   Object.hasOwn(report, name) ? (report as Report)[name] : undefined;
 
-/** The report's cell, or the first thing that is wrong with it. Each field is read once. */
-function judge(report: unknown, wanted: Wanted | undefined): number | keyof RejectedCounts {
+/** A report's kind and cell, or the first thing that is wrong with it. Each field is read once. */
+function judge(report: unknown, wanted: readonly Wanted[], stale: ReadonlySet<number>): Verdict {
   if (typeof report !== "object" || report === null) return "malformed";
   const [version, phase, grid] = [field(report, "version"), field(report, "phase"), field(report, "grid")];
-  if (!Number.isInteger(version) || typeof phase !== "string" || !Number.isInteger(grid)) return "malformed";
+  const named = phase === undefined || typeof phase === "string";
+  if (!Number.isInteger(version) || !named || !Number.isInteger(grid)) return "malformed";
   if (version !== VERSION) return "version";
-  if (wanted === undefined || phase !== wanted.phase) return "phase";
-  if (grid !== wanted.grid) return "grid";
+  if (wanted.length === 0 || phase !== wanted[0]!.phase) return "phase";
+  const kind = wanted.findIndex((one) => one.grid === grid);
+  if (kind < 0) return stale.has(grid as number) ? "stale" : "grid";
   const cell = field(report, "cell");
-  return typeof cell === "number" && Number.isInteger(cell) && cell >= 0 && cell < wanted.cells
-    ? cell
+  return typeof cell === "number" && Number.isInteger(cell) && cell >= 0 && cell < wanted[kind]!.cells
+    ? [kind, cell]
     : "cell";
 }

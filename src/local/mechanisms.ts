@@ -57,6 +57,17 @@ function bestWindow(epsilon: number): bigint {
   return (a * (scaled - ONE + a)) / (ONE - a - (a * scaled) / ONE);
 }
 
+/**
+ * The window of a day's reports: bins·cells inputs, W/N = e^(−ε/2) as in Piecewise, rounded to whole bins so that EM's matrix is
+ * banded. One report serves a mean (unbiased, affine in the cell) and a distribution.
+ */
+export function dayWindow(epsilon: number, bins = BINS, cells = BINS): Mechanism {
+  checkLocalEpsilon("epsilon", epsilon);
+  const top = bins * cells - 1;
+  const width = cells * windowOf(epsilon, bins);
+  return makeMechanism(epsilon, top, width, [...weightsOf(epsilon, width, top, WHOLE), 0n, 0n]);
+}
+
 /** Full width w of the continuous Square Wave's window, on inputs in [0, 1]. */
 export function squareWaveWidth(epsilon: number): number {
   return Number(bestWindow(checkLocalEpsilon("epsilon", epsilon))) / 2 ** BITS;

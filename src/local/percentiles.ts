@@ -1,6 +1,6 @@
 /**
- * Bounds on the distribution of the values, from the histogram of Square Wave reports and nothing else: no model, no
- * regularised estimate, so they cover.
+ * Bounds on the distribution of the values, from the histogram of window reports and nothing else: no model, no regularised
+ * estimate, so they cover.
  *
  * F(z) is the share of inputs below cell z. An output cell y sees the inputs in (y − W, y], so output bin i, c cells wide, has
  *
@@ -11,15 +11,17 @@
  *
  *     Σ_k G_(i−ks′) ≤ A_i ≤ Σ_k G_(i−ks)        Σ_k G_(i+ks′) ≤ H_i ≤ Σ_k G_(i+ks)
  *
- * F at a point is at most the mean of A over any bins above it, and at least the mean over any bins below it. Such a mean is
- * linear in the counts of the reports, which are multinomial: its standard error is exact. Wide windows have less noise and
- * more slack; the width is the one that the estimate predicts to bind best.
+ * F at a point is at most the mean of A over any bins above it, and at least the mean over any bins below it. The chains of a
+ * window of bins do not meet, so such a mean follows from one number, how many of n reports fell into all of its bins: a
+ * binomial count, with Wilson's bounds. Wide windows have less noise and more slack; the width is the one that the estimate
+ * predicts to bind best.
  */
 import { checkConfidence, ownOptions } from "../core/checks.js";
 import { normalQuantile } from "../core/normal.js";
 import type { Mechanism } from "../core/tables/sectors.js";
 import type { RunOptions } from "./em.js";
 import { cellProbabilities } from "./moments.js";
+import { wilsonLower, wilsonUpper } from "./wilson.js";
 
 /** A percentile of the values. Plain data. */
 export interface LocalQuantile {
@@ -64,7 +66,7 @@ export interface ReportHistogram {
   readonly mechanism: Mechanism;
   /** Reports per output bin. */
   readonly counts: Float64Array;
-  /** Shares of reports per output bin by the estimate: they choose windows and give variances. */
+  /** Shares of reports per output bin by the estimate: they choose windows. */
   readonly predicted: Float64Array;
 }
 
@@ -86,11 +88,11 @@ class Chains {
   }
 }
 
-/** One way to bound F: chains of one step, of what came, of what was expected, and of its variance. */
+/** One way to bound F: chains of one step, of what came, of what the estimate expects, and of what is noise alone. */
 class Bound {
   readonly #came: Chains;
-  readonly #expected: Chains;
   readonly #predicted: Chains;
+  readonly #outside: Chains;
   readonly #reports: number;
   /** c·(inside − outside). */
   readonly #unit: number;
@@ -104,47 +106,62 @@ class Bound {
     this.#unit = c * (inside - outside);
     this.#reports = counts.reduce((a, b) => a + b, 0);
     this.#widest = Math.abs(step);
-    const centred = (share: number, i: number) => (share - outside * (i === n - 1 ? c - 1 : c)) / this.#unit;
-    this.#came = new Chains(
-      counts.map((count, i) => centred(count / this.#reports, i)),
+    this.#came = new Chains(counts, step);
+    this.#predicted = new Chains(predicted, step);
+    this.#outside = new Chains(
+      counts.map((_, i) => outside * (i === n - 1 ? c - 1 : c)),
       step,
     );
-    this.#expected = new Chains(predicted.map(centred), step);
-    this.#predicted = new Chains(predicted, step);
   }
 
   /**
-   * The mean over a window of bins beside `edge`, and z standard errors more (or less): of all widths the one that promises
+   * The mean over a window of bins beside `edge`, and Wilson's bound above it (or below): of all widths the one that promises
    * most by the estimate. What came has no say in that, so the bound is wrong as seldom as one alone.
    * @param room bins that there are on that side of the edge
    * @param side 1: bins from `edge` on; −1: bins before it
    * @param sign 1: an upper bound; −1: a lower bound
    */
   best(edge: number, room: number, z: number, side: 1 | -1, sign: 1 | -1): Promised {
-    let best: Promised = { bound: sign * Infinity, promise: sign * Infinity };
+    const reports = this.#reports;
+    const wilson = sign === 1 ? wilsonUpper : wilsonLower;
+    let best: Promised = { ...NO_BOUND, bound: sign * Infinity, promise: sign * Infinity };
     for (let width = 1; width <= Math.min(room, this.#widest); width *= 2) {
       const [from, to] = side === 1 ? [edge, edge + width] : [edge - width, edge];
-      // Weights of 1/(width·unit) on all bins of the window's chains: Σ weights²·g − (Σ weights·g)².
-      const covered = this.#predicted.mean(from, to);
-      const variance = (covered / width - covered * covered) / (this.#unit * this.#unit * this.#reports);
-      const reach = sign * z * Math.sqrt(Math.max(0, variance));
-      const promise = this.#expected.mean(from, to) + reach;
-      if (sign * (promise - best.promise) < 0) best = { bound: this.#came.mean(from, to) + reach, promise };
+      const noise = this.#outside.mean(from, to);
+      const share = (covered: number): number => (covered / width - noise) / this.#unit;
+      const promise = share(wilson(width * reports * this.#predicted.mean(from, to), reports, z));
+      if (sign * (promise - best.promise) >= 0) continue;
+      const came = width * this.#came.mean(from, to);
+      best = { estimate: share(came / reports), bound: share(wilson(came, reports, z)), promise };
     }
     return best;
   }
 }
 
-/** A bound, and what the estimate says that it would be. */
+/** A bound, the estimate that it is a bound of, and what EM says that the bound would be. */
 interface Promised {
+  readonly estimate: number;
   readonly bound: number;
   readonly promise: number;
 }
 
-/** A bound on F from one on 1 − F. */
-const complement = ({ bound, promise }: Promised): Promised => ({ bound: 1 - bound, promise: 1 - promise });
+/** A bound on a share, and the estimate of which the share strays so far. Both from 0 to 1. */
+export interface ShareBound {
+  readonly estimate: number;
+  readonly bound: number;
+}
 
-const NO_BOUND = { bound: Infinity, promise: Infinity };
+const inUnit = (x: number): number => Math.min(1, Math.max(0, x));
+const certain = (share: number): ShareBound => ({ estimate: share, bound: share });
+
+/** A bound on F from one on 1 − F. */
+const complement = ({ estimate, bound, promise }: Promised): Promised => ({
+  estimate: 1 - estimate,
+  bound: 1 - bound,
+  promise: 1 - promise,
+});
+
+const NO_BOUND: Promised = { estimate: Infinity, bound: Infinity, promise: Infinity };
 
 /** Bounds on F at any cell, each one wrong with probability (1 − confidence)/2. */
 export class SharesBelow {
@@ -173,24 +190,39 @@ export class SharesBelow {
 
   /** F(z) is at most this. */
   upper(z: number): number {
-    if (z <= 0) return 0;
-    if (z >= this.#end) return 1;
-    const [above, beyond] = [Math.ceil((z - 1) / this.#c), Math.ceil((z + this.#width - 1) / this.#c)];
-    const byA = this.#near?.a.best(above, this.#n - above, this.#z, 1, 1) ?? NO_BOUND;
-    const byH = complement(this.#far.h.best(beyond, this.#n - beyond, this.#z, 1, -1));
-    return Math.min(1, Math.max(0, byA.promise < byH.promise ? byA.bound : byH.bound));
+    return this.above(z).bound;
   }
 
   /** F(z) is at least this. */
   lower(z: number): number {
-    if (z <= 0) return 0;
-    if (z >= this.#end) return 1;
+    return this.below(z).bound;
+  }
+
+  /** The upper bound on F(z), with its estimate. */
+  above(z: number): ShareBound {
+    if (z <= 0) return certain(0);
+    if (z >= this.#end) return certain(1);
+    const [above, beyond] = [Math.ceil((z - 1) / this.#c), Math.ceil((z + this.#width - 1) / this.#c)];
+    const byA = this.#near?.a.best(above, this.#n - above, this.#z, 1, 1) ?? NO_BOUND;
+    const byH = complement(this.#far.h.best(beyond, this.#n - beyond, this.#z, 1, -1));
+    return shareBound(byA.promise < byH.promise ? byA : byH);
+  }
+
+  /** The lower bound on F(z), with its estimate. */
+  below(z: number): ShareBound {
+    if (z <= 0) return certain(0);
+    if (z >= this.#end) return certain(1);
     const [below, before] = [Math.floor(z / this.#c), Math.floor((z + this.#width) / this.#c)];
     const byA = this.#far.a.best(below, below, this.#z, -1, -1);
     const byH = complement(this.#near?.h.best(before, before, this.#z, -1, 1) ?? NO_BOUND);
-    return Math.min(1, Math.max(0, byA.promise > byH.promise ? byA.bound : byH.bound));
+    return shareBound(byA.promise > byH.promise ? byA : byH);
   }
 }
+
+const shareBound = ({ estimate, bound }: Promised): ShareBound => ({
+  estimate: inUnit(Number.isFinite(estimate) ? estimate : bound),
+  bound: inUnit(bound),
+});
 
 /**
  * The p-quantile. Going up from below, the interval begins where the first bound fails to say "still below"; so only one
@@ -217,7 +249,7 @@ export function quantileOf(
 }
 
 /** Where the shares reach p, in bins; the values of a bin are spread evenly over it. */
-function quantileIn(shares: Float64Array, p: number): number {
+export function quantileIn(shares: Float64Array, p: number): number {
   let below = 0;
   for (let j = 0; j < shares.length; j++) {
     const share = shares[j]!;

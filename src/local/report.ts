@@ -2,28 +2,34 @@
 import { checkChoice, checkInteger } from "../core/checks.js";
 
 /** Version of the protocol: what the fields mean and how the grids are made. */
-export const VERSION = 1;
+export const VERSION = 2;
 
+/** Phases of the paper's ToPL (`variant: "paper"`). */
 export const PHASES = ["learn", "release"] as const;
 export type Phase = (typeof PHASES)[number];
 
+/** Number of a kind of report, in grids and in packed reports: 0 and 1 for the paper's phases, 2 for a day's window. */
+export const kindOf = (phase: Phase | undefined): number =>
+  phase === undefined ? PHASES.length : PHASES.indexOf(phase);
+
 export interface Report {
   readonly version: number;
-  readonly phase: Phase;
-  /** Fingerprint of phase, ε and bound: a server takes reports from its own grid only. */
+  /** With `variant: "paper"` alone. */
+  readonly phase?: Phase;
+  /** Fingerprint of kind, ε and bound: a server takes reports from its own grids only. */
   readonly grid: number;
   /** The noisy value: a cell of the grid. */
   readonly cell: number;
 }
 
-/** Bytes of a packed report: version and phase (1), cell (3), grid (4); little-endian. */
+/** Bytes of a packed report: version and kind (1), cell (3), grid (4); little-endian. */
 export const REPORT_BYTES = 8;
 
 /**
  * 32 bits that tell grids apart (FNV-1a): no secret, and no defence against a device that lies.
- * @param bound `max` when learning, θ when releasing
+ * @param bound upper end of the domain: θ, or `max` when learning
  */
-export function gridOf(phase: Phase, epsilon: number, bound: number): number {
+export function gridOf(phase: Phase | undefined, epsilon: number, bound: number): number {
   const bytes = new DataView(new ArrayBuffer(17));
   bytes.setUint8(0, header(VERSION, phase));
   bytes.setFloat64(1, epsilon);
@@ -34,7 +40,7 @@ export function gridOf(phase: Phase, epsilon: number, bound: number): number {
 }
 
 /** The first byte of a packed report. */
-export const header = (version: number, phase: Phase): number => (version << 4) | PHASES.indexOf(phase);
+export const header = (version: number, phase: Phase | undefined): number => (version << 4) | kindOf(phase);
 
 function write(view: DataView, at: number, head: number, grid: number, cell: number): void {
   view.setUint32(at, ((cell << 8) | head) >>> 0, true);
@@ -44,15 +50,21 @@ function write(view: DataView, at: number, head: number, grid: number, cell: num
 /** A report in 8 bytes. */
 export function packReport(report: Report): Uint8Array {
   const version = checkInteger("version", report.version, 0, 15);
-  const head = header(version, checkChoice("phase", report.phase, PHASES));
+  const { phase } = report;
+  const head = header(version, phase === undefined ? phase : checkChoice("phase", phase, PHASES));
   const grid = checkInteger("grid", report.grid, 0, 2 ** 32 - 1);
   const bytes = new Uint8Array(REPORT_BYTES);
   write(new DataView(bytes.buffer), 0, head, grid, checkInteger("cell", report.cell, 0, 2 ** 24 - 1));
   return bytes;
 }
 
-/** Reports of one phase and grid, end to end. @param bytes 8 for each cell */
-export function packReports(phase: Phase, grid: number, cells: Uint32Array, bytes: Uint8Array): void {
+/** Reports of one kind and grid, end to end. @param bytes 8 for each cell */
+export function packReports(
+  phase: Phase | undefined,
+  grid: number,
+  cells: Uint32Array,
+  bytes: Uint8Array,
+): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const head = header(VERSION, phase);
   for (let i = 0; i < cells.length; i++) write(view, REPORT_BYTES * i, head, grid, cells[i]!);
@@ -63,7 +75,10 @@ export function unpackReport(bytes: Uint8Array, at = 0): Report | undefined {
   if (!(at >= 0 && at + REPORT_BYTES <= bytes.length)) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, REPORT_BYTES);
   const first = view.getUint32(0, true);
-  const phase = PHASES[first & 15];
-  if (phase === undefined) return undefined;
-  return { version: (first >> 4) & 15, phase, grid: view.getUint32(4, true), cell: first >>> 8 };
+  const kind = first & 15;
+  if (kind > PHASES.length) return undefined;
+  return reportOf(PHASES[kind], view.getUint32(4, true), first >>> 8, (first >> 4) & 15);
 }
+
+export const reportOf = (phase: Phase | undefined, grid: number, cell: number, version = VERSION): Report =>
+  phase === undefined ? { version, grid, cell } : { version, phase, grid, cell };

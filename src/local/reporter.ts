@@ -1,11 +1,11 @@
 /**
  * The device's half of ToPL: turns a private value into one ε-LDP report.
  *
- *     value ─▶ quantise to 0 … N ─▶ mechanism, exact ─▶ a cell of a public grid
+ *     value ─▶ clamp to θ, quantise to 0 … N ─▶ mechanism, exact ─▶ a cell of a public grid
  *
- * Small enough for any page: no wasm, and nothing of the server. Report every value once, in one phase.
+ * Small enough for any page: no wasm, and nothing of the server. Report every value once.
  */
-import { checkChoice, checkFinite, checkText, checkValue, ownOptions } from "../core/checks.js";
+import { checkFinite, checkText, checkValue, ownOptions } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
 import type { Reports } from "../core/core.js";
 import { chachaBlock, initialState } from "../core/js/chacha.js";
@@ -14,16 +14,17 @@ import { Words } from "../core/js/words.js";
 import { type Random, secretKey, Stage, subStream } from "../core/random.js";
 import { type Channel, checkMax, checkThreshold, makeChannel } from "./channel.js";
 import { checkLocalEpsilon } from "./mechanisms.js";
-import { packReports, type Phase, PHASES, type Report, REPORT_BYTES, VERSION } from "./report.js";
+import { kindOf, packReports, type Phase, type Report, REPORT_BYTES, reportOf } from "./report.js";
 
 export interface ReporterOptions {
   /** ε of every report, from 10⁻⁶ to 24; the whole privacy cost of the value reported. Write it into the app. */
   readonly epsilon: number;
   /** Public upper bound of a value; values beyond it (or below 0) are clamped. Write it into the app. */
   readonly max: number;
-  /** "learn": Square Wave on [0, max]. "release": Hybrid on [0, threshold]. */
-  readonly phase: Phase;
-  /** θ, as the server published it: for "release" only. One of 321 public thresholds; any other is refused. */
+  /**
+   * θ of the day, as the server's `terms()` has it: values above it count as θ. One of 321 public thresholds; any other is
+   * refused. Default: `max`.
+   */
   readonly threshold?: number;
   /** Runs `reportMany`; wasm makes large batches faster, for simulations. `brume/reporter` has JavaScript only. */
   readonly core?: CoreChoice;
@@ -31,10 +32,26 @@ export interface ReporterOptions {
   readonly unsafeSeed?: string;
 }
 
-const OPTIONS = ["epsilon", "max", "phase", "threshold", "core", "unsafeSeed"];
+const OPTIONS = ["epsilon", "max", "threshold", "core", "unsafeSeed"];
+
+/** Finds the core of a choice: without wasm on a device. */
+export type CoreOf = (choice?: CoreChoice) => Reports;
+
+/** A reporter for the reports of a day. */
+export function dayReporter(options: ReporterOptions, coreOf: CoreOf): Reporter {
+  if (Object.hasOwn(options, "phase"))
+    throw new TypeError(
+      'phase: expected none, since reports count from the first one; omit it, or take reporter from "brume" with variant: "paper"',
+    );
+  const { epsilon, max, threshold, core, unsafeSeed } = ownOptions("reporter", options, OPTIONS);
+  const bound = checkMax(max);
+  const theta = threshold === undefined ? bound : checkThreshold(threshold, bound);
+  return new Reporter(makeChannel(checkLocalEpsilon("epsilon", epsilon), theta), coreOf(core), unsafeSeed);
+}
 
 export class Reporter {
-  readonly phase: Phase;
+  /** Of the paper's variant alone. */
+  readonly phase: Phase | undefined;
   /** False when made with `unsafeSeed`. */
   readonly private: boolean;
   readonly #channel: Channel;
@@ -42,16 +59,13 @@ export class Reporter {
   readonly #random: Random;
   #reader: Words;
 
-  /** @param coreOf checks the choice and finds the core: without wasm on a device */
-  constructor(options: ReporterOptions, coreOf: (choice?: CoreChoice) => Reports) {
-    const { phase, epsilon, max, threshold, core, unsafeSeed } = ownOptions("reporter", options, OPTIONS);
-    this.phase = checkChoice("phase", phase, PHASES);
-    const bound = checkBound(this.phase, checkMax(max), threshold);
-    this.#channel = makeChannel(this.phase, checkLocalEpsilon("epsilon", epsilon), bound);
-    this.#core = coreOf(core);
+  constructor(channel: Channel, core: Reports, unsafeSeed: string | undefined) {
+    this.phase = channel.phase;
+    this.#channel = channel;
+    this.#core = core;
     this.private = unsafeSeed === undefined;
     const key = unsafeSeed === undefined ? secretKey() : keyFromSeed(checkText("unsafeSeed", unsafeSeed));
-    this.#random = subStream(key, Stage.reports, PHASES.indexOf(this.phase), 0);
+    this.#random = subStream(key, Stage.reports, kindOf(this.phase), 0);
     this.#reader = new Words(this.#random);
   }
 
@@ -59,7 +73,7 @@ export class Reporter {
   report(value: number): Report {
     const { mechanism, quantiser, grid } = this.#channel;
     const x = quantised(checkValue(value), quantiser, mechanism.top);
-    return { version: VERSION, phase: this.phase, grid, cell: drawReport(this.#reader, mechanism, x) };
+    return reportOf(this.phase, grid, drawReport(this.#reader, mechanism, x));
   }
 
   /** One packed report of 8 bytes per value, in order: the same reports as one by one. */
@@ -76,13 +90,6 @@ export class Reporter {
     packReports(this.phase, grid, cells, bytes);
     return bytes;
   }
-}
-
-/** The upper end of the phase's domain. */
-function checkBound(phase: Phase, max: number, threshold: number | undefined): number {
-  if (phase === "release") return checkThreshold(threshold, max);
-  if (threshold !== undefined) throw new TypeError('threshold: expected none in phase "learn"');
-  return max;
 }
 
 /**

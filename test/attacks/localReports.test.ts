@@ -3,18 +3,24 @@
  * are read, to never end, or to borrow fields from a prototype. The server must stay as it was, or take the batch as a whole.
  */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { type Aggregator, aggregator, type Report, reporter, type ReporterOptions } from "../../src/index.js";
+import {
+  type PaperAggregator,
+  aggregator,
+  type Report,
+  reporter,
+  type PaperReporterOptions,
+} from "../../src/index.js";
 import { unpackReport } from "../../src/reporter.js";
 import { BATCH_LIMIT } from "../../src/local/intake.js";
 
-const OPTIONS = { epsilon: 1, max: 512, holdout: 100, maxRange: 1024 };
-const device = (seed: string, options: Partial<ReporterOptions> = {}) =>
-  reporter({ epsilon: 1, max: 512, phase: "learn", unsafeSeed: seed, ...options });
+const OPTIONS = { variant: "paper" as const, epsilon: 1, max: 512, holdout: 100, maxRange: 1024 };
+const device = (seed: string, options: Partial<PaperReporterOptions> = {}) =>
+  reporter({ variant: "paper", epsilon: 1, max: 512, phase: "learn", unsafeSeed: seed, ...options });
 const learnt = device("learn").reportMany(Array.from({ length: 100 }, (_, i) => i));
 const reports = (bytes: Uint8Array): Report[] =>
   Array.from({ length: bytes.length / 8 }, (_, i) => unpackReport(bytes, 8 * i)!);
 
-async function ready(): Promise<{ server: Aggregator; batch: Uint8Array }> {
+async function ready(): Promise<{ server: PaperAggregator; batch: Uint8Array }> {
   const server = aggregator(OPTIONS);
   server.learn(learnt);
   const threshold = await server.threshold();
@@ -24,7 +30,8 @@ async function ready(): Promise<{ server: Aggregator; batch: Uint8Array }> {
 }
 
 /** All that can be seen of a server. */
-const seen = (server: Aggregator) => JSON.stringify([server.statement(), server.range(0, server.length)]);
+const seen = (server: PaperAggregator) =>
+  JSON.stringify([server.statement(), server.range(0, server.length)]);
 
 afterEach(() => {
   for (const name of [
@@ -102,7 +109,7 @@ describe("fields that are not there", () => {
       onProgress: 5,
       core: "gpu",
     });
-    const [a, b] = [1, 2].map(() => reporter({ epsilon: 1, max: 512, phase: "learn" }));
+    const [a, b] = [1, 2].map(() => reporter({ variant: "paper", epsilon: 1, max: 512, phase: "learn" }));
     // A cell has a probability below 10⁻⁵: four reports agree less than once in 10²⁰.
     const cells = (of: typeof a) => [1, 2, 3, 4].map((value) => of!.report(value).cell);
     expect(a!.private).toBe(true);
@@ -237,9 +244,9 @@ describe("Symbols and BigInts", () => {
       expect(() => server.range(wrong, 2)).toThrow(/^range\(.*\): from: expected a whole number/);
       expect(() => server.range(0, wrong)).toThrow(/^range\(.*\): to: expected a whole number/);
       expect(() => server.range(0, 1, { confidence: wrong })).toThrow(/^confidence: expected/);
-      expect(() => reporter({ epsilon: 1, max: 1, phase: "learn", unsafeSeed: wrong })).toThrow(
-        /^unsafeSeed: expected/,
-      );
+      expect(() =>
+        reporter({ variant: "paper", epsilon: 1, max: 1, phase: "learn", unsafeSeed: wrong }),
+      ).toThrow(/^unsafeSeed: expected/);
       await expect(server.distribution({ signal: wrong })).rejects.toThrow(
         /^signal: expected an AbortSignal/,
       );

@@ -7,8 +7,9 @@ import { jsCore } from "../../src/core/js/index.js";
 import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { makeChannel, nearestThreshold, THRESHOLD_COUNT } from "../../src/local/channel.js";
-import { aggregator, reporter, type ReporterOptions } from "../../src/index.js";
+import { nearestThreshold, THRESHOLD_COUNT } from "../../src/local/channel.js";
+import { paperChannel } from "../../src/local/paper/paperChannel.js";
+import { aggregator, reporter, type PaperReporterOptions } from "../../src/index.js";
 import { packReport } from "../../src/reporter.js";
 
 const cores = [jsCore, makeWasmCore()];
@@ -16,7 +17,7 @@ const MAX = 500;
 const release =
   (threshold: unknown, max = MAX) =>
   () =>
-    reporter({ epsilon: 1, max, phase: "release", threshold } as ReporterOptions);
+    reporter({ variant: "paper", epsilon: 1, max, phase: "release", threshold } as PaperReporterOptions);
 
 describe("θ so small that 2²⁰/θ overflows", () => {
   // Before: 0·∞ is NaN, and a quarter of the reports of value 0 had the cell NaN; no report of value 1 had.
@@ -26,7 +27,7 @@ describe("θ so small that 2²⁰/θ overflows", () => {
 
   test.each([1e-303, 1e-260, 1e260, Number.MAX_VALUE])("max = %s, which moves θ with it", (max) => {
     expect(release(max, max)).toThrow(/^max: expected/);
-    expect(() => reporter({ epsilon: 1, max, phase: "learn" })).toThrow(/^max: expected/);
+    expect(() => reporter({ variant: "paper", epsilon: 1, max, phase: "learn" })).toThrow(/^max: expected/);
     expect(() => aggregator({ epsilon: 1, max })).toThrow(/^max: expected/);
   });
 
@@ -68,8 +69,14 @@ describe("θ as a name tag", () => {
 
   test("the honest server's own θ is one of them, for any data", async () => {
     for (const top of [0.3, 7, 100, MAX]) {
-      const server = aggregator({ epsilon: 1, max: MAX, holdout: 2000, maxRange: 4096 });
-      const device = reporter({ epsilon: 1, max: MAX, phase: "learn", unsafeSeed: "honest" });
+      const server = aggregator({ variant: "paper", epsilon: 1, max: MAX, holdout: 2000, maxRange: 4096 });
+      const device = reporter({
+        variant: "paper",
+        epsilon: 1,
+        max: MAX,
+        phase: "learn",
+        unsafeSeed: "honest",
+      });
       server.learn(device.reportMany(Array.from({ length: 2000 }, (_, i) => (i / 2000) * top)));
       expect(release(await server.threshold())).not.toThrow();
     }
@@ -80,15 +87,17 @@ describe("ε and phase", () => {
   test.each([0, -1, NaN, Infinity, 1e-7, 24.1, 5e-324, "1", 1n, Symbol("ε"), null, undefined])(
     "ε = %s",
     (epsilon) => {
-      expect(() => reporter({ epsilon, max: MAX, phase: "learn" } as ReporterOptions)).toThrow(
-        /^epsilon: expected/,
-      );
+      expect(() =>
+        reporter({ variant: "paper", epsilon, max: MAX, phase: "learn" } as PaperReporterOptions),
+      ).toThrow(/^epsilon: expected/);
     },
   );
   test.each(["both", "__proto__", "toString", 0, null, undefined, Symbol("phase"), 1n])(
     "phase = %s",
     (phase) => {
-      expect(() => reporter({ epsilon: 1, max: MAX, phase } as ReporterOptions)).toThrow(/^phase: expected/);
+      expect(() =>
+        reporter({ variant: "paper", epsilon: 1, max: MAX, phase } as PaperReporterOptions),
+      ).toThrow(/^phase: expected/);
     },
   );
 });
@@ -118,7 +127,7 @@ describe("whatever is accepted: every finite value gives a cell of the grid, the
         ["release", nearestThreshold(max * 2 ** -20, max)],
         ["release", nearestThreshold(max * 0.3, max)],
       ] as const) {
-        const { mechanism, quantiser } = makeChannel(phase, epsilon, bound);
+        const { mechanism, quantiser } = paperChannel(phase, epsilon, bound);
         const batch = values(bound);
         const [js, wasm] = cores.map((core) => {
           const out = new Uint32Array(batch.length).fill(2 ** 32 - 1);
@@ -134,6 +143,7 @@ describe("whatever is accepted: every finite value gives a cell of the grid, the
         expect(wasm).toEqual(js);
         expect(Math.max(...js!)).toBeLessThan(mechanism.cells);
         const options = {
+          variant: "paper" as const,
           epsilon,
           max,
           phase,
@@ -150,11 +160,17 @@ describe("whatever is accepted: every finite value gives a cell of the grid, the
 
   test("the server's numbers stay finite with the largest max and the smallest ε", async () => {
     const settings = { epsilon: 1e-6, max: 1e250 };
-    const server = aggregator({ ...settings, holdout: 10, maxRange: 1024 });
-    const learning = reporter({ ...settings, phase: "learn", unsafeSeed: "huge" });
+    const server = aggregator({ variant: "paper", ...settings, holdout: 10, maxRange: 1024 });
+    const learning = reporter({ variant: "paper", ...settings, phase: "learn", unsafeSeed: "huge" });
     server.learn(learning.reportMany(new Array<number>(10).fill(1e250)));
     const threshold = await server.threshold();
-    const releasing = reporter({ ...settings, phase: "release", threshold, unsafeSeed: "huge" });
+    const releasing = reporter({
+      variant: "paper",
+      ...settings,
+      phase: "release",
+      threshold,
+      unsafeSeed: "huge",
+    });
     const published = server.release(releasing.reportMany(new Array<number>(1000).fill(1e250)));
     expect(published.every(Number.isFinite)).toBe(true);
     expect(Object.values(server.range(0, 1000)).every(Number.isFinite)).toBe(true);
@@ -162,7 +178,7 @@ describe("whatever is accepted: every finite value gives a cell of the grid, the
 });
 
 test("a report packs whole or not at all", () => {
-  const report = reporter({ epsilon: 1, max: MAX, phase: "learn" }).report(3);
+  const report = reporter({ variant: "paper", epsilon: 1, max: MAX, phase: "learn" }).report(3);
   for (const wrong of [{ cell: NaN }, { cell: 2 ** 24 }, { grid: -1 }, { version: 16 }, { phase: "both" }])
     expect(() => packReport({ ...report, ...wrong } as never)).toThrow(
       /^(cell|grid|version|phase): expected/,

@@ -78,7 +78,7 @@ describe("a planted seed", () => {
 
   test("does not make reports repeatable", () => {
     plant({ unsafeKey: new Uint32Array(8), unsafeSeed: "known" });
-    const device = () => reporter({ epsilon: 1, max: 100, phase: "learn" });
+    const device = () => reporter({ variant: "paper", epsilon: 1, max: 100, phase: "learn" });
     expect(device().private).toBe(true);
     expect(device().reportMany(values)).not.toEqual(device().reportMany(values));
   });

@@ -6,6 +6,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import type { Device, DeviceOptions } from "../../src/device.js";
 import { packReport } from "../../src/local/report.js";
+import { gridOf } from "../../src/local/report.js";
 import { launch } from "../support/chromium.js";
 import { collect, type Collector, counted } from "../support/collector.js";
 
@@ -21,7 +22,6 @@ const OPTIONS: DeviceOptions = {
   name: "load",
   epsilon: 1,
   max: 60_000,
-  phase: "learn",
   budget: { reports: 3, every: "1d" },
   url: "/reports",
   wait: 0,
@@ -167,29 +167,27 @@ test("a batch is sent again until it is acknowledged, and dropped when it is ref
   expect(await page.evaluate(() => mine.sent)).toEqual({ acknowledged: 1, refused: 1 });
 });
 
-test("the server's terms decide the phase; terms that are none spend nothing", async () => {
+test("the server's terms decide θ; terms that are none spend nothing", async () => {
   const page = await context.newPage();
   await page.goto(server.url);
-  const { phase, ...rest } = OPTIONS;
-  await page.evaluate((all) => void (globalThis.mine = brume.device(all)), { ...rest, terms: "/terms" });
-  expect(phase).toBe("learn");
+  await page.evaluate((all) => void (globalThis.mine = brume.device(all)), { ...OPTIONS, terms: "/terms" });
   const tried = () =>
     page.evaluate(() =>
       mine.report(1).then(
-        (report) => report!.phase,
+        (report) => report!.grid,
         (error: Error) => error.message,
       ),
     );
-  expect(await tried()).toBe("learn");
-  server.terms = '{"phase":"release","threshold":1875}';
-  expect(await tried()).toBe("release");
-  server.terms = '{"phase":"release","threshold":1876}';
+  expect(await tried()).toBe(gridOf(undefined, 1, 60_000));
+  server.terms = '{"threshold":1875}';
+  expect(await tried()).toBe(gridOf(undefined, 1, 1875));
+  server.terms = '{"threshold":1876}';
   expect(await tried()).toMatch(/^threshold: expected one of the 321 public thresholds/);
   for (const [terms, message] of [
-    ["{}", /^terms: expected a phase/],
-    ['{"__proto__":{"phase":"learn"}}', /^terms: expected a phase/],
-    ["no JSON", /^terms: expected the server's phase/],
-    [`{"phase":"learn"${" ".repeat(2000)}}`, /^terms: expected the server's phase/],
+    ["{}", /^terms: expected a number as threshold/],
+    ['{"__proto__":{"threshold":1875}}', /^terms: expected a number as threshold/],
+    ["no JSON", /^terms: expected the server's threshold/],
+    [`{"threshold":1875${" ".repeat(2000)}}`, /^terms: expected the server's threshold/],
   ] as const) {
     server.terms = terms;
     expect(await tried()).toMatch(message);
@@ -279,8 +277,9 @@ test("wrong options are refused by name", async () => {
     [{ budget: { reports: 1, every: "often" } }, /^budget.every: expected a duration/],
     [{ budget: { reports: 1, every: "1d", lifetime: 0 } }, /^budget.lifetime: expected/],
     [{ epsilon: 99 }, /^epsilon: expected/],
-    [{ phase: "both" }, /^terms: expected a phase/],
-    [{ terms: "/terms" }, /^terms: expected either/],
+    [{ phase: "learn" }, /unknown option "phase"/],
+    [{ threshold: 7 }, /^threshold: expected one of the 321/],
+    [{ terms: "/terms", threshold: 60_000 }, /^terms: expected either/],
     [{ wait: "x" }, /^wait: expected a duration/],
     [{ url: 5 }, /^url: expected a string/],
     [{ sample: 0.1 }, /unknown option "sample"/],

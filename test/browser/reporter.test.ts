@@ -13,13 +13,13 @@ type Reporter = typeof import("../../src/reporter.js").reporter;
 const dist = join(inject("app"), "node_modules/brume/dist");
 const file = (name: string) => readFileSync(join(dist, "browser", name), "utf8");
 
-/** What a device does: reports of both phases, singly and in a batch. Its text runs in the page. */
+/** What a device does: reports with and without a threshold, singly and in a batch. Its text runs in the page. */
 const program = (reporter: Reporter) => {
   const options = { epsilon: 1, max: 512 };
-  const learning = reporter({ ...options, phase: "learn", unsafeSeed: "anywhere" });
-  const releasing = reporter({ ...options, phase: "release", threshold: 40, unsafeSeed: "anywhere" });
-  const { private: secret } = reporter({ ...options, phase: "learn" });
-  return [learning.report(12), releasing.report(600), [...learning.reportMany([1, 2, 3])], secret];
+  const first = reporter({ ...options, unsafeSeed: "anywhere" });
+  const later = reporter({ ...options, threshold: 40, unsafeSeed: "anywhere" });
+  const { private: secret } = reporter(options);
+  return [first.report(12), later.report(600), [...first.reportMany([1, 2, 3])], secret];
 };
 
 let browser: Browser;

@@ -114,10 +114,25 @@ test("devices and their server: reports, estimates and θ", async () => {
   const accepted = combinations((core, epsilon, max, part) => {
     const values = finite(valuesOf(max));
     const threshold = part * max;
-    const learning = reporter({ epsilon, max, phase: "learn", unsafeSeed: "extremes", core });
-    const releasing = reporter({ epsilon, max, phase: "release", threshold, unsafeSeed: "extremes", core });
+    const learning = reporter({
+      variant: "paper",
+      epsilon,
+      max,
+      phase: "learn",
+      unsafeSeed: "extremes",
+      core,
+    });
+    const releasing = reporter({
+      variant: "paper",
+      epsilon,
+      max,
+      phase: "release",
+      threshold,
+      unsafeSeed: "extremes",
+      core,
+    });
     const [learn, release] = [learning.reportMany(values), releasing.reportMany(values)];
-    const server = aggregator({ epsilon, max, threshold, holdout: values.length, core });
+    const server = aggregator({ variant: "paper", epsilon, max, threshold, holdout: values.length, core });
     return [learn, release, server.learn(learn), server.release(release), server.total(), server.tally()];
   });
   expect(accepted).toBeGreaterThan(30);
@@ -125,8 +140,12 @@ test("devices and their server: reports, estimates and θ", async () => {
     for (const max of [1e-250, 1, 1e250]) {
       const thetas = await Promise.all(
         (["wasm", "js"] as const).map(async (core) => {
-          const server = aggregator({ epsilon, max, holdout: 9, core });
-          server.learn(reporter({ epsilon, max, phase: "learn", unsafeSeed: "θ" }).reportMany(valuesOf(max)));
+          const server = aggregator({ variant: "paper", epsilon, max, holdout: 9, core });
+          server.learn(
+            reporter({ variant: "paper", epsilon, max, phase: "learn", unsafeSeed: "θ" }).reportMany(
+              valuesOf(max),
+            ),
+          );
           return [await server.threshold(), await server.quantile(0.5), (await server.distribution()).shares];
         }),
       );

@@ -53,15 +53,14 @@ test("whatever the clock does, no period of it has more reports than granted, no
 });
 
 test("terms are own properties, and learning has no θ", () => {
-  expect(checkTerms({ phase: "learn", threshold: 5, more: 1 })).toEqual({ phase: "learn" });
-  expect(checkTerms({ phase: "release", threshold: 5 })).toEqual({ phase: "release", threshold: 5 });
-  for (const wrong of [null, 5, "learn", [], {}, Object.create({ phase: "learn" }), { phase: "both" }])
-    expect(() => checkTerms(wrong)).toThrow(/^terms: expected a phase "learn" or "release", got/);
+  expect(checkTerms({ threshold: 5, more: 1 })).toEqual({ threshold: 5 });
+  for (const wrong of [null, 5, "learn", [], {}, Object.create({ threshold: 5 }), { threshold: "5" }])
+    expect(() => checkTerms(wrong)).toThrow(/^terms: expected a number as threshold, got/);
 });
 
 test("without a browser's storage there is no device", () => {
   const budget = { reports: 1, every: "1d" };
-  expect(() => device({ name: "x", epsilon: 1, max: 1, budget, url: "/", phase: "learn" })).toThrow(
+  expect(() => device({ name: "x", epsilon: 1, max: 1, budget, url: "/" })).toThrow(
     /^indexedDB: expected a browser's storage, got none/,
   );
 });

@@ -20,7 +20,6 @@ function page(origins: readonly string[] | undefined) {
     max: 10,
     budget,
     url: "/reports",
-    phase: "learn",
     wait: 0,
     ...listed,
   });

@@ -4,7 +4,7 @@ import { jsCore } from "../../src/core/js/index.js";
 import { makeTransition } from "../../src/core/tables/transition.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { acceleratedEstimate } from "../../src/local/acceleratedEm.js";
-import { aggregator } from "../../src/local/aggregator.js";
+import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
 import { thresholdShares } from "../../src/local/channel.js";
 import { estimate, likelihoods, logLikelihood, type Steps } from "../../src/local/em.js";
 import { BINS, hybrid, squareWave } from "../../src/local/mechanisms.js";
@@ -104,7 +104,7 @@ describe("more reports", () => {
   const values = uniforms(22_000, "warm").map(STREAMS["skewed"]!);
   const reports = reportsOf(values, "warm", { epsilon: 3 });
   const server = () => {
-    const made = aggregator({ epsilon: 3, max: 1000, holdout: 22_000 });
+    const made = new PaperAggregator({ epsilon: 3, max: 1000, holdout: 22_000 });
     made.learn(reports.subarray(0, 8 * 20_000));
     return made;
   };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { aggregator } from "../../src/local/aggregator.js";
+import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
 import { noRejections } from "../../src/local/intake.js";
 import { packReport, type Report, unpackReport } from "../../src/local/report.js";
-import { makeChannel } from "../../src/local/channel.js";
+import { paperChannel } from "../../src/local/paper/paperChannel.js";
 import { device, learnt, OPTIONS, ready, unpacked } from "../support/aggregators.js";
 
 describe("reports that are none", () => {
@@ -12,8 +12,8 @@ describe("reports that are none", () => {
     ["a number", 7, "malformed"],
     ["an empty object", {}, "malformed"],
     ["too few bytes", new Uint8Array(7), "malformed"],
-    ["an unknown phase in bytes", Uint8Array.of(0x1f, 0, 0, 0, 0, 0, 0, 0), "malformed"],
-    ["another version", { ...good, version: 2 }, "version"],
+    ["an unknown phase in bytes", Uint8Array.of(0x2f, 0, 0, 0, 0, 0, 0, 0), "malformed"],
+    ["another version", { ...good, version: 1 }, "version"],
     ["another phase", { ...good, phase: "release" }, "phase"],
     ["another ε or max", { ...good, grid: good.grid ^ 1 }, "grid"],
     ["a cell beyond the grid", { ...good, cell: 2 ** 22 }, "cell"],
@@ -23,7 +23,7 @@ describe("reports that are none", () => {
   ];
 
   test.each(BAD)("%s", (_, report, reason) => {
-    const server = aggregator(OPTIONS);
+    const server = new PaperAggregator(OPTIONS);
     expect(server.learn([good, report as Report, good])).toBe(2);
     expect(server.rejected).toEqual({ ...noRejections(), [reason]: 1 });
   });
@@ -36,7 +36,7 @@ describe("reports that are none", () => {
     });
     expect(packable).toHaveLength(5);
     const batch = [packReport(good), ...packable.flatMap((bytes) => [bytes, packReport(good)])];
-    const [apart, together] = [aggregator(OPTIONS), aggregator(OPTIONS)];
+    const [apart, together] = [new PaperAggregator(OPTIONS), new PaperAggregator(OPTIONS)];
     expect(apart.learn(batch)).toBe(6);
     expect(together.learn(Uint8Array.from(batch.flatMap((bytes) => [...bytes])))).toBe(6);
     expect(together.rejected).toEqual(apart.rejected);
@@ -47,7 +47,7 @@ describe("reports that are none", () => {
 
   test("they change neither θ nor what is published", async () => {
     const { theta } = await ready();
-    const server = aggregator(OPTIONS);
+    const server = new PaperAggregator(OPTIONS);
     const all = unpacked(learnt);
     server.learn([...all.slice(0, 50), ...(BAD.map(([, report]) => report) as Report[]), ...all.slice(50)]);
     expect(await server.threshold()).toBe(theta);
@@ -59,7 +59,7 @@ describe("reports that are none", () => {
   });
 
   test("release-reports before θ is known, and bytes cut short, are counted", () => {
-    const server = aggregator(OPTIONS);
+    const server = new PaperAggregator(OPTIONS);
     expect(server.release([device("release", "r", 62.5).report(1)])).toHaveLength(0);
     expect(server.rejected.phase).toBe(1);
     expect(server.learn(learnt.subarray(0, 12))).toBe(1);
@@ -69,23 +69,25 @@ describe("reports that are none", () => {
 });
 
 test("cells end where the grid ends, one by one and among bytes end to end", () => {
-  const { version, phase, grid } = unpacked(learnt)[0]!;
-  const { cells } = makeChannel("learn", OPTIONS.epsilon, OPTIONS.max).mechanism;
+  const { version, grid } = unpacked(learnt)[0]!;
+  const phase = "learn" as const;
+  const { cells } = paperChannel("learn", OPTIONS.epsilon, OPTIONS.max).mechanism;
   const [last, beyond] = [cells - 1, cells].map((cell) => ({ version, phase, grid, cell }));
   for (const batch of [
     [last!, beyond!],
     Uint8Array.from([last!, beyond!].flatMap((report) => [...packReport(report)])),
   ]) {
-    const server = aggregator(OPTIONS);
+    const server = new PaperAggregator(OPTIONS);
     expect([server.learn(batch), server.rejected.cell]).toEqual([1, 1]);
   }
 });
 
 test("the cells of a learn-report fall into 1024 bins of equal width", () => {
-  const { version, phase, grid } = unpacked(learnt)[0]!;
-  const { cells } = makeChannel("learn", OPTIONS.epsilon, OPTIONS.max).mechanism;
+  const { version, grid } = unpacked(learnt)[0]!;
+  const phase = "learn" as const;
+  const { cells } = paperChannel("learn", OPTIONS.epsilon, OPTIONS.max).mechanism;
   const binOf = (cell: number) => {
-    const server = aggregator(OPTIONS);
+    const server = new PaperAggregator(OPTIONS);
     expect(server.learn([{ version, phase, grid, cell }])).toBe(1);
     const counts = new DataView(server.tally().buffer);
     return Array.from({ length: 1024 }, (_, i) => counts.getFloat64(14 + 8 * i, true)).indexOf(1);

@@ -28,20 +28,28 @@ class Reference {
     this.#reports = counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Σ weights·G of what came and of what was expected, and z standard errors of a multinomial. */
+  /** Σ weights·G from how many reports the bins of equal weights hold, and Wilson's bound on that. */
   #combine(weights: readonly number[], sign: number): Bound {
     const { mechanism, counts, predicted } = this.histogram;
     const { inside, outside } = cellProbabilities(mechanism);
     const c = this.#c;
     const unit = c * (inside - outside);
-    const sum = (of: (i: number) => number) => weights.reduce((total, w, i) => total + w * of(i), 0);
+    const weight = Math.max(...weights);
+    const sum = (of: (i: number) => number) =>
+      weights.reduce((total, w, i) => total + (w > 0 ? of(i) : 0), 0);
     const uniform = sum((i) => outside * (i < this.#n - 1 ? c : c - 1));
-    const second = sum((i) => weights[i]! * predicted[i]!);
-    const first = sum((i) => predicted[i]!);
-    const error = Math.sqrt(Math.max(0, second - first ** 2) / this.#reports) / unit;
-    const reach = sign * normalQuantile(CONFIDENCE) * error;
-    const came = sum((i) => counts[i]! / this.#reports);
-    return { bound: (came - uniform) / unit + reach, promise: (first - uniform) / unit + reach };
+    const z = normalQuantile(CONFIDENCE);
+    const bound = (count: number) =>
+      (weight *
+        ((sign === 1
+          ? wilson(count, this.#reports, z)
+          : 1 - wilson(this.#reports - count, this.#reports, z)) -
+          uniform)) /
+      unit;
+    return {
+      bound: bound(sum((i) => counts[i]!)),
+      promise: bound(this.#reports * sum((i) => predicted[i]!)),
+    };
   }
 
   /** Means of windows of 1, 2, 4, … bins that begin (or end) at `edge`, each bin with all that lie `step` further and further. */
@@ -80,6 +88,15 @@ class Reference {
     const byH = this.#windows(Math.floor((z + width) / this.#c), -1, -near, 1);
     return choose([...byA, ...byH.map(complement)], -1);
   }
+}
+
+/** Newcombe's method 4, upper end, as printed. */
+function wilson(count: number, n: number, z: number): number {
+  const p = count / n;
+  const root = z ** 2 - 1 / n + 4 * n * p * (1 - p) - (4 * p - 2);
+  return p >= 1
+    ? 1
+    : Math.min(1, (2 * n * p + z ** 2 + (z * Math.sqrt(Math.max(0, root)) + 1)) / (2 * (n + z ** 2)));
 }
 
 const complement = ({ bound, promise }: Bound): Bound => ({ bound: 1 - bound, promise: 1 - promise });

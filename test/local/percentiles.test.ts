@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
 import { makeTransition } from "../../src/core/tables/transition.js";
-import { aggregator } from "../../src/local/aggregator.js";
+import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
 import { squareWave } from "../../src/local/mechanisms.js";
 import { cellProbabilities } from "../../src/local/moments.js";
 import { quantileOf, SharesBelow } from "../../src/local/percentiles.js";
@@ -64,7 +64,7 @@ async function trials(): Promise<Tried[]> {
     for (const epsilon of [1, 5])
       for (let run = 0; run < 20; run++) {
         const values = uniforms(3000, `${name} ${run}`).map(stream);
-        const server = aggregator({ epsilon, max: MAX, holdout: 3000, tuning: { tail: "whole" } });
+        const server = new PaperAggregator({ epsilon, max: MAX, holdout: 3000, tuning: { tail: "whole" } });
         server.learn(reportsOf(values, `${name} ${epsilon} ${run}`, { epsilon, max: MAX }));
         for (const p of [0.5, 0.95]) tried.push({ truth: stream(p), answer: await server.quantile(p) });
         const x = stream(0.7) + 1;
@@ -104,7 +104,7 @@ test("intervals at 95 % cover, and a quarter of their width does not", async () 
 test("answers are plain data; more confidence makes them wider; the same on both cores", async () => {
   const reports = reportsOf(uniforms(5000, "plain").map(STREAMS["skewed"]!), "plain");
   const [wasm, js] = (["wasm", "js"] as const).map((core) => {
-    const server = aggregator({ epsilon: 1, max: MAX, holdout: 5000, core });
+    const server = new PaperAggregator({ epsilon: 1, max: MAX, holdout: 5000, core });
     server.learn(reports);
     return server;
   });
@@ -123,7 +123,7 @@ test("answers are plain data; more confidence makes them wider; the same on both
 });
 
 test("a handful of reports says little, and says so", async () => {
-  const server = aggregator({ epsilon: 1, max: MAX, holdout: 10 });
+  const server = new PaperAggregator({ epsilon: 1, max: MAX, holdout: 10 });
   await expect(server.quantile(0.5)).rejects.toThrow(
     /^distribution: expected learn-reports, got none so far/,
   );

@@ -21,7 +21,7 @@ const PROGRAM = `
     const published = stream.pushMany(Float64Array.from({ length: 1000 }, (_, i) => (i * 37) % 90));
     return { core: stream.statement().core.name, first: published[0], sum: stream.range(0, 1000).sum };
   });
-  const device = reporter({ epsilon: 1, max: 100, phase: "learn" });
+  const device = reporter({ epsilon: 1, max: 100 });
   console.log(JSON.stringify({ results, version: device.report(5).version }));
 `;
 const IMPORTS = `import { privateStream } from "brume"; import { reporter } from "brume/reporter";`;

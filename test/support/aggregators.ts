@@ -2,10 +2,10 @@
 import { uniformBelow } from "../../research/uniform.js";
 import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { type Aggregator, aggregator } from "../../src/local/aggregator.js";
+import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
 import { reporter } from "../../src/local/anyCoreReporter.js";
 import { type Report, unpackReport } from "../../src/local/report.js";
-import type { AggregatorOptions } from "../../src/local/settings.js";
+import type { PaperOptions } from "../../src/local/paper/settings.js";
 
 export const MAX = 1000;
 export const HOLDOUT = 20_000;
@@ -20,6 +20,7 @@ export function skewed(length: number, seed: string): Float64Array {
 
 export const device = (phase: "learn" | "release", seed: string, threshold?: number) =>
   reporter({
+    variant: "paper",
     epsilon: 1,
     max: MAX,
     phase,
@@ -33,9 +34,9 @@ export const unpacked = (bytes: Uint8Array): Report[] =>
 export const learnt = device("learn", "learn").reportMany(skewed(HOLDOUT, "held out"));
 
 export async function ready(
-  options: Partial<AggregatorOptions> = {},
-): Promise<{ server: Aggregator; theta: number }> {
-  const server = aggregator({ ...OPTIONS, ...options });
+  options: Partial<PaperOptions> = {},
+): Promise<{ server: PaperAggregator; theta: number }> {
+  const server = new PaperAggregator({ ...OPTIONS, ...options });
   server.learn(learnt);
   return { server, theta: await server.threshold() };
 }

@@ -62,7 +62,7 @@ export async function collect(script: {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     batches: [],
     status: 204,
-    terms: '{"phase":"learn"}',
+    terms: '{"threshold":60000}',
     came: (count) =>
       new Promise((resolve) => {
         const look = () => {

@@ -23,5 +23,5 @@ export function reportsOf(
 ): Uint8Array {
   const phase =
     threshold === undefined ? ({ phase: "learn" } as const) : ({ phase: "release", threshold } as const);
-  return reporter({ epsilon, max, unsafeSeed: seed, ...phase }).reportMany(values);
+  return reporter({ variant: "paper", epsilon, max, unsafeSeed: seed, ...phase }).reportMany(values);
 }

@@ -46,7 +46,7 @@ const config: Config = {
     requests: { type: "count", epsilon: 1, perPerson: 10, keys: ["a", "b"], ...seconds },
     basket: { type: "mean", epsilon: 1, max: 100, threshold: 100, protect: "event", ...seconds },
     latency: { type: "histogram", epsilon: 1, perPerson: 10, min: 1, max: 1000, ...seconds },
-    pageload: { type: "local", epsilon: 1, max: 1000, holdout: 64 },
+    pageload: { type: "local", epsilon: 1, max: 1000 },
   },
 };
 

@@ -1,105 +1,127 @@
 /**
  * A metric of the local model, as a section of the hub. Values get noise on the devices; reports are public, so all of it
- * may be published. θ is told after it is stored: reports of a release that come again after a restart meet the same θ.
+ * may be published. θ of a day is told after it is stored: devices report to one grid a day, whatever happens to the process.
  */
-import { type Aggregator, aggregator, type HubSection, type LocalQuantile } from "brume";
+import {
+  type Aggregator,
+  aggregator,
+  type DayQuantile,
+  type HubSection,
+  type LocalAnswer,
+  type LocalHistogram,
+  type LocalTerms,
+  type Series,
+} from "brume";
 import type { Metric } from "./config/metrics.js";
 
-/** What devices are asked for. */
-export interface LocalTerms {
-  readonly phase: "learn" | "release";
-  readonly threshold?: number;
-}
+/** Which days a question is about. */
+export type LocalQuestion =
+  | { readonly last: number }
+  | { readonly from: number; readonly to: number }
+  | { readonly from: number; readonly to: number; readonly every: string };
 
-export interface LocalEstimate {
-  readonly reports: number;
-  readonly learned: number;
-  /** The mean value, once θ is known. */
+/** A mean as other metrics have it, with what the reports say beside it. */
+export interface LocalEstimate extends Omit<LocalAnswer, "mean"> {
   readonly value: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
-  readonly confidence: number;
-  readonly quantiles: readonly LocalQuantile[];
+  readonly quantiles?: readonly DayQuantile[];
+  readonly histogram?: LocalHistogram;
 }
 
 export class LocalMetric implements HubSection {
   readonly name: string;
   readonly metric: Metric;
+  readonly #zone: string;
+  readonly #now: () => number;
   readonly #onChosen: () => void;
   #aggregator: Aggregator;
-  /** θ that the store has. */
-  #told: number | undefined;
-  /** θ that was chosen, on its way to the store. */
-  #chosen: number | undefined;
-  /** θ of the newest saved state. */
-  #saved: number | undefined;
+  /** Terms that the store has, those that are on their way to it, and those of the newest saved state. */
+  #told: LocalTerms | undefined;
+  #chosen: LocalTerms | undefined;
+  #saved: LocalTerms | undefined;
   #choosing = false;
+  /** θ of the state as it was loaded: told until that of the day is stored. */
+  #loaded: number;
 
-  /** @param onChosen told that θ is to be stored */
-  constructor(metric: Metric, onChosen: () => void) {
+  /**
+   * @param now the time as the service goes by it
+   * @param onChosen told that θ is to be stored
+   */
+  constructor(metric: Metric, zone: string, now: () => number, onChosen: () => void) {
     this.metric = metric;
     this.name = metric.name;
+    this.#zone = zone;
+    this.#now = now;
     this.#onChosen = onChosen;
     this.#aggregator = this.#begin();
+    this.#loaded = this.#aggregator.statement().threshold;
   }
 
   #begin(): Aggregator {
-    const { max, holdout } = this.metric.local!;
-    return aggregator({ epsilon: this.metric.epsilon, max, holdout });
+    const { max, threshold } = this.metric.local!;
+    const zone = this.#zone;
+    const start = threshold === undefined ? {} : { threshold };
+    return aggregator({ epsilon: this.metric.epsilon, max, ...start, zone, clock: this.#now });
   }
 
-  take(packed: Uint8Array): void {
-    if (this.#told === undefined) this.#aggregator.learn(packed);
-    else this.#aggregator.release(packed);
-    this.#chooseIfDue();
+  take(packed: Uint8Array, at: number): void {
+    this.#aggregator.add(packed, at);
   }
 
-  /** Chooses θ when enough reports are there, without holding up others. */
+  /** Chooses θ of the day if that is not done, without holding up others. */
   #chooseIfDue(): void {
-    const { holdout } = this.metric.local!;
-    if (this.#choosing || this.#told !== undefined || this.#aggregator.learned < holdout) return;
+    if (this.#choosing || this.#now() < (this.#chosen?.until ?? -Infinity)) return;
     this.#choosing = true;
     const own = this.#aggregator;
-    void own.threshold().then((theta) => {
+    void own.terms().then((terms) => {
       if (own !== this.#aggregator) return; // the state was read again
-      this.#chosen = theta;
+      this.#choosing = false;
+      this.#chosen = terms;
       this.#onChosen();
     });
   }
 
   get urgent(): boolean {
-    return this.#chosen !== undefined && this.#told === undefined;
+    return this.#chosen !== this.#told;
   }
 
   stored(): void {
-    this.#told ??= this.#saved;
+    this.#told = this.#saved ?? this.#told;
   }
 
+  /**
+   * What devices are asked for: θ of today, or of yesterday until today's is stored. Reports of both count. `until` is when to ask
+   * again.
+   */
   get terms(): LocalTerms {
-    return this.#told === undefined ? { phase: "learn" } : { phase: "release", threshold: this.#told };
+    this.#chooseIfDue();
+    return this.#told ?? { threshold: this.#loaded, until: this.#now() };
   }
 
-  /** @param turn awaited before each quantile, so that others get their turn */
+  /** @param turn awaited before each piece of work, so that others get their turn */
   async estimate(
+    question: LocalQuestion,
     quantiles: readonly number[],
     confidence: number,
     turn: () => Promise<void>,
-  ): Promise<LocalEstimate> {
-    const { learned, released } = this.#aggregator;
-    const { mean, low, high } = this.#aggregator.total({ confidence });
-    const known = released > 0;
-    const found: LocalQuantile[] = [];
-    if (learned > 0)
-      for (const p of quantiles) {
-        await turn();
-        found.push(await this.#aggregator.quantile(p, { confidence }));
-      }
-    return {
-      ...{ reports: released, learned, confidence, quantiles: found },
-      value: known ? mean : null,
-      low: known ? low / released : null,
-      high: known ? high / released : null,
-    };
+  ): Promise<LocalEstimate | Series<LocalEstimate>> {
+    const server = this.#aggregator;
+    if ("every" in question) {
+      const { every, from, to } = question;
+      const { answers, ...series } = server.series(every, from, to, { confidence });
+      return { ...series, answers: answers.map(estimateOf) };
+    }
+    const answer =
+      "last" in question
+        ? server.last(question.last, { confidence })
+        : server.between(question.from, question.to, { confidence });
+    if (quantiles.length === 0) return estimateOf(answer);
+    const found: DayQuantile[] = [];
+    const query = { from: answer.from, to: answer.to, confidence };
+    for (const p of quantiles) {
+      await turn();
+      found.push(await server.quantile(p, query));
+    }
+    return { ...estimateOf(answer), quantiles: found, histogram: await server.histogram(query) };
   }
 
   save(): Uint8Array {
@@ -108,14 +130,13 @@ export class LocalMetric implements HubSection {
   }
 
   /** Begins from the stored state, or from nothing: the hub reads its store again after a failure. */
-  async load(state: Uint8Array | undefined): Promise<void> {
+  load(state: Uint8Array | undefined): void {
     this.#aggregator = this.#begin();
     this.#told = this.#chosen = this.#saved = undefined;
     this.#choosing = false;
-    if (state === undefined) return;
-    this.#aggregator.merge(state);
-    if (this.#aggregator.statement().threshold !== null)
-      this.#told = this.#chosen = this.#saved = await this.#aggregator.threshold();
-    this.#chooseIfDue();
+    if (state !== undefined) this.#aggregator.merge(state);
+    this.#loaded = this.#aggregator.statement().threshold;
   }
 }
+
+const estimateOf = ({ mean, ...answer }: LocalAnswer): LocalEstimate => ({ ...answer, value: mean });

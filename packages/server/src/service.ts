@@ -153,7 +153,11 @@ export class Service {
     const { waiting, commitEvery, remember } = limitsOf(config);
     const clock = new Clock(source);
     const made: { service?: Service; budget?: DayBudget } = {}; // what the hub calls back, once it is there
-    const metrics = servedMetrics(config, (name) => void made.service?.storeSoon(name));
+    const metrics = servedMetrics(
+      config,
+      () => clock.now() ?? clock.time,
+      (name) => void made.service?.storeSoon(name),
+    );
     const hub: EventHub = openHub({
       metrics: hubMetrics(metrics),
       zone: config.zone ?? "UTC",
@@ -426,11 +430,18 @@ interface Parts {
   readonly close: () => Promise<void>;
 }
 
-function servedMetrics(config: Config, onChosen: (name: string) => void): Map<string, ServedMetric> {
+function servedMetrics(
+  config: Config,
+  now: () => number,
+  onChosen: (name: string) => void,
+): Map<string, ServedMetric> {
   return new Map(
     metricsOf(config).map((metric) => {
       const { name } = metric;
-      const local = metric.local === undefined ? undefined : new LocalMetric(metric, () => onChosen(name));
+      const local =
+        metric.local === undefined
+          ? undefined
+          : new LocalMetric(metric, config.zone ?? "UTC", now, () => onChosen(name));
       return [name, { metric, local }];
     }),
   );

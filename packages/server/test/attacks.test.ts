@@ -243,7 +243,7 @@ test("an idempotency key that is used again with other events is refused with 42
 
 describe("devices", () => {
   const metrics: Config["metrics"] = {
-    load: { type: "local", epsilon: 4, max: 1000, holdout: 64, unit: "ms" },
+    load: { type: "local", epsilon: 4, max: 1000, unit: "ms" },
   };
 
   test("the addresses that the guide tells devices are right", async () => {

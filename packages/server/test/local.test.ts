@@ -1,4 +1,4 @@
-/** The local model over HTTP: terms, reports that count once, θ that survives a restart. */
+/** The local model over HTTP: terms, reports that count once from the first one on, θ that follows and survives a restart. */
 import { runInNewContext } from "node:vm";
 import { reporter } from "brume";
 import { expect, test } from "vitest";
@@ -15,13 +15,13 @@ import {
   testConfig,
 } from "./support.js";
 
-const metrics = { load: { type: "local", epsilon: 4, max: 1000, holdout: 64, unit: "ms" } } as const;
+const metrics = { load: { type: "local", epsilon: 4, max: 1000, unit: "ms" } } as const;
 const start = (folder: string, from?: Running) =>
   startService(testConfig(folder, { metrics, cors: ["https://shop.example"] }), from?.clock);
 
 interface Terms {
-  readonly phase: "learn" | "release";
-  readonly threshold?: number;
+  readonly threshold: number;
+  readonly until: number;
 }
 const terms = async ({ app }: Running) => (await app.inject("/v1/local/load")).json<Terms>();
 const post = ({ app }: Running, batch: string, payload: Buffer) =>
@@ -33,43 +33,63 @@ const post = ({ app }: Running, batch: string, payload: Buffer) =>
   });
 
 /** Reports of devices that all see the value 200. */
-function reports(count: number, { phase, threshold }: Terms): Buffer {
-  const device = reporter({
-    epsilon: 4,
-    max: 1000,
-    phase,
-    ...(threshold === undefined ? {} : { threshold }),
-  });
+function reports(count: number, threshold = 1000): Buffer {
+  const device = reporter({ epsilon: 4, max: 1000, threshold });
   return Buffer.concat(Array.from({ length: count }, () => packReport(device.report(200))));
 }
 
-test("learn, choose θ, release; a batch that comes twice counts once; a restart keeps θ", async () => {
+interface Found {
+  readonly reports: number;
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly clipped: { readonly threshold: number } | null;
+  readonly quantiles: readonly { readonly low: number; readonly high: number }[];
+}
+const ask = async ({ app }: Running, query: string) =>
+  (await app.inject(`/v1/query?metric=load&${query}`)).json<Found>();
+
+test("the first report counts; a batch that comes twice counts once; θ follows at midnight and survives a restart", async () => {
   const folder = temporaryFolder();
   const first = await start(folder);
-  expect(await terms(first)).toMatchObject({ phase: "learn", epsilon: 4, max: 1000, reports: 1 });
-  const answer = await post(first, "b1", reports(64, { phase: "learn" }));
+  expect(await terms(first)).toMatchObject({ threshold: 1000, epsilon: 4, max: 1000, reports: 1 });
+  const answer = await post(first, "b1", reports(1));
   expect([answer.statusCode, answer.headers["access-control-allow-origin"]]).toEqual([
     204,
     "https://shop.example",
   ]);
-  while ((await terms(first)).phase === "learn") {
+  expect(await ask(first, "last=1d")).toMatchObject({ reports: 1, unit: "ms", clipped: null });
+  const batch = reports(2000);
+  expect((await post(first, "b2", batch)).statusCode).toBe(204);
+  expect((await post(first, "b2", batch)).statusCode).toBe(204);
+  const today = await ask(first, "quantiles=0.5");
+  expect(today.reports).toBe(2001);
+  // ε = 4: the standard error is below 6, so 60 is ten of them.
+  expect(Math.abs(today.value - 200)).toBeLessThan(60);
+  expect(today.quantiles[0]!.low).toBeLessThan(200);
+  expect(today.quantiles[0]!.high).toBeGreaterThan(200);
+
+  await pass(first, 24 * 3_600_000);
+  let wanted = await terms(first);
+  while (wanted.threshold === 1000 || wanted.until <= first.clock.wall()) {
     await new Promise((resolve) => setTimeout(resolve, 20)); // θ is computed in between
     await first.service.flush();
+    wanted = await terms(first);
   }
-  const wanted = await terms(first);
-  const released = reports(2000, wanted);
-  expect((await post(first, "b2", released)).statusCode).toBe(204);
-  expect((await post(first, "b2", released)).statusCode).toBe(204);
+  expect(wanted.threshold).toBeLessThan(900);
+  expect((await post(first, "b3", reports(500, wanted.threshold))).statusCode).toBe(204);
+  expect((await post(first, "b4", reports(10))).statusCode).toBe(204); // late, under yesterday's θ
   await first.stop();
   const second = await start(folder, first);
   atEnd(() => second.stop());
-  expect(await terms(second)).toEqual(wanted);
-  const found = (await second.app.inject("/v1/query?metric=load&quantiles=0.5")).json<
-    Record<string, number>
-  >();
-  expect(found).toMatchObject({ reports: 2000, learned: 64, unit: "ms" });
-  // ε = 4 and 2,000 reports: ten standard errors are far below 100.
-  expect(Math.abs(found["value"]! - Math.min(200, wanted.threshold!))).toBeLessThan(100);
+  expect((await terms(second)).threshold).toBe(wanted.threshold);
+  const now = first.clock.wall();
+  const series = (
+    await second.app.inject(`/v1/query?metric=load&from=${now - 2 * 86_400_000}&to=${now}&every=1d`)
+  ).json<{ answers: Found[] }>();
+  expect(series.answers.slice(-2).map((day) => day.reports)).toEqual([2001, 510]);
+  expect(series.answers.at(-1)!.clipped!.threshold).toBe(wanted.threshold);
+  expect((await second.app.inject("/v1/query?metric=load&every=1d&quantiles=0.5")).statusCode).toBe(400);
 });
 
 test("what is no report, and what is too long, is refused", async () => {
@@ -106,7 +126,7 @@ test("a device, which needs no token, cannot make a batch of events count as sen
   );
   const key = "reports load b1"; // what a sender of events may call its batch
   for (const batch of ["b1", encodeURIComponent(key), "reports%0Aload%0Ab1"])
-    expect((await post(running, batch, reports(1, { phase: "learn" }))).statusCode).toBe(204);
+    expect((await post(running, batch, reports(1))).statusCode).toBe(204);
   const sent = await send(running.app, [{ metric: "requests", person: "one" }], { "idempotency-key": key });
   expect(sent.statusCode).toBe(202);
   await pass(running, 2000);

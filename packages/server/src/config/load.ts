@@ -134,7 +134,7 @@ function formsOf(path: string): string {
       '{ "sqlite": "./state" } or { "postgres": { "env": "DATABASE_URL" } } or { "kafka": { "brokers": ["host:9092"] } }',
     keys: 'a list of names, or { "prefix": "shop-", "from": 1, "to": 500 }',
     threshold: 'a number above 0, or "noisy-max"',
-    holdout: 'a duration such as "1d"; for a local metric a number of reports',
+    holdout: 'a duration such as "1d"',
     perPerson: 'a number of events, or { "events": 5, "perHour": 1 }, or { "sum": 100 }',
   };
   return forms[field] ?? '{ "env": "NAME" } or { "file": "path" }: secrets do not stand in the file';

@@ -1,5 +1,6 @@
 /** The metrics of a config with every default filled in, and what a schema cannot say about them. */
 import {
+  aggregator,
   type EventStreamOptions,
   type HistogramMetric,
   type HistogramOptions,
@@ -30,7 +31,8 @@ export interface Metric {
   readonly skew: number;
   /** Undefined for a local metric. */
   readonly options: StreamOptions | undefined;
-  readonly local: { readonly max: number; readonly holdout: number; readonly reports: number } | undefined;
+  readonly local:
+    { readonly max: number; readonly threshold: number | undefined; readonly reports: number } | undefined;
 }
 
 const MOST_STREAMS = 100_000;
@@ -47,7 +49,7 @@ const TAKES: Readonly<Record<MetricType, readonly string[]>> = {
   sum: ["max", "threshold", "holdout"],
   mean: ["max", "threshold", "holdout"],
   histogram: ["min", "max", "buckets", "edges"],
-  local: ["max", "holdout"],
+  local: ["max", "threshold"],
 };
 const ONLY_SOME = ["max", "min", "buckets", "edges", "threshold", "holdout"];
 const NOT_LOCAL = ["protect", "keys", "every", "levels", "lateness", "skew", "history"];
@@ -74,7 +76,11 @@ export function resolveMetric(name: string, config: MetricConfig): Metric {
     skew: milliseconds(config.skew ?? "1m"),
     options: local ? undefined : streamOptions(config, perPerson),
     local: local
-      ? { max: config.max!, holdout: Number(config.holdout ?? 65_536), reports: perPerson!.events! }
+      ? {
+          max: config.max!,
+          threshold: typeof config.threshold === "number" ? config.threshold : undefined,
+          reports: perPerson!.events!,
+        }
       : undefined,
   };
 }
@@ -173,17 +179,21 @@ function problemsOf(path: string, metric: MetricConfig): string[] {
   if (type === "histogram" && metric.edges === undefined)
     for (const field of ["min", "max"] as const)
       if (metric[field] === undefined) problems.push(missing(path, type, field));
-  return [...problems, ...holdoutProblems(path, metric), ...personProblems(path, metric)];
+  return [...problems, ...localProblems(path, metric), ...personProblems(path, metric)];
 }
 
-function holdoutProblems(path: string, { type, holdout }: MetricConfig): string[] {
-  if (type === "local" && typeof holdout === "string")
+function localProblems(path: string, { type, epsilon, max, threshold, holdout }: MetricConfig): string[] {
+  if (type !== "local") return [];
+  if (holdout !== undefined)
     return [
-      `${path}.holdout: expected a number of reports for type local, got ${JSON.stringify(holdout)}; give a number`,
+      `${path}.holdout: expected none for type local, since reports count from the first one; give threshold to start lower`,
     ];
-  if (type !== "local" && typeof holdout === "number")
-    return [`${path}.holdout: expected a duration such as "1d", got ${holdout}; give its unit`];
-  return [];
+  if (threshold === "noisy-max")
+    return [`${path}.threshold: expected a number for type local, got "noisy-max"; give a number or none`];
+  if (max === undefined) return [];
+  return libraryWords(() =>
+    aggregator({ epsilon, max, ...(threshold === undefined ? {} : { threshold }) }),
+  ).map((message) => `${path}.${message}`);
 }
 
 function personProblems(path: string, metric: MetricConfig): string[] {

@@ -24,7 +24,7 @@ export interface MetricConfig {
   readonly buckets?: number;
   readonly edges?: readonly number[];
   readonly threshold?: number | "noisy-max";
-  readonly holdout?: string | number;
+  readonly holdout?: string;
   readonly lateness?: string;
   readonly skew?: string;
   readonly history?: { readonly days?: string; readonly hours?: string; readonly finer?: string };

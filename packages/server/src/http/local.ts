@@ -9,7 +9,7 @@ import { errorAnswers } from "./events.js";
 
 const REPORT_BYTES = 8;
 const MOST_BYTES = 1 << 16;
-/** Seconds that a device may keep what it was told. */
+/** Seconds that a device may keep what it was told, at most: θ changes at midnight. */
 const KEPT = 60;
 
 export const NAMED = {
@@ -52,7 +52,7 @@ export function localRoutes(app: FastifyInstance, service: Service): void {
         summary: "What devices are asked for",
         params: NAMED,
         response: {
-          200: { description: "Phase, and θ when releasing.", type: "object", additionalProperties: true },
+          200: { description: "θ of the day, and until when.", type: "object", additionalProperties: true },
           ...errorAnswers(400, 404, 429),
         },
       },
@@ -60,8 +60,10 @@ export function localRoutes(app: FastifyInstance, service: Service): void {
     (request, reply) => {
       const { metric, local } = localOf(request.params.metric);
       const { max, reports } = metric.local!;
-      void reply.header("cache-control", `public, max-age=${KEPT}`);
-      return { ...local!.terms, epsilon: metric.epsilon, max, reports };
+      const terms = local!.terms;
+      const kept = Math.min(KEPT, Math.floor((terms.until - service.now) / 1000));
+      void reply.header("cache-control", kept > 0 ? `public, max-age=${kept}` : "no-store");
+      return { ...terms, epsilon: metric.epsilon, max, reports };
     },
   );
   app.post<{ Querystring: { metric: string; batch: string } }>(

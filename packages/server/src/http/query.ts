@@ -80,11 +80,12 @@ export function queryRoutes(app: FastifyInstance, service: Service): void {
       const { name, type, unit, hasKeys, options } = served.metric;
       const about = { metric: name, type, unit };
       if (options === undefined) {
-        const answer = await localAnswer(served, query, () => turns.turn());
-        return csv ? csvOf([answer]) : joined(about, JSON.stringify(answer));
+        const answer = await localAnswer(served, query, service.now, () => turns.turn());
+        const answers = "answers" in answer ? (answer.answers as object[]) : [answer];
+        return csv ? csvOf(answers) : joined({ ...about, zone: service.zone }, JSON.stringify(answer));
       }
       const key = keyOf(served.metric, query.key);
-      const question = questionOf(query, served.metric, service.now);
+      const question = questionOf(query, served.metric.every, service.now);
       const asked = askedOf(query, type);
       checkCost(question, served.metric, asked);
       const isWanted = (): void => {
@@ -124,17 +125,25 @@ async function serialise(
 const joined = (first: object, second: string): string =>
   `${JSON.stringify(first).slice(0, -1)},${second.slice(1)}`;
 
-/** Of all reports since the beginning: they carry no time. */
+/** Answers of a local metric are about days; all of them by default. */
 async function localAnswer(
   { local }: ServedMetric,
   query: QueryText,
+  now: number,
   turn: () => Promise<void>,
 ): Promise<object> {
-  for (const field of ["key", "last", "from", "to", "every", "shares"] as const)
+  for (const field of ["key", "shares"] as const)
     if (query[field] !== undefined)
-      throw new BadRequest(`${field}: expected none, since reports of devices carry no key and no time`);
+      throw new BadRequest(`${field}: expected none, since reports of devices carry no key; remove it`);
   const { quantiles = [], confidence = 0.95 } = askedOf(query, "histogram");
-  return local!.estimate(quantiles, confidence, turn);
+  const { last, from, to, every } = query;
+  if (quantiles.length > 0 && every !== undefined)
+    throw new BadRequest("quantiles: expected none with every; ask for one range at a time");
+  const isAll = [last, from, to, every].every((field) => field === undefined);
+  const question = isAll
+    ? { from: 0, to: now }
+    : questionOf(every === "auto" ? { ...query, every: "1d" } : query, DAY, now);
+  return local!.estimate(question, quantiles, confidence, turn);
 }
 
 /** Keys are public, so a question about another one is told. */
@@ -152,7 +161,7 @@ const SPAN = /^(\d{1,9})(ms|s|m|h|d)$/;
 /** A hundred years. */
 const LONGEST = 36_525 * DAY;
 
-function questionOf(query: QueryText, { every }: Metric, now: number): Question {
+function questionOf(query: QueryText, every: number, now: number): Question {
   const { last, from, to, every: period } = query;
   const others = [from, to, period].some((field) => field !== undefined);
   if (last !== undefined && others)

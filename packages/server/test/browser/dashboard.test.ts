@@ -24,7 +24,7 @@ const metrics: Config["metrics"] = {
   requests: { type: "count", epsilon: 4, keys, ...minutes },
   latency: { type: "histogram", epsilon: 4, keys, min: 5, max: 5000, buckets: 32, unit: "ms", ...minutes },
   basket: { type: "mean", epsilon: 4, max: 200, threshold: 200, unit: "EUR", ...minutes },
-  pageload: { type: "local", epsilon: 4, max: 10_000, holdout: 500, unit: "ms" },
+  pageload: { type: "local", epsilon: 4, max: 10_000, unit: "ms" },
 };
 
 let browser: Browser;

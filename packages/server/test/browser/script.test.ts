@@ -11,7 +11,7 @@ beforeAll(async () => void (browser = await launch(inject("chromium"))));
 afterAll(() => browser.close());
 
 async function start(perPerson: number) {
-  const metrics = { pageload: { type: "local", epsilon: 2, max: 10_000, holdout: 64, perPerson } } as const;
+  const metrics = { pageload: { type: "local", epsilon: 2, max: 10_000, perPerson } } as const;
   const config = testConfig(temporaryFolder(), { metrics, epsilon: 20, cors: ["*"] });
   const running = await startService(config);
   const url = await running.app.listen({ host: "127.0.0.1", port: 0 });

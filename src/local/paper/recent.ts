@@ -3,8 +3,8 @@
  * and a ring of sums up to every 256th report. Sums wrap at 2⁵²; a difference of two is at most 2²⁷ cells below 2²², so it
  * does not.
  */
-import type { Mechanism } from "../core/tables/sectors.js";
-import { roundedFrom } from "./moments.js";
+import type { Mechanism } from "../../core/tables/sectors.js";
+import { roundedFrom } from "../moments.js";
 import { addSums, type CellSums, NO_REPORTS, sumsOf } from "./sums.js";
 
 const BLOCK = 256;

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Aggregator, aggregator } from "../../src/local/aggregator.js";
-import { packReport, type Report, unpackReport } from "../../src/local/report.js";
-import type { AggregatorOptions, AggregatorTuning } from "../../src/local/settings.js";
-import { device, HOLDOUT, learnt, OPTIONS, ready, skewed, unpacked } from "../support/aggregators.js";
+import { PaperAggregator } from "../../../src/local/paper/paperAggregator.js";
+import { packReport, type Report, unpackReport } from "../../../src/local/report.js";
+import type { PaperOptions, PaperTuning } from "../../../src/local/paper/settings.js";
+import { device, HOLDOUT, learnt, OPTIONS, ready, skewed, unpacked } from "../../support/aggregators.js";
 
 describe("learning", () => {
   test("an iterable that throws on the way leaves everything as it was", () => {
-    const server = aggregator(OPTIONS);
+    const server = new PaperAggregator(OPTIONS);
     const torn = function* () {
       yield unpackReport(learnt, 0)!;
       yield { version: 99 } as unknown as Report;
@@ -18,7 +18,7 @@ describe("learning", () => {
 
   test("order, batches, form of the reports and core do not matter", async () => {
     const whole = await (await ready()).server.distribution();
-    const [js, parts] = [aggregator({ ...OPTIONS, core: "js" }), aggregator(OPTIONS)];
+    const [js, parts] = [new PaperAggregator({ ...OPTIONS, core: "js" }), new PaperAggregator(OPTIONS)];
     expect(js.learn(unpacked(learnt).reverse())).toBe(HOLDOUT);
     parts.learn(learnt.subarray(0, 8 * 1234));
     parts.learn(unpacked(learnt.subarray(8 * 1234, 8 * 15_000)));
@@ -27,8 +27,8 @@ describe("learning", () => {
     expect(await js.threshold()).toBe(await parts.threshold());
   });
 
-  const learner = (reports: Uint8Array, options: Partial<AggregatorOptions> = {}): Aggregator => {
-    const server = aggregator({ ...OPTIONS, ...options });
+  const learner = (reports: Uint8Array, options: Partial<PaperOptions> = {}): PaperAggregator => {
+    const server = new PaperAggregator({ ...OPTIONS, ...options });
     server.learn(reports);
     return server;
   };
@@ -47,7 +47,7 @@ describe("learning", () => {
   });
 
   test("every estimator, pruning and objective gives a θ", async () => {
-    const theta = async (options: Partial<AggregatorOptions>) =>
+    const theta = async (options: Partial<PaperOptions>) =>
       Math.log(await learner(learnt, options).threshold());
     expect(Math.abs((await theta({})) - 4.43)).toBeLessThan(1.1); // ± 0.18
     expect(Math.abs((await theta({ tuning: { tail: "paper", objective: "paper" } })) - 4.16)).toBeLessThan(
@@ -62,7 +62,7 @@ describe("learning", () => {
     let gain = 0; // 0.93 ± 0.62 a run, in logarithms: the sum of twelve is above 0 by 5.2 standard deviations, 10⁻⁷
     for (let run = 0; run < 12; run++) {
       const reports = device("learn", `reports ${run}`).reportMany(skewed(HOLDOUT, `values ${run}`));
-      const theta = (tuning: AggregatorTuning) => learner(reports, { tuning }).threshold();
+      const theta = (tuning: PaperTuning) => learner(reports, { tuning }).threshold();
       const smooth = await theta({ estimator: "ems", tail: "whole", objective: "paper" });
       const pruned = await theta({ tail: "paper", objective: "paper" });
       gain += Math.log(smooth / pruned);
@@ -71,7 +71,7 @@ describe("learning", () => {
   });
 
   test("θ waits for the hold-out, is chosen once, and an aborted try changes nothing", async () => {
-    const server = aggregator(OPTIONS);
+    const server = new PaperAggregator(OPTIONS);
     await expect(server.distribution()).rejects.toThrow(/^distribution: expected learn-reports/);
     server.learn(learnt.subarray(0, 80));
     await expect(server.threshold()).rejects.toThrow(
@@ -89,7 +89,7 @@ describe("learning", () => {
 
 describe("releasing", () => {
   const values = skewed(200_000, "released");
-  let server: Aggregator;
+  let server: PaperAggregator;
   let theta: number;
   let published: Float64Array;
   const clamped: number[] = [0];
@@ -151,7 +151,7 @@ describe("releasing", () => {
   });
 
   test("an empty range sums to 0 without error, before θ is chosen too", () => {
-    for (const answer of [server.range(3, 3), aggregator({ epsilon: 1, max: 500 }).range(0, 0)])
+    for (const answer of [server.range(3, 3), new PaperAggregator({ epsilon: 1, max: 500 }).range(0, 0)])
       expect(answer).toEqual({
         ...{ sum: 0, mean: 0, standardError: 0, clipped: 0, low: 0, high: 0 },
         confidence: 0.95,
@@ -201,5 +201,5 @@ test.each([
   [{ tuning: { accelerate: true } }, /unknown option "accelerate"/],
   [{ delta: 1 }, /unknown option "delta"/],
 ])("%o is refused by name", (wrong, message) => {
-  expect(() => aggregator({ ...OPTIONS, ...wrong } as AggregatorOptions)).toThrow(message);
+  expect(() => new PaperAggregator({ ...OPTIONS, ...wrong } as PaperOptions)).toThrow(message);
 });

@@ -1,8 +1,8 @@
 /** What `range` of an aggregator gives back. */
-import { normalQuantile } from "../core/normal.js";
+import { normalQuantile } from "../../core/normal.js";
 
 /** Plain data: it survives JSON, structuredClone and postMessage. */
-export interface LocalAnswer {
+export interface PaperAnswer {
   /** Estimated sum over the range, in units of the stream: unbiased for values clamped to θ. 0 for an empty range. */
   readonly sum: number;
   /** Estimated mean value over the range; 0 for an empty range. */
@@ -27,13 +27,13 @@ export interface LocalAnswer {
   readonly confidence: number;
 }
 
-export function makeLocalAnswer(
+export function makePaperAnswer(
   sum: number,
   length: number,
   standardError: number,
   clipped: number | null,
   confidence = 0.95,
-): LocalAnswer {
+): PaperAnswer {
   const reach = normalQuantile(confidence) * standardError;
   const mean = length === 0 ? 0 : sum / length;
   return {

@@ -1,13 +1,13 @@
 /** Aggregators of many workers add up to one; θ that is known; sums of reports as whole numbers. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Aggregator, aggregator } from "../../src/local/aggregator.js";
-import { hybrid } from "../../src/local/mechanisms.js";
-import { estimateOf } from "../../src/local/moments.js";
-import { RecentReports } from "../../src/local/recent.js";
-import { estimatedSum, sumsOf } from "../../src/local/sums.js";
-import { TALLY_BYTES } from "../../src/local/tally.js";
-import { reportsOf, skewed, uniforms } from "../support/localValues.js";
+import { PaperAggregator } from "../../../src/local/paper/paperAggregator.js";
+import { hybrid } from "../../../src/local/mechanisms.js";
+import { estimateOf } from "../../../src/local/moments.js";
+import { RecentReports } from "../../../src/local/paper/recent.js";
+import { estimatedSum, sumsOf } from "../../../src/local/paper/sums.js";
+import { TALLY_BYTES } from "../../../src/local/paper/tally.js";
+import { reportsOf, skewed, uniforms } from "../../support/localValues.js";
 
 const OPTIONS = { epsilon: 1, max: 1000, holdout: 4000, maxRange: 2 ** 16 };
 const learn = reportsOf(skewed(4000, "merge"), "learn");
@@ -15,21 +15,21 @@ const part = (bytes: Uint8Array, from: number, to: number) => bytes.subarray(8 *
 
 describe("workers", () => {
   test("three of them learn, release and answer as one does, in every bit, in any order", async () => {
-    const one = aggregator(OPTIONS);
+    const one = new PaperAggregator(OPTIONS);
     one.learn(learn);
     const theta = await one.threshold();
     const release = reportsOf(skewed(9000, "more"), "release", { threshold: theta });
     one.release(release);
 
-    const workers = [0, 1, 2].map(() => aggregator(OPTIONS));
+    const workers = [0, 1, 2].map(() => new PaperAggregator(OPTIONS));
     [0, 1000, 1500].forEach((from, i) => workers[i]!.learn(part(learn, from, [1000, 1500, 4000][i]!)));
-    const leader = aggregator(OPTIONS);
+    const leader = new PaperAggregator(OPTIONS);
     for (const worker of [...workers].reverse()) leader.merge(worker.tally());
     expect(leader.learned).toBe(4000);
     expect(await leader.threshold()).toBe(theta);
     expect(await leader.distribution()).toEqual(await one.distribution());
 
-    const releasing = [0, 1, 2].map(() => aggregator({ ...OPTIONS, threshold: theta }));
+    const releasing = [0, 1, 2].map(() => new PaperAggregator({ ...OPTIONS, threshold: theta }));
     releasing.forEach((worker, i) => worker.release(part(release, 3000 * i, 3000 * (i + 1))));
     for (const worker of releasing) leader.merge(worker);
     expect(leader.total()).toEqual(one.total());
@@ -39,19 +39,19 @@ describe("workers", () => {
   });
 
   test("θ travels with a tally; another θ, other parameters and the same object are refused, and change nothing", async () => {
-    const chosen = aggregator(OPTIONS);
+    const chosen = new PaperAggregator(OPTIONS);
     chosen.learn(learn);
     const theta = await chosen.threshold();
-    const fresh = aggregator(OPTIONS);
+    const fresh = new PaperAggregator(OPTIONS);
     fresh.merge(chosen);
     expect(await fresh.threshold()).toBe(theta);
     expect(fresh.statement().expectedClipping).toBe(chosen.statement().expectedClipping);
-    const other = aggregator({ ...OPTIONS, threshold: theta / 2 });
+    const other = new PaperAggregator({ ...OPTIONS, threshold: theta / 2 });
     const before = fresh.tally();
     expect(() => fresh.merge(other)).toThrow(
       `merge: expected a tally with θ = ${theta}, got one with θ = ${theta / 2}`,
     );
-    expect(() => fresh.merge(aggregator({ ...OPTIONS, max: 999 }))).toThrow(
+    expect(() => fresh.merge(new PaperAggregator({ ...OPTIONS, max: 999 }))).toThrow(
       /^merge: expected a tally of the same ε and max/,
     );
     expect(() => fresh.merge(fresh)).toThrow(/^merge: expected another aggregator/);
@@ -59,10 +59,10 @@ describe("workers", () => {
   });
 
   test("a tally has one length, and nothing but a tally is merged", () => {
-    const [empty, full] = [aggregator(OPTIONS), aggregator(OPTIONS)];
+    const [empty, full] = [new PaperAggregator(OPTIONS), new PaperAggregator(OPTIONS)];
     full.learn(learn);
     expect([empty.tally().length, full.tally().length]).toEqual([TALLY_BYTES, TALLY_BYTES]);
-    const server = aggregator(OPTIONS);
+    const server = new PaperAggregator(OPTIONS);
     for (const wrong of [new Uint8Array(5), new Uint8Array(TALLY_BYTES), undefined, "tally", {}])
       expect(() => server.merge(wrong as Uint8Array)).toThrow(/^tally: expected/);
     const damaged = (at: number, value: number) => {
@@ -86,9 +86,9 @@ describe("workers", () => {
   });
 
   test("a batch that merges while it is read is an error", () => {
-    const server = aggregator(OPTIONS);
+    const server = new PaperAggregator(OPTIONS);
     const nested = function* (): Generator<Uint8Array> {
-      server.merge(aggregator(OPTIONS));
+      server.merge(new PaperAggregator(OPTIONS));
       yield part(learn, 0, 1);
     };
     expect(() => server.learn(nested())).toThrow(/^merge: expected no call while a batch is being read/);
@@ -97,12 +97,14 @@ describe("workers", () => {
 
 describe("a θ that is known", () => {
   test("release-reports are taken at once, and nobody claims to know what clamping hides", async () => {
-    const server = aggregator({ ...OPTIONS, threshold: 62.5 });
+    const server = new PaperAggregator({ ...OPTIONS, threshold: 62.5 });
     expect(await server.threshold()).toBe(62.5);
     server.release(reportsOf([10, 20, 30], "known", { threshold: 62.5 }));
     expect(server.total()).toMatchObject({ clipped: null });
     expect(server.explain()).toContain("θ was given");
-    expect(() => aggregator({ ...OPTIONS, threshold: 62.4 })).toThrow(/^threshold: expected one of the 321/);
+    expect(() => new PaperAggregator({ ...OPTIONS, threshold: 62.4 })).toThrow(
+      /^threshold: expected one of the 321/,
+    );
     expect(server.learn(learn)).toBe(4000); // for percentiles
     expect((await server.quantile(0.5)).p).toBe(0.5);
   });
@@ -111,10 +113,10 @@ describe("a θ that is known", () => {
     const options = { ...OPTIONS, threshold: 62.5, history: 700 };
     const release = reportsOf(skewed(5000, "state"), "state", { threshold: 62.5 });
     for (const cut of [0, 1, 300, 700, 701, 2048, 3333]) {
-      const [whole, before] = [aggregator(options), aggregator(options)];
+      const [whole, before] = [new PaperAggregator(options), new PaperAggregator(options)];
       whole.release(release);
       before.release(part(release, 0, cut));
-      const after = Aggregator.resume(options, before.state);
+      const after = PaperAggregator.resume(options, before.state);
       after.release(part(release, cut, 5000));
       expect(after.total()).toEqual(whole.total());
       for (const [from, to] of [
@@ -173,7 +175,7 @@ describe("sums", () => {
 });
 
 test("what is not known yet stands as −1 in a tally: other versions read it", () => {
-  const bytes = aggregator(OPTIONS).tally();
+  const bytes = new PaperAggregator(OPTIONS).tally();
   const numbers = (bytes.length - 6 - 16) / 8;
   const known = (i: number) => new DataView(bytes.buffer).getFloat64(6 + 8 * i, true);
   // θ and excess come before the numbers of reports, windowed reports and ones.

@@ -1,19 +1,19 @@
 /** The small parts of the local model, one by one: grids, thresholds, tallies, sums, settings and answers. */
 import { describe, expect, test } from "vitest";
-import { normalQuantile } from "../../src/core/normal.js";
-import { aggregator } from "../../src/local/aggregator.js";
-import { makeLocalAnswer } from "../../src/local/answer.js";
-import { bandAround, shownUpTo } from "../../src/local/band.js";
+import { normalQuantile } from "../../../src/core/normal.js";
+import { PaperAggregator } from "../../../src/local/paper/paperAggregator.js";
+import { makePaperAnswer } from "../../../src/local/paper/answer.js";
+import { bandAround, shownUpTo } from "../../../src/local/band.js";
 import {
   checkMax,
   checkThreshold,
-  makeChannel,
   nearestThreshold,
   THRESHOLD_COUNT,
   thresholdShares,
-} from "../../src/local/channel.js";
-import { startFrom } from "../../src/local/estimate.js";
-import { BINS, hybrid, squareWave, stochasticRounding } from "../../src/local/mechanisms.js";
+} from "../../../src/local/channel.js";
+import { paperChannel } from "../../../src/local/paper/paperChannel.js";
+import { startFrom } from "../../../src/local/estimate.js";
+import { BINS, hybrid, squareWave, stochasticRounding } from "../../../src/local/mechanisms.js";
 import {
   estimateOf,
   estimatorSlopes,
@@ -21,12 +21,12 @@ import {
   roundedFrom,
   varianceOf,
   worstVariance,
-} from "../../src/local/moments.js";
-import { gridOf, packReport, type Report, unpackReport } from "../../src/local/report.js";
-import { settingsOf } from "../../src/local/settings.js";
-import { estimatedSum, possibleSums, sumsOf } from "../../src/local/sums.js";
-import { checkTotals, decodeTally, encodeTally, TALLY_BYTES } from "../../src/local/tally.js";
-import { reportsOf, uniforms } from "../support/localValues.js";
+} from "../../../src/local/moments.js";
+import { gridOf, packReport, type Report, unpackReport } from "../../../src/local/report.js";
+import { settingsOf } from "../../../src/local/paper/settings.js";
+import { estimatedSum, possibleSums, sumsOf } from "../../../src/local/paper/sums.js";
+import { checkTotals, decodeTally, encodeTally, TALLY_BYTES } from "../../../src/local/paper/tally.js";
+import { reportsOf, uniforms } from "../../support/localValues.js";
 
 describe("thresholds", () => {
   test("321 of them: sixteen steps to a half, twenty halves", () => {
@@ -62,9 +62,9 @@ describe("thresholds", () => {
 
 describe("channels and reports", () => {
   test("learning cuts to cells, releasing rounds to the nearest", () => {
-    const learn = makeChannel("learn", 1, 500);
+    const learn = paperChannel("learn", 1, 500);
     expect([learn.mechanism.top, learn.quantiser]).toEqual([2 ** 20 - 1, { scale: 2 ** 20 / 500, shift: 0 }]);
-    const release = makeChannel("release", 1, 500);
+    const release = paperChannel("release", 1, 500);
     expect([release.mechanism.top, release.quantiser]).toEqual([
       2 ** 20,
       { scale: 2 ** 20 / 500, shift: 0.5 },
@@ -75,7 +75,7 @@ describe("channels and reports", () => {
   test("a grid is FNV-1a of its parameters, and never changes", () => {
     const fnv = (phase: number, epsilon: number, bound: number) => {
       const bytes = Buffer.alloc(17);
-      bytes[0] = 16 + phase;
+      bytes[0] = 32 + phase;
       bytes.writeDoubleBE(epsilon, 1);
       bytes.writeDoubleBE(bound, 9);
       let hash = 2166136261n;
@@ -84,6 +84,7 @@ describe("channels and reports", () => {
     };
     expect(gridOf("learn", 0.7, 512)).toBe(fnv(0, 0.7, 512));
     expect(gridOf("release", 3, 62.5)).toBe(fnv(1, 3, 62.5));
+    expect(gridOf(undefined, 3, 62.5)).toBe(fnv(2, 3, 62.5));
   });
 
   test("every field to its end, and one beyond", () => {
@@ -114,7 +115,7 @@ describe("tallies", () => {
   const tally = {
     grid: 4_000_000_000,
     counts: Float64Array.from({ length: BINS }, (_, i) => 3 * i + 1),
-    rejected: { malformed: 1, version: 2, phase: 3, grid: 4, cell: 5, late: 6 },
+    rejected: { malformed: 1, version: 2, phase: 3, stale: 0, grid: 4, cell: 5, late: 6 },
     theta: 62.5,
     excess: 0.125,
     released: { reports: 2 ** 50, windowed: 77, cells: (5n << 64n) + 9n, ones: 12 },
@@ -123,14 +124,14 @@ describe("tallies", () => {
   test("where each number stands", () => {
     const bytes = encodeTally(tally);
     const view = new DataView(bytes.buffer);
-    expect(TALLY_BYTES).toBe(6 + 8 * (1 + 1024 + 6 + 5) + 16);
+    expect(TALLY_BYTES).toBe(6 + 8 * (1 + 1024 + 7 + 5) + 16);
     expect([bytes.length, Buffer.from(bytes.subarray(0, 6)).toString("latin1")]).toEqual([
       TALLY_BYTES,
       "tally\x01",
     ]);
-    const numbers = Array.from({ length: 1036 }, (_, i) => view.getFloat64(6 + 8 * i, true));
-    expect(numbers).toEqual([4_000_000_000, ...tally.counts, 1, 2, 3, 4, 5, 6, 62.5, 0.125, 2 ** 50, 77, 12]);
-    expect([view.getBigUint64(6 + 8 * 1036, true), view.getBigUint64(6 + 8 * 1037, true)]).toEqual([9n, 5n]);
+    const numbers = Array.from({ length: 1037 }, (_, i) => view.getFloat64(6 + 8 * i, true));
+    expect(numbers).toEqual([4_000_000_000, ...tally.counts, 1, 2, 3, 0, 4, 5, 6, 62.5, 0.125, 2 ** 50, 77, 12]);
+    expect([view.getBigUint64(6 + 8 * 1037, true), view.getBigUint64(6 + 8 * 1038, true)]).toEqual([9n, 5n]);
   });
 
   test("come back as they were, and what is not known with them", () => {
@@ -238,11 +239,11 @@ test("settings: every default, and every number to its end", () => {
 
 test("answers: a mean, noise on both sides, and above it what was clipped", () => {
   const reach = normalQuantile(0.9) * 3;
-  expect(makeLocalAnswer(40, 8, 3, 2, 0.9)).toEqual({
+  expect(makePaperAnswer(40, 8, 3, 2, 0.9)).toEqual({
     ...{ sum: 40, mean: 5, standardError: 3, clipped: 2, confidence: 0.9 },
     ...{ low: 40 - reach, high: 40 + 2 + reach },
   });
-  expect(makeLocalAnswer(0, 0, 0, null)).toEqual({
+  expect(makePaperAnswer(0, 0, 0, null)).toEqual({
     ...{ sum: 0, mean: 0, standardError: 0, clipped: null, confidence: 0.95, low: 0, high: 0 },
   });
 });
@@ -271,9 +272,9 @@ test("a start of EM has 1024 shares, none below 0, and a sum", () => {
 });
 
 test("what an aggregator explains, word by word", () => {
-  const server = aggregator({ epsilon: 1, max: 1000, threshold: 62.5, tuning: { learnEpsilon: 2 } });
+  const server = new PaperAggregator({ epsilon: 1, max: 1000, threshold: 62.5, tuning: { learnEpsilon: 2 } });
   server.learn([5, {}] as never);
-  const { mechanism } = makeChannel("release", 1, 62.5);
+  const { mechanism } = paperChannel("release", 1, 62.5);
   const noise = 62.5 * Math.sqrt(worstVariance(mechanism));
   expect(server.statement()).toMatchObject({ epsilon: 2, threshold: 62.5, expectedClipping: null, noise });
   expect(server.statement().stages).toMatchObject([
@@ -295,21 +296,21 @@ test("what an aggregator explains, word by word", () => {
     `Values above θ = 62.5 count as θ; θ was given, so nobody knows how much that hides. One published value has a standard deviation of ${Number(noise.toPrecision(6))}; sums over long ranges are accurate.`,
     "Rejected: 2 (malformed).",
   ]);
-  const fresh = aggregator({ epsilon: 1, max: 1000 });
+  const fresh = new PaperAggregator({ epsilon: 1, max: 1000 });
   expect(fresh.statement()).toMatchObject({ noise: null, threshold: null });
   expect(fresh.statement().stages).toHaveLength(1);
   expect(fresh.explain()).toContain("Rejected: nothing.");
 });
 
 test("a range of nothing is 0 without error; a single report is not", () => {
-  const server = aggregator({ epsilon: 1, max: 1000, threshold: 62.5 });
+  const server = new PaperAggregator({ epsilon: 1, max: 1000, threshold: 62.5 });
   const nothing = { sum: 0, mean: 0, standardError: 0, clipped: 0, low: 0, high: 0, confidence: 0.95 };
   expect([server.total(), server.range(0, 0)]).toEqual([nothing, nothing]);
-  const unknown = aggregator({ epsilon: 1, max: 1000 }); // θ is not chosen yet
+  const unknown = new PaperAggregator({ epsilon: 1, max: 1000 }); // θ is not chosen yet
   expect([unknown.total(), unknown.range(0, 0)]).toEqual([nothing, nothing]);
   expect(() => unknown.range(0, 1)).toThrow(/^range/);
   const [published] = server.release(reportsOf([10], "one", { threshold: 62.5 }));
-  const error = 62.5 * Math.sqrt(worstVariance(makeChannel("release", 1, 62.5).mechanism));
+  const error = 62.5 * Math.sqrt(worstVariance(paperChannel("release", 1, 62.5).mechanism));
   expect(server.total()).toMatchObject({ sum: published, mean: published, clipped: null });
   expect(server.total().standardError).toBeCloseTo(error, 9);
   expect(server.range(1, 1)).toEqual(nothing);

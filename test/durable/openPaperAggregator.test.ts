@@ -4,16 +4,16 @@ import { openAggregator } from "../../src/durable/openAggregator.js";
 import { openOdometer } from "../../src/durable/odometer.js";
 import { fileStore } from "../../src/durable/stores/file.js";
 import { memoryStore } from "../../src/durable/stores/memory.js";
-import { aggregator } from "../../src/local/aggregator.js";
+import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
 import { reportsOf, skewed } from "../support/localValues.js";
 import { failing, key, plainStore, temporaryFolders } from "./support.js";
 
 const folder = temporaryFolders();
-const OPTIONS = { epsilon: 1, max: 1000, holdout: 3000, maxRange: 2 ** 14 };
+const OPTIONS = { variant: "paper" as const, epsilon: 1, max: 1000, holdout: 3000, maxRange: 2 ** 14 };
 const learn = reportsOf(skewed(3000, "durable"), "durable learn");
 
 test("a process that is killed keeps every report that was acknowledged, and θ", async () => {
-  const plain = aggregator(OPTIONS);
+  const plain = new PaperAggregator(OPTIONS);
   plain.learn(learn);
   const theta = await plain.threshold();
   const release = reportsOf(skewed(4000, "more"), "durable release", { threshold: theta });
@@ -33,7 +33,9 @@ test("a process that is killed keeps every report that was acknowledged, and θ"
   expect([fourth.length, fourth.released]).toEqual([1500, 1500]);
   expect(await fourth.threshold()).toBe(theta);
   const rest = await fourth.release(release.subarray(8 * 1500));
-  expect([...published, ...rest]).toEqual([...aggregator({ ...OPTIONS, threshold: theta }).release(release)]);
+  expect([...published, ...rest]).toEqual([
+    ...new PaperAggregator({ ...OPTIONS, threshold: theta }).release(release),
+  ]);
   expect(await fourth.range(100, 3900)).toEqual(plain.range(100, 3900));
   expect(await fourth.total()).toEqual(plain.total());
   expect(await fourth.distribution()).toEqual(await plain.distribution());
@@ -54,7 +56,7 @@ test("workers combine, each with a store of its own or with one name each", asyn
   const leader = await open("leader");
   await leader.merge(workers[0]!);
   await leader.merge(await workers[1]!.tally());
-  const plain = aggregator(OPTIONS);
+  const plain = new PaperAggregator(OPTIONS);
   plain.learn(learn);
   expect(await leader.threshold()).toBe(await plain.threshold());
 });
@@ -112,7 +114,7 @@ test("tallies that add up to more than can be stored are refused, and the state 
   const devices = await open();
   await devices.learn(learn.subarray(0, 800));
   for (const place of [1, 7, 1024, 1025, 1030]) {
-    const huge = aggregator(OPTIONS).tally(); // bytes from a worker that lies: learned, in a bin or rejected
+    const huge = new PaperAggregator(OPTIONS).tally(); // bytes from a worker that lies: learned, in a bin or rejected
     new DataView(huge.buffer).setFloat64(6 + 8 * place, Number.MAX_SAFE_INTEGER, true);
     const merged = await devices
       .merge(huge)

@@ -6,9 +6,9 @@
  *
  * Numbers are doubles of 8 bytes, little-endian; `cells` is a whole number of 16 bytes.
  */
-import { checkThreshold } from "./channel.js";
-import { noRejections, type RejectedCounts } from "./intake.js";
-import { BINS } from "./mechanisms.js";
+import { checkThreshold } from "../channel.js";
+import { noRejections, type RejectedCounts } from "../intake.js";
+import { BINS } from "../mechanisms.js";
 import type { CellSums } from "./sums.js";
 
 /** Counts of one aggregator. */

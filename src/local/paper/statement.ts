@@ -1,11 +1,11 @@
 /** What a local aggregation says about itself: for machines (`statement`) and for people (`explain`). */
-import type { ChosenThreshold } from "./aggregator.js";
-import type { Channel } from "./channel.js";
-import type { RejectedCounts } from "./intake.js";
-import { worstVariance } from "./moments.js";
-import type { LocalSettings } from "./settings.js";
+import type { ChosenThreshold } from "./paperAggregator.js";
+import type { Channel } from "../channel.js";
+import type { RejectedCounts } from "../intake.js";
+import { worstVariance } from "../moments.js";
+import type { PaperSettings } from "./settings.js";
 
-export interface LocalStage {
+export interface PaperStage {
   readonly stage: "learn" | "release";
   readonly mechanism: "Square Wave" | "Hybrid (Stochastic Rounding, Piecewise)";
   readonly epsilon: number;
@@ -17,7 +17,7 @@ export interface LocalStage {
   readonly reports: number;
 }
 
-export interface LocalStatement {
+export interface PaperStatement {
   readonly system: "ToPL";
   readonly definition: "local differential privacy";
   readonly neighbours: "any two values of one report";
@@ -25,7 +25,7 @@ export interface LocalStatement {
   readonly epsilon: number;
   readonly delta: 0;
   readonly composition: string;
-  readonly stages: readonly LocalStage[];
+  readonly stages: readonly PaperStage[];
   /** θ, once chosen; public. */
   readonly threshold: number | null;
   /** What clamping to θ hides of a value on average, by the estimate; null where θ was given. */
@@ -50,8 +50,8 @@ const NOT_PROTECTED = [
   "the estimate, against devices that lie: a share of false reports shifts it by about as much",
 ];
 
-export function localStatement(
-  settings: LocalSettings,
+export function paperStatement(
+  settings: PaperSettings,
   core: "wasm" | "js",
   counts: {
     readonly learned: number;
@@ -60,9 +60,9 @@ export function localStatement(
   },
   learning: Channel,
   chosen: ChosenThreshold | undefined,
-): LocalStatement {
+): PaperStatement {
   const { epsilon, learnEpsilon, max, maxRange, estimator, tail, objective } = settings;
-  const learn: LocalStage = {
+  const learn: PaperStage = {
     stage: "learn",
     mechanism: "Square Wave",
     epsilon: learnEpsilon,
@@ -71,7 +71,7 @@ export function localStatement(
     cells: learning.mechanism.cells,
     reports: counts.learned,
   };
-  const release: LocalStage[] = chosen
+  const release: PaperStage[] = chosen
     ? [
         {
           stage: "release",
@@ -110,7 +110,7 @@ export function localStatement(
 }
 
 /** The statement as a short text that a person can read. */
-export function explainLocal(statement: LocalStatement): string {
+export function explainPaper(statement: PaperStatement): string {
   const number = (value: number) => String(Number(value.toPrecision(6)));
   const rejected = Object.entries(statement.rejected).filter(([, count]) => count > 0);
   return [

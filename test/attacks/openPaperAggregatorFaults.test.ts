@@ -4,12 +4,12 @@
  * failed call was ever made.
  */
 import { describe } from "vitest";
-import { aggregator, openAggregator } from "../../src/index.js";
+import { aggregator, type DurablePaperAggregator, openAggregator } from "../../src/index.js";
 import { key } from "../durable/support.js";
 import { everyFaultOf } from "../support/keptFaults.js";
 import { reportsOf, skewed } from "../support/localValues.js";
 
-const LOCAL = { epsilon: 1, max: 100, holdout: 60, maxRange: 64 } as const;
+const LOCAL = { variant: "paper", epsilon: 1, max: 100, holdout: 60, maxRange: 64 } as const;
 const learn = reportsOf(skewed(60, "faults"), "learn", { max: LOCAL.max });
 const tallied = aggregator(LOCAL);
 tallied.learn(learn.subarray(0, 8 * 20));
@@ -21,7 +21,7 @@ const theta = await (async () => {
 const release = reportsOf(skewed(40, "more"), "release", { max: LOCAL.max, threshold: theta });
 
 describe("an aggregator", () =>
-  everyFaultOf<Awaited<ReturnType<typeof openAggregator>>>({
+  everyFaultOf<DurablePaperAggregator>({
     open: (store) => openAggregator({ ...LOCAL, name: "a", store, key }),
     calls: [
       (kept) => kept.merge(tallied.tally()),

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { aggregator } from "../../src/local/aggregator.js";
-import { reportsOf, skewed } from "../support/localValues.js";
+import { PaperAggregator } from "../../../src/local/paper/paperAggregator.js";
+import { reportsOf, skewed } from "../../support/localValues.js";
 
 const OPTIONS = { epsilon: 1, max: 1000, holdout: 500, maxRange: 4096 };
 
 test("the text says of θ whether it is chosen, was given, or what it hides", async () => {
-  const server = aggregator(OPTIONS);
+  const server = new PaperAggregator(OPTIONS);
   expect(server.explain()).toContain("θ is not chosen yet");
-  expect(aggregator({ ...OPTIONS, threshold: 500 }).explain()).toContain(
+  expect(new PaperAggregator({ ...OPTIONS, threshold: 500 }).explain()).toContain(
     "Values above θ = 500 count as θ; θ was given",
   );
   server.learn(reportsOf(skewed(500, "text"), "text"));

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { hybrid } from "../../src/local/mechanisms.js";
-import { roundedFrom } from "../../src/local/moments.js";
-import { decodeLocalState, encodeLocalState } from "../../src/local/state.js";
-import { possibleSums } from "../../src/local/sums.js";
-import { TALLY_BYTES } from "../../src/local/tally.js";
+import { hybrid } from "../../../src/local/mechanisms.js";
+import { roundedFrom } from "../../../src/local/moments.js";
+import { decodeLocalState, encodeLocalState } from "../../../src/local/paper/state.js";
+import { possibleSums } from "../../../src/local/paper/sums.js";
+import { TALLY_BYTES } from "../../../src/local/paper/tally.js";
 
 test("what an aggregator keeps of single reports comes back, the first and the last of them too", () => {
   const tally = Uint8Array.from({ length: TALLY_BYTES }, (_, i) => i % 251);

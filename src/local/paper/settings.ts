@@ -1,11 +1,13 @@
 /** What an aggregator can be told, with checks and defaults. */
-import { checkChoice, checkInteger, ownOptions } from "../core/checks.js";
-import type { CoreChoice } from "../core/choose.js";
-import { checkMax, checkThreshold } from "./channel.js";
-import { checkLocalEpsilon } from "./mechanisms.js";
-import type { Objective, Tail } from "./threshold.js";
+import { checkChoice, checkInteger, ownOptions } from "../../core/checks.js";
+import type { CoreChoice } from "../../core/choose.js";
+import { checkMax, checkThreshold } from "../channel.js";
+import { checkLocalEpsilon } from "../mechanisms.js";
+import type { Objective, Tail } from "../threshold.js";
 
-export interface AggregatorOptions {
+export interface PaperOptions {
+  /** Two phases, as in the paper. */
+  readonly variant?: "paper";
   /** ε of every report. */
   readonly epsilon: number;
   /** Public upper bound of a value. */
@@ -20,10 +22,10 @@ export interface AggregatorOptions {
   readonly history?: number;
   readonly core?: CoreChoice;
   /** What few users need. */
-  readonly tuning?: AggregatorTuning;
+  readonly tuning?: PaperTuning;
 }
 
-export interface AggregatorTuning {
+export interface PaperTuning {
   /** ε of the learn-reports, if they have another one. Default: `epsilon`. */
   readonly learnEpsilon?: number;
   /** "em": as it is. "ems": smoothed after every update. Default "em". */
@@ -37,21 +39,40 @@ export interface AggregatorTuning {
   readonly objective?: Objective;
 }
 
-export const AGGREGATOR_OPTIONS = [
-  ...(["epsilon", "max", "holdout", "threshold", "maxRange", "history", "core", "tuning"] as const),
-] satisfies (keyof AggregatorOptions)[];
+export const PAPER_OPTIONS = [
+  ...([
+    "variant",
+    "epsilon",
+    "max",
+    "holdout",
+    "threshold",
+    "maxRange",
+    "history",
+    "core",
+    "tuning",
+  ] as const),
+] satisfies (keyof PaperOptions)[];
 const TUNING = ["learnEpsilon", "estimator", "tail", "objective"];
 
+/** Options that choose the paper's variant. */
+export interface PaperVariant extends PaperOptions {
+  readonly variant: "paper";
+}
+
+/** Whether options choose a variant. There is one beside the default, and `settingsOf` refuses others. */
+export const isPaper = (options: object): options is PaperVariant => Object.hasOwn(options, "variant");
+
 /** All settings with their defaults. */
-export type LocalSettings = Required<
-  Omit<AggregatorOptions, "core" | "tuning" | "threshold"> & AggregatorTuning
+export type PaperSettings = Required<
+  Omit<PaperOptions, "variant" | "core" | "tuning" | "threshold"> & PaperTuning
 > & {
   /** θ, if it was given. */
   readonly threshold: number | undefined;
 };
 
 /** @param options own properties only */
-export function settingsOf(options: AggregatorOptions): LocalSettings {
+export function settingsOf(options: PaperOptions): PaperSettings {
+  checkChoice("variant", options.variant ?? "paper", ["paper"]);
   const tuning = ownOptions("tuning", options.tuning ?? {}, TUNING);
   const epsilon = checkLocalEpsilon("epsilon", options.epsilon);
   const maxRange = checkInteger("maxRange", options.maxRange ?? 2 ** 20, 1, 2 ** 40);

@@ -2,8 +2,8 @@
  * Sums of release-reports as whole numbers. The estimate of a value is affine in its cell, so a sum of estimates follows
  * from four whole numbers, exactly, in any order and any grouping. Floats come in when an answer is made.
  */
-import type { Mechanism } from "../core/tables/sectors.js";
-import { estimatorSlopes, roundedFrom } from "./moments.js";
+import type { Mechanism } from "../../core/tables/sectors.js";
+import { estimatorSlopes, roundedFrom } from "../moments.js";
 
 export interface CellSums {
   readonly reports: number;

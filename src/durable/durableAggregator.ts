@@ -1,0 +1,109 @@
+/**
+ * An aggregator of a store: a restart keeps its reports and its θ. A report is acknowledged, an answer given and θ told after the
+ * state behind them is stored, as for streams (openStream.ts).
+ */
+import type { BetweenOptions, Period, Series } from "../events/answers.js";
+import type { Duration, Time } from "../events/duration.js";
+import type { Aggregator, DistributionQuery, LocalTerms } from "../local/aggregator.js";
+import { type AggregatorOptions, localSettings } from "../local/aggregatorOptions.js";
+import type { RunOptions } from "../local/em.js";
+import type { RejectedCounts, ReportBatch } from "../local/intake.js";
+import type { LocalAnswer } from "../local/localAnswer.js";
+import type { DayQuantile, DayShare, LocalHistogram } from "../local/localDistribution.js";
+import type { LocalStatement } from "../local/localStatement.js";
+import type { Parameters } from "../stream/snapshot.js";
+import { Durable } from "./durable.js";
+import type { SealedAggregator } from "./sealedAggregator.js";
+
+/** What a snapshot is bound to. */
+export function aggregatorParameters(name: string, options: AggregatorOptions): Parameters {
+  const { epsilon, max, start, calendar } = localSettings(options);
+  const bound = { epsilon: String(epsilon), max: String(max), start: String(start), zone: calendar.zone };
+  return { kind: "aggregator of days", name, ...bound };
+}
+
+/** What `openAggregator` gives: the methods of an aggregator, whose answers come after its state is stored. */
+export class DurableAggregator extends Durable<SealedAggregator<Aggregator>> {
+  /** End of the newest day whose θ is stored. */
+  #told: number | undefined;
+
+  /** Reports counted so far, of all days that are kept. */
+  get reports(): number {
+    return this.stream.aggregator.reports;
+  }
+
+  /** Reports rejected so far, by reason. */
+  get rejected(): Readonly<RejectedCounts> {
+    return this.stream.aggregator.rejected;
+  }
+
+  /** Takes reports that arrived at a time; resolves to how many were taken when they are stored. */
+  add(batch: ReportBatch, at?: Time): Promise<number> {
+    return this.#ask((aggregator) => aggregator.add(batch, at), true);
+  }
+
+  /** What devices are asked for now. θ is stored before it is told: every restart has the same one. */
+  async terms(run?: RunOptions): Promise<LocalTerms> {
+    const terms = await this.stream.aggregator.terms(run);
+    const told = await this.#ask(() => terms, terms.until !== this.#told);
+    this.#told = terms.until;
+    return told;
+  }
+
+  /** Takes the terms of another aggregator that decides; resolves when they are stored. */
+  follow(terms: LocalTerms): Promise<void> {
+    return this.#ask((aggregator) => aggregator.follow(terms), true);
+  }
+
+  between(from: Time, to: Time, options?: BetweenOptions): Promise<LocalAnswer> {
+    return this.#ask((aggregator) => aggregator.between(from, to, options));
+  }
+
+  last(duration: Duration, options?: BetweenOptions): Promise<LocalAnswer> {
+    return this.#ask((aggregator) => aggregator.last(duration, options));
+  }
+
+  series(period: Period, from: Time, to: Time, options?: BetweenOptions): Promise<Series<LocalAnswer>> {
+    return this.#ask((aggregator) => aggregator.series(period, from, to, options));
+  }
+
+  async quantile(p: number, query?: DistributionQuery): Promise<DayQuantile> {
+    return this.#stored(await this.stream.aggregator.quantile(p, query));
+  }
+
+  async cdf(x: number, query?: DistributionQuery): Promise<DayShare> {
+    return this.#stored(await this.stream.aggregator.cdf(x, query));
+  }
+
+  async histogram(query?: DistributionQuery): Promise<LocalHistogram> {
+    return this.#stored(await this.stream.aggregator.histogram(query));
+  }
+
+  /** Adds the tally of another aggregator; resolves when it is stored. */
+  merge(other: Aggregator | DurableAggregator | Uint8Array): Promise<void> {
+    const tally = other instanceof DurableAggregator ? other.stream.aggregator : other;
+    return this.#ask((aggregator) => aggregator.merge(tally), true);
+  }
+
+  /** All that was counted and stored, for the `merge` of others. */
+  tally(): Promise<Uint8Array> {
+    return this.#ask((aggregator) => aggregator.tally());
+  }
+
+  statement(): Promise<LocalStatement> {
+    return this.#ask((aggregator) => aggregator.statement());
+  }
+
+  explain(): Promise<string> {
+    return this.#ask((aggregator) => aggregator.explain());
+  }
+
+  #ask<A>(ask: (aggregator: Aggregator) => A, changes = false): Promise<A> {
+    return this.answer(({ aggregator }) => ask(aggregator), changes);
+  }
+
+  /** Gives an answer once the reports behind it are stored. */
+  #stored<A>(answer: A): Promise<A> {
+    return this.#ask(() => answer);
+  }
+}

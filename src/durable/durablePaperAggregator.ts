@@ -1,0 +1,109 @@
+/**
+ * The paper's aggregator (`variant: "paper"`) of a store: a restart keeps its learn-reports, θ and its release-reports. A report is acknowledged, a number
+ * published and θ told after the state behind them is stored, as for streams (openStream.ts).
+ */
+import type { RunOptions } from "../local/em.js";
+import type { DistributionOptions } from "../local/estimate.js";
+import type { RejectedCounts, ReportBatch } from "../local/intake.js";
+import type { PaperAnswer } from "../local/paper/answer.js";
+import type { Distribution, PaperAggregator, PaperRangeOptions } from "../local/paper/paperAggregator.js";
+import { type PaperOptions, settingsOf } from "../local/paper/settings.js";
+import type { PaperStatement } from "../local/paper/statement.js";
+import type { LocalQuantile, LocalShare, PercentileOptions } from "../local/percentiles.js";
+import type { Parameters } from "../stream/snapshot.js";
+import { Durable } from "./durable.js";
+import type { SealedAggregator } from "./sealedAggregator.js";
+
+/** What a snapshot is bound to. θ is not part of it: a snapshot has its own. */
+export function paperParameters(name: string, options: PaperOptions): Parameters {
+  const { threshold, ...settings } = settingsOf(options);
+  const shown = Object.entries(settings).map(([setting, value]) => [setting, String(value)]);
+  return { kind: "aggregator", name, ...(Object.fromEntries(shown) as Parameters) };
+}
+
+/** What `openAggregator` gives with `variant: "paper"`: the methods of an aggregator, whose answers come after its state is stored. */
+export class DurablePaperAggregator extends Durable<SealedAggregator<PaperAggregator>> {
+  /** Learn-reports counted so far. */
+  get learned(): number {
+    return this.stream.aggregator.learned;
+  }
+
+  /** Values published so far. */
+  get length(): number {
+    return this.stream.aggregator.length;
+  }
+
+  /** Release-reports counted so far, merged ones included. */
+  get released(): number {
+    return this.stream.aggregator.released;
+  }
+
+  /** Reports rejected so far, by reason. */
+  get rejected(): Readonly<RejectedCounts> {
+    return this.stream.aggregator.rejected;
+  }
+
+  /** Takes learn-reports; resolves when they are stored. */
+  learn(batch: ReportBatch): Promise<number> {
+    return this.#ask((aggregator) => aggregator.learn(batch), true);
+  }
+
+  /** Takes release-reports, stores them, and publishes a value for each. */
+  release(batch: ReportBatch): Promise<Float64Array> {
+    return this.#ask((aggregator) => aggregator.release(batch), true);
+  }
+
+  /** Adds the tally of another aggregator; resolves when it is stored. */
+  merge(other: PaperAggregator | DurablePaperAggregator | Uint8Array): Promise<void> {
+    const tally = other instanceof DurablePaperAggregator ? other.stream.aggregator : other;
+    return this.#ask((aggregator) => aggregator.merge(tally), true);
+  }
+
+  /** All that was counted and stored, for the `merge` of others. */
+  tally(): Promise<Uint8Array> {
+    return this.#ask((aggregator) => aggregator.tally());
+  }
+
+  /** θ. It is stored before it is told: every restart has the same one. */
+  async threshold(run?: RunOptions): Promise<number> {
+    const theta = await this.stream.aggregator.threshold(run);
+    return this.#ask(() => theta, true);
+  }
+
+  async distribution(options?: DistributionOptions): Promise<Distribution> {
+    return this.#stored(await this.stream.aggregator.distribution(options));
+  }
+
+  async quantile(p: number, options?: PercentileOptions): Promise<LocalQuantile> {
+    return this.#stored(await this.stream.aggregator.quantile(p, options));
+  }
+
+  async cdf(x: number, options?: PercentileOptions): Promise<LocalShare> {
+    return this.#stored(await this.stream.aggregator.cdf(x, options));
+  }
+
+  range(from: number, to: number, options?: PaperRangeOptions): Promise<PaperAnswer> {
+    return this.#ask((aggregator) => aggregator.range(from, to, options));
+  }
+
+  total(options?: PaperRangeOptions): Promise<PaperAnswer> {
+    return this.#ask((aggregator) => aggregator.total(options));
+  }
+
+  statement(): Promise<PaperStatement> {
+    return this.#ask((aggregator) => aggregator.statement());
+  }
+
+  explain(): Promise<string> {
+    return this.#ask((aggregator) => aggregator.explain());
+  }
+
+  #ask<A>(ask: (aggregator: PaperAggregator) => A, changes = false): Promise<A> {
+    return this.answer(({ aggregator }) => ask(aggregator), changes);
+  }
+
+  /** Gives an answer once the reports behind it are stored. */
+  #stored<A>(answer: A): Promise<A> {
+    return this.#ask(() => answer);
+  }
+}

@@ -1,0 +1,27 @@
+/** An aggregator of either variant, as the part that stores it sees it. */
+import { Snapshots } from "../events/snapshots.js";
+import type { StreamCipher } from "../stream/sealing.js";
+import type { Parameters } from "../stream/snapshot.js";
+import type { Sealed } from "./durable.js";
+
+export class SealedAggregator<A> implements Sealed {
+  readonly aggregator: A;
+  readonly snapshots: Snapshots;
+
+  /** @param state everything that the aggregator knows at the moment */
+  constructor(aggregator: A, parameters: Parameters, state: () => Uint8Array) {
+    this.aggregator = aggregator;
+    this.snapshots = new Snapshots(
+      () => parameters,
+      (writer) => writer.blob(state()),
+    );
+  }
+
+  get sequence(): number {
+    return this.snapshots.sequence;
+  }
+
+  seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
+    return this.snapshots.seal(cipher);
+  }
+}
