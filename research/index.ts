@@ -5,6 +5,7 @@ export type { Core } from "../src/core/core.js";
 export type { Mechanism } from "../src/core/tables/sectors.js";
 export { unsafeKey } from "../src/core/unsafeKey.js";
 export {
+  dayWindow,
   hybrid,
   piecewise,
   squareWave,

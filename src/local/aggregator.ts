@@ -55,6 +55,8 @@ export interface LocalTerms {
   readonly threshold: number;
   /** When it may change: the end of the day, in milliseconds since 1970. */
   readonly until: number;
+  /** Whether θ was chosen from reports; false: it is the bound that the first days have. */
+  readonly chosen: boolean;
 }
 
 /** Which days a percentile or a histogram is about, and how it is computed. */
@@ -139,13 +141,13 @@ export class Aggregator {
     const day = calendar.dayAt(clock());
     while (this.#decided === undefined || this.#decided.start < day.start)
       await (this.#deciding ??= this.#decide(day, run).finally(() => (this.#deciding = undefined)));
-    return { threshold: this.#thresholdOf(day), until: day.end };
+    return { threshold: this.#thresholdOf(day), until: day.end, chosen: this.#choices.length > 0 };
   }
 
   /** Takes the terms of another aggregator that decides, for the day that ends with them. */
   follow(terms: LocalTerms): void {
     this.#checkIdle("follow");
-    const { threshold, until } = ownOptions("terms", terms, ["threshold", "until"]);
+    const { threshold, until, chosen } = ownOptions("terms", terms, ["threshold", "until", "chosen"]);
     const theta = checkThreshold(threshold, this.#settings.max);
     const day = this.#settings.calendar.dayAt(parseTime("until", until) - 1);
     if (day.end !== until)
@@ -153,7 +155,8 @@ export class Aggregator {
     if (this.#decided !== undefined && day.start < this.#decided.start) return; // of a day that is over
     if (this.#decided?.start === day.start && this.#thresholdOf(day) !== theta)
       throw new RangeError(`follow: expected θ = ${this.#thresholdOf(day)} for this day, got ${theta}`);
-    this.#choose(day, theta === this.#thresholdOf(day) ? undefined : theta);
+    const isNew = theta !== this.#thresholdOf(day) || (chosen && this.#choices.length === 0);
+    this.#choose(day, isNew ? theta : undefined);
   }
 
   async #decide(day: Day, run: RunOptions): Promise<void> {

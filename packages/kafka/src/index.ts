@@ -4,8 +4,8 @@ export { kafkaPort } from "./kafka/port.js";
 export { type KeyOption, Refusal } from "./keys.js";
 export { type Batch as ReportBatch, collect } from "./local/collect.js";
 export { type LocalOptions, type LocalTopics, localTopicPlan } from "./local/options.js";
-export { type LocalReading, readLocal } from "./local/read.js";
-export { type PublishedThreshold, readThreshold } from "./local/threshold.js";
+export { readLocal } from "./local/read.js";
+export { readTerms } from "./local/threshold.js";
 export {
   type LocalWorker,
   localWorker,

@@ -7,14 +7,15 @@ import { readLocalFrom } from "../src/local/read.js";
 import { makeLocalWorker } from "../src/local/worker.js";
 import { MemoryCluster, type MemoryOptions } from "../src/memory/port.js";
 import type { Port } from "../src/port.js";
+import { decideTerms, readTerms } from "../src/local/threshold.js";
 import { allUncommitted } from "./support/judge.js";
 import {
-  allReleased,
-  learnAndRelease,
+  allCounted,
+  askAndSend,
+  DAY,
   local,
   localTopics,
   localValues,
-  MINUTE,
   oneAggregator,
   reportBatches,
 } from "./support/localWorkload.js";
@@ -26,26 +27,30 @@ async function cluster(options: LocalOptions, faults: MemoryOptions = {}): Promi
   return port;
 }
 
-test("two workers count every report once, as one aggregator does, and publish one θ", async () => {
+test("two workers count every report once, as one aggregator does, and publish one θ a day", async () => {
   const options = localTopics("local");
   const port = await cluster(options);
   const workers = [makeLocalWorker(port, options), makeLocalWorker(port, options)];
   for (const worker of workers) await worker.start();
-  const single = oneAggregator(await learnAndRelease(port, options));
-  await allReleased(port, options);
+  const sent = await askAndSend(port, options);
+  expect(sent.terms).toMatchObject({ threshold: 100, chosen: false });
+  const single = oneAggregator(sent);
+  await allCounted(port, options);
   for (const worker of workers) await worker.stop();
-  const reading = await readLocalFrom(port, options);
-  const { all } = reading;
-  expect(all.total()).toMatchObject({ sum: single.total().sum, standardError: single.total().standardError });
-  expect(all.learned).toBe(localValues.length); // each partition takes up to the hold-out; θ is from 1000 and more
-  const now = Math.floor(Date.now() / MINUTE) * MINUTE;
-  expect(reading.between(now - 60 * MINUTE, now + MINUTE).sum).toBe(single.total().sum);
-  expect(reading.between(0, MINUTE).sum).toBe(0);
-  expect(() => reading.between(0, 1)).toThrow("between: expected whole buckets of 60000 ms");
-  const median = await all.quantile(0.5);
-  expect(median.low).toBeLessThan(20);
-  expect(median.high).toBeGreaterThan(19);
+  const all = await readLocalFrom(port, options);
+  const now = Date.now();
+  expect(all.between(now - DAY, now + DAY)).toEqual(single.between(now - DAY, now + DAY));
+  expect(all.between(0, DAY)).toMatchObject({ reports: 0, mean: null });
+  expect(await all.quantile(0.5)).toEqual(await single.quantile(0.5));
   expect((await allUncommitted(port, options.threshold, 0)).length).toBe(1);
+
+  // The next day: θ follows the reports of all partitions, once, and reports of both days' θ count.
+  const terms = await decideTerms(port, options, options.group, now + DAY);
+  expect(await decideTerms(port, options, "another", now + DAY)).toEqual(terms);
+  expect(terms).toHaveLength(2);
+  expect(terms[1]).toMatchObject({ until: terms[0]!.until + DAY, chosen: true });
+  expect(terms[1]!.threshold).toBeLessThan(100);
+  expect(await readTerms(port, options)).toEqual(terms);
 });
 
 test("workers that die at any step of a transaction count nothing twice and lose nothing", async () => {
@@ -62,12 +67,13 @@ test("workers that die at any step of a transaction count nothing twice and lose
   });
   const worker = makeLocalWorker(port, options);
   await worker.start();
-  const single = oneAggregator(await learnAndRelease(port, options));
-  await allReleased(port, options);
+  const single = oneAggregator(await askAndSend(port, options));
+  await allCounted(port, options);
   await worker.stop();
-  const { all } = await readLocalFrom(port, options);
-  expect(all.total().sum).toBe(single.total().sum);
-  expect([all.released, all.learned]).toEqual([localValues.length, localValues.length]);
+  const all = await readLocalFrom(port, options);
+  const now = Date.now();
+  expect(all.between(now - DAY, now + DAY).sum).toBe(single.between(now - DAY, now + DAY).sum);
+  expect(all.reports).toBe(localValues.length);
   // Three partitions and θ, each with three steps, and each step failed once.
   expect([...faults.values()]).toEqual(Array(12).fill(1));
 });
@@ -75,20 +81,22 @@ test("workers that die at any step of a transaction count nothing twice and lose
 test("a batch that is sent again counts once by its nonce, and twice without one", async () => {
   const options = localTopics("local-nonce");
   const port = await cluster(options);
-  const [batch] = reportBatches("learn");
+  const [batch] = reportBatches();
   const worker = makeLocalWorker(port, options);
   await worker.start();
   for (const nonce of ["a", "a", "b"]) await collect(port, options.reports, [{ reports: batch!, nonce }]);
   for (let times = 0; times < 2; times++) await collect(port, options.reports, [{ reports: batch! }]);
   await until(() => worker.stats().records === 5, 60_000);
   await worker.stop();
-  expect((await readLocalFrom(port, options)).all.learned).toBe(4 * 50);
+  expect((await readLocalFrom(port, options)).reports).toBe(4 * 50);
 });
 
 test("wrong options and batches are refused with what was expected", async () => {
   const options = localTopics("local-wrong");
   const port = await cluster(options);
-  expect(() => makeLocalWorker(port, { ...options, every: 0 })).toThrow("every: expected whole milliseconds");
+  expect(() => makeLocalWorker(port, { ...options, local: { ...local, holdout: 9 } as never })).toThrow(
+    "holdout: expected none; reports count from the first one",
+  );
   expect(() => makeLocalWorker(port, { ...options, local: { ...local, epsilon: -1 } })).toThrow(/^epsilon/);
   await expect(collect(port, options.reports, [{ reports: new Uint8Array(7) }])).rejects.toThrow(
     "reports: expected packed reports of 8 bytes",

@@ -5,6 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { configProblems, loadConfig, readConfig } from "./config/load.js";
 import { readKey, readSecret, readToken } from "./config/secrets.js";
 import type { Config, Secret } from "./config/types.js";
+import { localPrecision } from "brume";
 import { checkExposure, makeLogger, makeServer } from "./http/server.js";
 import { makeKafkaServer } from "./kafka/serve.js";
 import { portRefusal, Refusal } from "./refusal.js";
@@ -57,6 +58,8 @@ async function checkOnly(path: string, port: number | undefined): Promise<void> 
     ([name, { type, epsilon }]) => `${name} (${type}, ε = ${epsilon})`,
   );
   console.log(`${path}: it is right. Metrics: ${list.join(", ")}.`);
+  for (const [name, { type, epsilon }] of Object.entries(metrics))
+    if (type === "local") console.log(`metrics.${name}: ${precisionWords(epsilon)}`);
 
   function attempt(check: () => unknown): void {
     try {
@@ -66,6 +69,16 @@ async function checkOnly(path: string, port: number | undefined): Promise<void> 
       problems.push(error.message);
     }
   }
+}
+
+const DAILY_REPORTS = 500;
+
+/** What will be seen of a local metric, at its ε and at twice that. */
+export function precisionWords(epsilon: number): string {
+  const within = (own: number, days: number): string =>
+    `± ${Math.round(100 * localPrecision(own, DAILY_REPORTS * days))} %`;
+  const doubled = Math.min(24, 2 * epsilon);
+  return `at ε = ${epsilon} and ${DAILY_REPORTS} page loads a day the mean is known to ${within(epsilon, 1)} a day, ${within(epsilon, 7)} a week; at ε = ${doubled} to ${within(doubled, 1)} and ${within(doubled, 7)}`;
 }
 
 /** Whether a part of a config that may be wrong elsewhere says where a secret is. */

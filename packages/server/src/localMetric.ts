@@ -94,7 +94,7 @@ export class LocalMetric implements HubSection {
    */
   get terms(): LocalTerms {
     this.#chooseIfDue();
-    return this.#told ?? { threshold: this.#loaded, until: this.#now() };
+    return this.#told ?? { threshold: this.#loaded, until: this.#now(), chosen: false };
   }
 
   /** @param turn awaited before each piece of work, so that others get their turn */

@@ -219,7 +219,7 @@ test("full batches from 20 connections, and percentiles of devices, hold up /hea
   const config = testConfig(temporaryFolder(), { epsilon: 31, metrics: { ...METRICS, load }, limits });
   const running = await startService(config);
   const url = await listen(running);
-  const device = reporter({ epsilon: 1, max: 1000, phase: "learn" });
+  const device = reporter({ epsilon: 1, max: 1000 });
   const reports = Array.from({ length: 5000 }, (_, i) => packReport(device.report(i % 900)));
   const sent = await fetch(`${url}/v1/reports?metric=load&batch=1`, {
     method: "POST",

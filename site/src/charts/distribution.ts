@@ -1,4 +1,4 @@
-/** How values are distributed: what the reports say in colour, the truth as a line. */
+/** How values are distributed: what the reports say as a band with a line in it, the truth as another line. */
 import uPlot from "uplot";
 import { amount } from "../look/format.js";
 import { axisOf, colours, FONT, onColours } from "./theme.js";
@@ -8,6 +8,9 @@ export interface Shares {
   readonly ends: Float64Array;
   readonly truth: Float64Array;
   readonly estimate: Float64Array;
+  /** A band that holds all true shares at once, with 95 %. */
+  readonly low: Float64Array;
+  readonly high: Float64Array;
 }
 
 export class DistributionChart {
@@ -34,7 +37,7 @@ export class DistributionChart {
     this.#top = Math.max(
       same ? this.#top : 0,
       140 * Math.max(...shares.truth),
-      105 * Math.max(...shares.estimate),
+      105 * Math.max(...shares.high),
     );
     if (same && fogged === this.#fogged) this.#plot!.setData(this.#data());
     else {
@@ -79,7 +82,7 @@ export class DistributionChart {
         ],
         series: [
           {},
-          { stroke: look.private, fill: look.privateSoft, width: 2, paths: stepped, points: { show: false } },
+          { stroke: look.private, width: 1.4, paths: stepped, points: { show: false } },
           {
             stroke: look.secret,
             width: 1.4,
@@ -88,7 +91,10 @@ export class DistributionChart {
             points: { show: false },
             show: !this.#fogged,
           },
+          { width: 0, paths: stepped, points: { show: false } },
+          { width: 0, paths: stepped, points: { show: false } },
         ],
+        bands: [{ series: [4, 3], fill: look.privateSoft }],
       },
       this.#data(),
       this.#container,
@@ -96,9 +102,9 @@ export class DistributionChart {
   }
 
   #data(): uPlot.AlignedData {
-    const { ends, truth, estimate } = this.#shares!;
+    const { ends, truth, estimate, low, high } = this.#shares!;
     const asPercent = (shares: Float64Array) => Array.from(shares, (share) => 100 * share);
-    return [Array.from(ends), asPercent(estimate), asPercent(truth)];
+    return [Array.from(ends), ...[estimate, truth, low, high].map(asPercent)] as uPlot.AlignedData;
   }
 
   #size(): { width: number; height: number } {

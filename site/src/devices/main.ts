@@ -54,7 +54,7 @@ function run(): void {
   chart.clear();
   scrub.disabled = true;
   byId<HTMLButtonElement>("replay").disabled = true;
-  for (const id of ["devices-error", "scrub-note"]) byId(id).textContent = "";
+  for (const id of ["devices-error", "scrub-note", "mean-say"]) byId(id).textContent = "";
   byId("percentiles").replaceChildren();
   byId("device-say").textContent = "Click a device to see what it sends.";
   const pace = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : PACE;
@@ -92,6 +92,11 @@ function show(at: number): void {
   scrub.value = String(at);
   byId("scrub-note").textContent = `${count(snapshot.reports)} reports`;
   chart.show(snapshot, fogged);
+  const { mean, threshold } = snapshot;
+  const interval = `between ${amount(mean.low)} and ${withUnit(mean.high, unit)}`;
+  const isWide = mean.value === null || (mean.high - mean.low) / 2 > Math.abs(mean.value);
+  byId("mean-say").textContent =
+    `${isWide ? `Mean ${interval}` : `Mean ${withUnit(mean.value!, unit)}, with 95 % probability ${interval}`}. Values above ${withUnit(threshold, unit)} count as that: the server chose this bound from the reports of yesterday.`;
   table(snapshot);
 }
 
@@ -116,9 +121,13 @@ function table(snapshot: Snapshot): void {
             "tr",
             {},
             h("th", { scope: "row" }, `${Math.round(100 * p)} %`),
-            h("td", {}, withUnit(value, unit)),
+            h("td", {}, value === null ? "–" : withUnit(value, unit)),
             h("td", {}, `${amount(low)} to ${amount(high)}`),
-            h("td", { class: "wide-cell" }, line(low / end, value / end, high / end)),
+            h(
+              "td",
+              { class: "wide-cell" },
+              line(low / end, value === null ? undefined : value / end, high / end),
+            ),
             h("td", {}, h("span", { class: "secret" }, amount(truth))),
           ),
         ),
@@ -128,7 +137,7 @@ function table(snapshot: Snapshot): void {
 }
 
 /** An interval as a picture: shares of the width. The numbers stand beside it. */
-function line(low: number, value: number, high: number): SVGElement {
+function line(low: number, value: number | undefined, high: number): SVGElement {
   const at = (share: number) => `${1 + 98 * share}%`;
   return svg(
     "svg",
@@ -143,7 +152,7 @@ function line(low: number, value: number, high: number): SVGElement {
       "stroke-width": 8,
       "stroke-linecap": "round",
     }),
-    svg("circle", { cx: at(value), cy: 11, r: 5, fill: "var(--private)" }),
+    ...(value === undefined ? [] : [svg("circle", { cx: at(value), cy: 11, r: 5, fill: "var(--private)" })]),
   );
 }
 

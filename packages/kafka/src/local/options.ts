@@ -11,23 +11,13 @@ export interface LocalTopics {
   readonly reports: string;
   /** Tallies of each partition, compacted. */
   readonly tallies: string;
-  /** θ: one partition, compacted, one record once it is known. */
+  /** θ: one partition, compacted, one record a day. */
   readonly threshold: string;
 }
 
 export interface LocalOptions extends LocalTopics, SafetyOptions {
-  /** ε and max of the reports, and how many learn-reports choose θ. θ itself is learned. */
-  readonly local: Omit<AggregatorOptions, "history" | "threshold">;
-  /** Release-reports are counted in buckets of this many milliseconds, by the time of their record. Default 60,000. */
-  readonly every?: number;
-}
-
-const HOUR = 3_600_000;
-
-export function bucketLength({ every = 60_000 }: LocalOptions): number {
-  if (!Number.isSafeInteger(every) || every < 1 || every > 24 * HOUR)
-    throw new RangeError(`every: expected whole milliseconds from 1 to one day, got ${every}`);
-  return every;
+  /** ε, max, the bound of the first days and the zone. Reports belong to the day of their record's time. */
+  readonly local: Omit<AggregatorOptions, "clock">;
 }
 
 /** Topics as they should be made. */

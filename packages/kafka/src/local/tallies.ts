@@ -1,17 +1,16 @@
 /**
- * What one partition has counted: learn-reports, and release-reports by time. The state topic holds one record for
- * each tally, which is public, and a manifest with the next offset; all of a transaction's records appear together.
+ * What one partition has counted: one tally for each day. The state topic holds one record for each of them, which is public, and
+ * a manifest with the next offset; all of a transaction's records appear together.
  */
-import { aggregator, type Aggregator } from "brume";
+import { aggregator, type Aggregator, type Day, type LocalTerms } from "brume";
+import { dayAt } from "brume/node";
 
 import { readAll, readDecided } from "../committed.js";
-import { Refusal } from "../keys.js";
 import type { LogRecord, NewRecord, Port } from "../port.js";
-import { bucketLength, type LocalOptions } from "./options.js";
+import type { LocalOptions } from "./options.js";
 
 const MANIFEST = "manifest";
-const LEARNED = "learned";
-const BUCKET = "bucket/";
+const DAY = "day/";
 const NONCE_HEADER = "nonce";
 /** Collectors that retry do so soon: this many of the last records are known again. */
 const REMEMBERED = 1024;
@@ -22,44 +21,35 @@ interface Manifest {
   readonly nonces: readonly string[];
 }
 
-/** A tally as the topic has it. */
-export interface StoredTally {
-  /** Start of the bucket in milliseconds since 1970; undefined for learn-reports. */
-  readonly at: number | undefined;
-  readonly bytes: Uint8Array;
-}
-
 export class PartitionTallies {
   /** First offset of `reports` that was not processed. */
   next = 0;
   readonly #options: LocalOptions;
-  readonly #learning: Aggregator;
-  readonly #buckets = new Map<number, Aggregator>();
+  /** By the name of their record. */
+  readonly #days = new Map<string, Aggregator>();
   /** Nonces of the last records, oldest first. */
   readonly #nonces = new Set<string>();
   readonly #changed = new Set<string>();
-  #theta: number | undefined;
+  #terms: readonly LocalTerms[] = [];
+  #day: Day = { start: 0, end: 0 };
 
   constructor(options: LocalOptions) {
     this.#options = options;
-    this.#learning = aggregator({ ...options.local, history: 1 });
   }
 
-  get learned(): number {
-    return this.#learning.learned;
+  /** Terms of all days, as they were published. */
+  set terms(terms: readonly LocalTerms[]) {
+    const isNew = terms.at(-1)?.until !== this.#terms.at(-1)?.until;
+    this.#terms = terms;
+    if (isNew) for (const day of this.#days.values()) this.#follow(day);
   }
 
-  /** θ, as it was published. Release-reports before that are rejected: no device can have made them. */
-  set theta(theta: number) {
-    this.#theta = theta;
+  /** Whether θ of a time is not published yet, as far as this task knows. */
+  needsTerms(time: number): boolean {
+    return !this.#terms.some(({ until }) => until > time);
   }
 
-  /** Whether a record has release-reports that wait for θ. */
-  needsTheta({ value }: LogRecord): boolean {
-    return this.#theta === undefined && value !== null && phases(value).release.length > 0;
-  }
-
-  /** Counts the reports of a record. One that a collector sent twice counts once. */
+  /** Counts the reports of a record, on the day of its time. One that a collector sent twice counts once. */
   take(record: LogRecord): void {
     const nonce = nonceOf(record);
     if (nonce !== undefined) {
@@ -68,33 +58,38 @@ export class PartitionTallies {
       if (this.#nonces.size > REMEMBERED) this.#nonces.delete(this.#nonces.values().next().value!);
     }
     if (record.value === null) return;
-    const { learn, release } = phases(record.value);
-    if (learn.length > 0) {
-      this.#learning.learn(learn);
-      this.#changed.add(LEARNED);
-    }
-    if (release.length === 0 || this.#theta === undefined) return;
-    const every = bucketLength(this.#options);
-    const at = Math.floor(Math.max(0, record.timestamp) / every) * every;
-    let bucket = this.#buckets.get(at);
-    if (bucket === undefined) this.#buckets.set(at, (bucket = this.#makeBucket(this.#theta)));
-    bucket.release(release);
-    this.#changed.add(`${BUCKET}${at}`);
+    const at = Math.max(0, record.timestamp);
+    const name = `${DAY}${this.#dayOf(at)}`;
+    let day = this.#days.get(name);
+    if (day === undefined) this.#days.set(name, (day = this.#follow(this.#make())));
+    day.add(record.value, at);
+    this.#changed.add(name);
+  }
+
+  /** The start of a day of the zone; records of one day follow each other. */
+  #dayOf(at: number): number {
+    if (!(at >= this.#day.start && at < this.#day.end)) this.#day = dayAt(at, this.#options.local.zone);
+    return this.#day.start;
   }
 
   /** The records of a transaction: tallies that changed, and where to continue. */
   flush(): NewRecord[] {
-    const records = [...this.#changed].map((key) => {
-      const tally = key === LEARNED ? this.#learning : this.#buckets.get(Number(key.slice(BUCKET.length)))!;
-      return { key: Buffer.from(key), value: Buffer.from(tally.tally()) };
-    });
+    const records = [...this.#changed].map((key) => ({
+      key: Buffer.from(key),
+      value: Buffer.from(this.#days.get(key)!.tally()),
+    }));
     this.#changed.clear();
     const manifest: Manifest = { next: this.next, nonces: [...this.#nonces] };
     return [...records, { key: Buffer.from(MANIFEST), value: Buffer.from(JSON.stringify(manifest)) }];
   }
 
-  #makeBucket(threshold: number): Aggregator {
-    return aggregator({ ...this.#options.local, threshold, history: 1 });
+  #make(): Aggregator {
+    return aggregator(this.#options.local);
+  }
+
+  #follow(day: Aggregator): Aggregator {
+    for (const terms of this.#terms) day.follow(terms);
+    return day;
   }
 
   /** What was committed. The caller holds the writer of the partition, so nothing of it is open. */
@@ -102,59 +97,43 @@ export class PartitionTallies {
     port: Port,
     options: LocalOptions,
     partition: number,
-    theta: number | undefined,
+    terms: readonly LocalTerms[],
   ): Promise<PartitionTallies> {
     const tallies = new PartitionTallies(options);
-    const { manifest, stored } = await readTallies(port, options, partition, readAll);
+    tallies.terms = terms;
+    const { manifest, days } = await readTallies(port, options, partition, readAll);
     if (manifest === undefined) tallies.next = (await port.bounds(options.reports, partition)).start;
     else {
       tallies.next = manifest.next;
       for (const nonce of manifest.nonces) tallies.#nonces.add(nonce);
     }
-    if (theta !== undefined) tallies.theta = theta;
-    for (const { at, bytes } of stored)
-      if (at === undefined) tallies.#learning.merge(bytes);
-      else {
-        if (theta === undefined)
-          throw new Refusal(
-            `${options.threshold}: expected θ, got none although reports were released; the topic was lost`,
-          );
-        const bucket = tallies.#makeBucket(theta);
-        bucket.merge(bytes);
-        tallies.#buckets.set(at, bucket);
-      }
+    for (const [name, bytes] of days) {
+      const day = tallies.#make();
+      day.merge(bytes);
+      tallies.#days.set(name, tallies.#follow(day));
+    }
     return tallies;
   }
 }
 
-/** The newest committed tallies of a partition. */
+/** The newest committed tallies of a partition, by the name of their record. */
 export async function readTallies(
   port: Port,
   { tallies: topic }: LocalOptions,
   partition: number,
   read = readDecided,
-): Promise<{ manifest: Manifest | undefined; stored: StoredTally[] }> {
-  const newest = new Map<string, Buffer>();
+): Promise<{
+  readonly manifest: Manifest | undefined;
+  readonly days: ReadonlyMap<string, Uint8Array>;
+  readonly stored: Iterable<Uint8Array>;
+}> {
+  const days = new Map<string, Uint8Array>();
+  let manifest: Manifest | undefined;
   for await (const records of read(port, topic, partition))
-    for (const { key, value } of records) if (key && value) newest.set(key.toString(), value);
-  const manifest = newest.get(MANIFEST);
-  newest.delete(MANIFEST);
-  return {
-    manifest: manifest && (JSON.parse(manifest.toString()) as Manifest),
-    stored: [...newest].map(([key, bytes]) => ({
-      at: key === LEARNED ? undefined : Number(key.slice(BUCKET.length)),
-      bytes,
-    })),
-  };
-}
-
-/** Packed reports of 8 bytes, apart by phase: the lowest four bits of each one. */
-function phases(value: Buffer): { learn: Uint8Array; release: Uint8Array } {
-  const learn: Uint8Array[] = [];
-  const release: Uint8Array[] = [];
-  for (let at = 0; at + 8 <= value.length; at += 8)
-    ((value[at]! & 15) === 1 ? release : learn).push(value.subarray(at, at + 8));
-  return { learn: Buffer.concat(learn), release: Buffer.concat(release) };
+    for (const { key, value } of records)
+      if (key?.toString() === MANIFEST && value) manifest = JSON.parse(value.toString()) as Manifest;
+      else if (key && value) days.set(key.toString(), value);
+  return { manifest, days, stored: days.values() };
 }
 
 export const nonceHeader = (nonce: string): [string, Buffer] => [NONCE_HEADER, Buffer.from(nonce)];

@@ -1,4 +1,4 @@
-/** A worker that tallies packed reports: exactly once, in any number of processes. The owner of partition 0 decides θ. */
+/** A worker that tallies packed reports: exactly once, in any number of processes. The owner of partition 0 decides θ of each day. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { aggregator } from "brume";
@@ -10,9 +10,9 @@ import { kafkaPort } from "../kafka/port.js";
 import { Refusal } from "../keys.js";
 import type { Port, TransactionalWriter } from "../port.js";
 import { Reopening } from "../reopening.js";
-import { bucketLength, checkLocalTopics, type LocalOptions } from "./options.js";
+import { checkLocalTopics, type LocalOptions } from "./options.js";
 import { PartitionTallies } from "./tallies.js";
-import { decideThreshold, readThreshold } from "./threshold.js";
+import { decideTerms, readTerms } from "./threshold.js";
 
 export interface LocalWorkerOptions extends LocalOptions, MemberOptions {
   /** Milliseconds between transactions. Default 200. */
@@ -45,8 +45,7 @@ export function localWorker(options: LocalWorkerOptions & ConnectOptions): Local
 
 /** The same on any port, which stays open. */
 export function makeLocalWorker(port: Port, options: LocalWorkerOptions): LocalWorker {
-  bucketLength(options); // throws if the options are wrong
-  aggregator({ ...options.local, history: 1 });
+  aggregator(options.local); // throws if the options are wrong
   const tasks = new GroupTasks<LocalTaskStats>(
     options,
     (partition, onError) => new LocalTask(port, options, partition, onError),
@@ -72,8 +71,8 @@ interface LocalTaskStats {
   lag: number;
 }
 
-/** Milliseconds between looks at θ. */
-const DECIDE_EVERY = 1_000;
+/** Milliseconds between looks at θ of a new day. */
+const LOOK_EVERY = 1_000;
 
 class LocalTask {
   readonly stats: LocalTaskStats = { records: 0, transactions: 0, lag: 0 };
@@ -97,25 +96,27 @@ class LocalTask {
     const { group, reports } = this.#options;
     const writer = await this.#port.writer(`${group}/${reports}/${this.#partition}`);
     try {
-      const theta = (await readThreshold(this.#port, this.#options))?.theta;
-      const tallies = await PartitionTallies.load(this.#port, this.#options, this.#partition, theta);
-      await this.#work(tallies, writer, theta !== undefined);
+      const terms = await readTerms(this.#port, this.#options);
+      await this.#work(
+        await PartitionTallies.load(this.#port, this.#options, this.#partition, terms),
+        writer,
+      );
     } finally {
       await writer.close().catch(() => undefined);
     }
   }
 
-  async #work(tallies: PartitionTallies, writer: TransactionalWriter, knows: boolean): Promise<void> {
+  async #work(tallies: PartitionTallies, writer: TransactionalWriter): Promise<void> {
     const { reports: topic, tallies: state, commitInterval = 200 } = this.#options;
     const partition = this.#partition;
-    let [isKnown, decided, waiting] = [knows, 0, 0];
-    const learnTheta = async (decide: boolean) => {
-      const found = await (decide
-        ? decideThreshold(this.#port, this.#options, this.#options.group)
-        : readThreshold(this.#port, this.#options));
-      if (found === undefined) return;
-      tallies.theta = found.theta;
-      isKnown = true;
+    let [looked, waiting] = [-Infinity, 0];
+    /** At most once per second, unless records need it. */
+    const learnTerms = async (isNeeded: boolean) => {
+      if (!isNeeded && performance.now() - looked <= LOOK_EVERY) return;
+      looked = performance.now();
+      tallies.terms = await (partition === 0
+        ? decideTerms(this.#port, this.#options, this.#options.group, Date.now())
+        : readTerms(this.#port, this.#options));
     };
     while (!this.#life.signal.aborted) {
       const { records, next, start, end } = await fetchCommitted(this.#port, {
@@ -126,10 +127,9 @@ class LocalTask {
           `${topic}[${partition}]: expected records from offset ${tallies.next}, got a log that starts at ${start}; ` +
             "retention deleted them before they were processed",
         );
-      for (const record of records) {
-        if (!isKnown && tallies.needsTheta(record)) await learnTheta(false);
-        tallies.take(record);
-      }
+      // A device has θ of a day after it was published, so reports that need it come after it.
+      if (records.some(({ timestamp }) => tallies.needsTerms(timestamp))) await learnTerms(true);
+      for (const record of records) tallies.take(record);
       tallies.next = next;
       waiting += records.length;
       this.stats.lag = end - next;
@@ -140,10 +140,7 @@ class LocalTask {
         this.stats.records += waiting;
         waiting = 0;
       }
-      if (!isKnown && partition === 0 && performance.now() - decided > DECIDE_EVERY) {
-        await learnTheta(true);
-        decided = performance.now();
-      }
+      if (tallies.needsTerms(Date.now())) await learnTerms(false);
       if (records.length > 0)
         await sleep(commitInterval, undefined, { signal: this.#life.signal }).catch(() => {});
     }
