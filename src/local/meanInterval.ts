@@ -13,6 +13,7 @@
 import { normalQuantile } from "../core/normal.js";
 import type { Mechanism } from "../core/tables/sectors.js";
 import { binCells, type ReportCounts } from "./dayTally.js";
+import { BINS } from "./mechanisms.js";
 import { estimateOf, estimator, estimatorSlopes, varianceOf } from "./moments.js";
 
 /** A sum of values clamped to their day's θ, in units of the stream. */
@@ -61,16 +62,29 @@ function estimatedSum({ reports, cells }: ReportCounts, mechanism: Mechanism): n
 function varianceIn({ reports, counts }: ReportCounts, mechanism: Mechanism): number {
   const [a, worst] = [varianceOf(mechanism, 0.5), varianceOf(mechanism, 0)];
   const b = 4 * (worst - a);
-  const wide = binCells(mechanism);
-  const estimate = estimator(mechanism);
+  const distances = squaredDistances(mechanism);
   let [squares, fourths] = [0, 0];
-  counts.forEach((count, i) => {
-    const distance = estimate((i + 0.5) * wide - 0.5) - 0.5;
-    squares += count * distance ** 2;
-    fourths += count * distance ** 4;
-  });
+  for (let i = 0; i < counts.length; i++) {
+    const part = counts[i]! * distances[i]!;
+    squares += part;
+    fourths += part * distances[i]!;
+  }
   const mean = squares / reports;
   const error = Math.sqrt(Math.max(0, fourths / reports - mean * mean) / reports);
   const spread = (mean - a + 2 * error) / (1 + b) + Math.min(1, 3 / reports) / 4;
   return Math.min(worst, a + b * Math.min(0.25, Math.max(0, spread)));
 }
+
+/** (e − ½)² in the middle of every output bin. */
+function squaredDistances(mechanism: Mechanism): Float64Array {
+  let found = known.get(mechanism);
+  if (found === undefined) {
+    const wide = binCells(mechanism);
+    const estimate = estimator(mechanism);
+    found = Float64Array.from({ length: BINS }, (_, i) => (estimate((i + 0.5) * wide - 0.5) - 0.5) ** 2);
+    known.set(mechanism, found);
+  }
+  return found;
+}
+
+const known = new WeakMap<Mechanism, Float64Array>();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { makeMechanism, type Mechanism, type Weights } from "../../src/core/tables/sectors.js";
 import {
+  dayWindow,
   hybrid,
   piecewise,
   squareWave,
@@ -42,20 +43,16 @@ describe("local differential privacy, by counting what the code draws", () => {
       for (const make of Object.values(MAKERS))
         expect(isPrivate(make(epsilon, top), inputs, epsilon)).toBe(true);
     }
-    const wave = squareWave(epsilon, 4, 8);
-    expect(
-      isPrivate(
-        wave,
-        Array.from({ length: 32 }, (_, x) => x),
-        epsilon,
-      ),
-    ).toBe(true);
+    const inputs = Array.from({ length: 32 }, (_, x) => x);
+    for (const make of [squareWave, dayWindow])
+      expect(isPrivate(make(epsilon, 4, 8), inputs, epsilon)).toBe(true);
   });
 
   test.each(ALL_EPSILONS)("ε = %d: the shipped grids, at both ends and in between", (epsilon) => {
     // In a window grid a cell has one of two probabilities (three sorts of cell with rounding): the sorts are enough.
     for (const mechanism of [
       squareWave(epsilon),
+      dayWindow(epsilon),
       hybrid(epsilon),
       piecewise(epsilon),
       stochasticRounding(epsilon),
@@ -85,7 +82,9 @@ describe("local differential privacy, by counting what the code draws", () => {
   });
 
   test("the probabilities of a grid sum to 1", () => {
-    for (const mechanism of [hybrid(1, 20), hybrid(0.5, 20), piecewise(2, 20), squareWave(1, 4, 8)])
+    for (const mechanism of [
+      ...[hybrid(1, 20), hybrid(0.5, 20), piecewise(2, 20), squareWave(1, 4, 8), dayWindow(1, 4, 8)],
+    ])
       for (const x of [0, 7, 20]) {
         const { unit } = sharesOf(mechanism, x);
         expect(cellShares(mechanism, x).reduce((a, b) => a + b, 0n)).toBe(unit);
@@ -162,6 +161,49 @@ describe("moments", () => {
   });
 });
 
+describe("the window of a day", () => {
+  const shares = (mechanism: Mechanism, x: number) => {
+    const { unit } = sharesOf(mechanism, x);
+    return cellShares(mechanism, x).map((share) => Number((share << 100n) / unit) / 2 ** 100);
+  };
+
+  test.each([0.1, 0.5, 1, 2, 4, 8])(
+    "ε = %d: e^(−ε/2) of the domain in whole bins; estimates are unbiased with the stated variance",
+    (epsilon) => {
+      const { width, top } = dayWindow(epsilon);
+      expect(width % 1024).toBe(0);
+      expect(Math.abs(width / 2 ** 20 - Math.exp(-epsilon / 2))).toBeLessThanOrEqual(1 / 2048);
+      expect(top).toBe(2 ** 20 - 1);
+      const mechanism = dayWindow(epsilon, 8, 8);
+      for (const x of [0, 1, 20, 63]) {
+        const all = shares(mechanism, x);
+        const mean = all.reduce((sum, share, cell) => sum + share * estimateOf(mechanism, cell), 0);
+        const square = all.reduce(
+          (sum, share, cell) => sum + share * (estimateOf(mechanism, cell) - x / 63) ** 2,
+          0,
+        );
+        expect(mean).toBeCloseTo(x / 63, 9);
+        expect(square / varianceOf(mechanism, x / 63)).toBeCloseTo(1, 9);
+      }
+    },
+  );
+
+  test("a window that is one bin too wide is noticed: estimates of the other width are biased", () => {
+    const [right, wide] = [dayWindow(1, 8, 8), dayWindow(1, 8, 8)];
+    const wrong = makeMechanism(1, wide.top, wide.width + 8, wide.weights);
+    const mean = shares(wrong, 0).reduce((sum, share, cell) => sum + share * estimateOf(right, cell), 0);
+    expect(Math.abs(mean)).toBeGreaterThan(0.05);
+  });
+
+  test("from ε = 1 on it has less variance than Hybrid in the middle, and at most a quarter more at the ends", () => {
+    for (const epsilon of [1, 2, 4]) {
+      const [own, other] = [dayWindow(epsilon), hybrid(epsilon)];
+      expect(varianceOf(own, 0.5)).toBeLessThan(varianceOf(other, 0.5));
+      expect(varianceOf(own, 0)).toBeLessThan(1.25 * varianceOf(other, 0));
+    }
+  });
+});
+
 describe("Square Wave", () => {
   test.each(Object.values(constants))("ε = $epsilon: w, p and q of the vectors", ({ epsilon, w, p, q }) => {
     expect(squareWaveWidth(epsilon) / w).toBeCloseTo(1, 12);
@@ -219,7 +261,7 @@ describe("Square Wave", () => {
 });
 
 test.each([0, -1, NaN, Infinity, 5e-324, 25, "1"])("ε = %s is refused by name", (epsilon) => {
-  for (const make of [squareWave, stochasticRounding, piecewise, hybrid])
+  for (const make of [squareWave, dayWindow, stochasticRounding, piecewise, hybrid])
     expect(() => make(epsilon as number)).toThrow(/^epsilon: expected/);
 });
 

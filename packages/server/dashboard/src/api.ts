@@ -110,11 +110,11 @@ export const askSeries = async (
 ): Promise<Series> =>
   (await get(textOf(question, { from: String(from), to: String(to), every }))).json() as Promise<Series>;
 
-/** Of a local metric: over all reports there are, since they carry no time. */
+/** Of a local metric: over all days that are kept. */
 export interface LocalAnswer extends Estimate {
-  /** Reports that make the mean, and those that came before, to choose θ. */
   readonly reports: number;
-  readonly learned: number;
+  /** Values that the bound of their day clamped; null where all values count as they are. */
+  readonly clipped: { readonly threshold: number; readonly share: number; readonly high: number } | null;
   readonly quantiles: readonly (Estimate & { readonly p: number })[];
 }
 

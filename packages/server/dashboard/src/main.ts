@@ -101,17 +101,31 @@ async function seriesOf(
   return finer === undefined ? auto : api.askSeries(question, from, now, finer);
 }
 
-/** Reports of devices carry no time: one mean and percentiles over all of them, and no line. */
+/** Reports of devices: one mean and percentiles over all days. Where the interval is wide, it is what is known. */
 async function showLocal(current: api.MetricInfo): Promise<void> {
   const answer = await api.askLocal(current.name, QUANTILES);
-  const { value, reports, learned } = answer;
+  const { value, low, high, reports, clipped } = answer;
   byId("about").textContent = `${current.name}, mean of all reports, noise added on the devices`;
-  byId("headline").textContent = value === null ? "No mean yet" : withUnit(value, current);
+  const isWide = value === null || (high! - low!) / 2 > Math.abs(value);
+  const interval = between(answer, current);
+  byId("headline").textContent =
+    reports === 0
+      ? "No report yet"
+      : isWide
+        ? `${interval.charAt(0).toUpperCase()}${interval.slice(1)}`
+        : withUnit(value, current);
   byId("margin").textContent =
-    value === null
-      ? `${amount(learned)} reports came. They choose how large values are; the next ones make the mean.`
-      : `With 95 % probability ${between(answer, current)}. From ${amount(reports)} reports.`;
+    reports === 0
+      ? "The first report will count."
+      : `${isWide ? "With 95 % probability, from" : `With 95 % probability ${interval}. From`} ${amount(reports)} reports. ${clippedWords(clipped, current)}`;
   byId("percentiles").replaceChildren(...percentileRows(answer, current));
+}
+
+function clippedWords(clipped: api.LocalAnswer["clipped"], current: api.MetricInfo): string {
+  if (clipped === null)
+    return "Every value up to the metric's max counts; after the first day the bound follows your data.";
+  const bound = withUnit(clipped.threshold, current);
+  return `Values above ${bound} count as ${bound}: at most ${amount(100 * clipped.high)} % of them. The interval does not cover what lies above the bound.`;
 }
 
 function headline(answer: api.Answer, current: api.MetricInfo, now: number): void {

@@ -19,9 +19,9 @@ async function start(perPerson: number) {
   const page = `<!doctype html><title>A shop</title>${tag}<p>Welcome`;
   const shop: Server = await serve({ files: { "/index.html": page } });
   atEnd(() => shop.close());
-  const learned = async () =>
-    (await running.app.inject("/v1/query?metric=pageload")).json<{ learned: number }>().learned;
-  return { shop: shop.url, learned };
+  const counted = async () =>
+    (await running.app.inject("/v1/query?metric=pageload")).json<{ reports: number }>().reports;
+  return { shop: shop.url, counted };
 }
 
 /** A visit that ends when its report is there, or when there is none to wait for. */
@@ -42,13 +42,13 @@ async function visit(context: BrowserContext, shop: string, reports: boolean): P
 }
 
 test("two visits a day are reported, the third is not; another device has a budget of its own", async () => {
-  const { shop, learned } = await start(2);
+  const { shop, counted } = await start(2);
   const first = await browser.newContext();
   for (const reports of [true, true, false]) await visit(first, shop, reports);
-  expect(await learned()).toBe(2);
+  expect(await counted()).toBe(2);
   const second = await browser.newContext();
   await visit(second, shop, true);
-  expect(await learned()).toBe(3);
+  expect(await counted()).toBe(3);
   await first.close();
   await second.close();
 });
