@@ -76,7 +76,6 @@ export type { AggregatorOptions } from "./local/aggregatorOptions.js";
 export type { ClippedShare, LocalAnswer } from "./local/localAnswer.js";
 export type { DayQuantile, DayShare, LocalBin, LocalHistogram } from "./local/localDistribution.js";
 export type { LocalStatement } from "./local/localStatement.js";
-export { localPrecision } from "./local/precision.js";
 export type { RejectedCounts, ReportBatch } from "./local/intake.js";
 export type { Progress, RunOptions } from "./local/em.js";
 export type { Phase, Report } from "./local/report.js";

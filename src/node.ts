@@ -5,6 +5,7 @@ export { type PostgresClient, postgresStore } from "./durable/stores/postgres.js
 export { type RedisClient, redisStore, type RedisStoreOptions } from "./durable/stores/redis.js";
 export { type SqliteDatabase, type SqliteStatement, sqliteStore } from "./durable/stores/sqlite.js";
 export { dayAt } from "./events/calendar.js";
+export { localPrecision } from "./local/precision.js";
 export { parseDuration } from "./events/duration.js";
 export { nodeTransform } from "./adapters/node.js";
 export { openWorkerHub, type WorkerHub, type WorkerHubOptions } from "./durable/workers/workerHub.js";

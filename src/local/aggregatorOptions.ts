@@ -56,12 +56,13 @@ export interface LocalSettings {
 
 /** @param options own properties only */
 export function localSettings(options: AggregatorOptions): LocalSettings {
+  const epsilon = checkLocalEpsilon("epsilon", options.epsilon);
   const max = checkMax(options.max);
   const { follow = true, threshold } = options;
   if (typeof follow !== "boolean")
     throw new TypeError(`follow: expected true or false, got ${shown(follow)}`);
   return {
-    epsilon: checkLocalEpsilon("epsilon", options.epsilon),
+    epsilon,
     max,
     start: threshold === undefined ? max : checkThreshold(threshold, max),
     follow,

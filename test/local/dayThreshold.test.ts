@@ -70,11 +70,12 @@ const ratchet =
   ({ mechanism }: Draws): Rule =>
   async (theta, _, days, max) => {
     const newest = days.at(-1)!;
-    const { choice } = await estimateCounts(core, newest, mechanism, { served: 30 * newest.reports }, {});
+    const { choice } = await estimateCounts(core, newest, mechanism, { served: newest.reports }, {});
     return nearestThreshold(choice.share * theta, max);
   };
 
-const maxOf = (stream: (u: number) => number): number => 10 * Math.max(stream(0.005), stream(0.995));
+const maxOf = (stream: (u: number) => number): number =>
+  10 * uniforms(10_000, "max").map(stream).sort()[9950]!;
 const mean = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0) / numbers.length;
 
 // Fixed seeds: these are measurements, repeated. docs/accuracy.md has more of them.
@@ -87,7 +88,7 @@ describe("ten days of 2,000 reports, ε = 1, max ten times too large", () => {
       expect([name, found.thetas[1]! < max / 2]).toEqual([name, true]);
       hidden.push(found.hidden.at(-1)!);
     }
-    expect(mean(hidden)).toBeLessThan(0.08);
+    expect(mean(hidden)).toBeLessThan(0.05);
   });
 
   test("a θ that is chosen anew every midnight hides more", async () => {
@@ -106,7 +107,7 @@ test("values that become three times as large on the sixth day: θ follows the n
     const drifting = (u: number, day: number) => (day < 5 ? 1 : 3) * stream(u);
     const setting = { n: 20_000, epsilon: 1, max: maxOf(stream), seed: `drift ${name}` };
     const { hidden } = await follow(drifting, setting, own);
-    expect(hidden[5]).toBeGreaterThan(0.1);
+    expect(hidden[5]).toBeGreaterThan(0.02);
     expect(hidden[6]).toBeLessThan(hidden[5]! / 2);
     const still: (draws: Draws) => Rule = (draws) => (theta, chosen, days, max) =>
       chosen ? Promise.resolve(undefined) : own(draws)(theta, chosen, days, max);
@@ -116,10 +117,10 @@ test("values that become three times as large on the sixth day: θ follows the n
 });
 
 test("θ comes down when values do", async () => {
-  const shrinking = (u: number, day: number) => (day < 2 ? 1 : 0.1) * FRESH["Rayleigh"]!(u);
+  const shrinking = (u: number, day: number) => (day < 1 ? 1 : 0.1) * FRESH["Rayleigh"]!(u);
   const setting = { n: 20_000, epsilon: 2, max: 1000, seed: "shrinking" };
   const { thetas } = await follow(shrinking, setting, own);
-  expect(thetas.at(-1)).toBeLessThan(thetas[2]! / 2);
+  expect(thetas.at(-1)).toBeLessThan(thetas[1]! / 2);
 });
 
 test("a lower bound on the share of values on top: it holds, and is close when there are many reports", () => {
@@ -129,7 +130,7 @@ test("a lower bound on the share of values on top: it holds, and is close when t
       const values = Float64Array.from({ length: 400_000 }, (_, i) => (i < 400_000 * share ? 10 : 1));
       const found = shareOnTop(draws.tally(values, 10), draws.mechanism);
       expect(found).toBeLessThan(share + 1e-9); // 97.5 %, with this seed
-      expect(found).toBeGreaterThan(share - 0.03);
+      expect(found).toBeGreaterThan(share - 0.05);
     }
   }
 });

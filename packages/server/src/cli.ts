@@ -1,11 +1,11 @@
 /** What `brume serve` does. */
 import { existsSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
+import { localPrecision } from "brume/node";
 import type { FastifyInstance } from "fastify";
 import { configProblems, loadConfig, readConfig } from "./config/load.js";
 import { readKey, readSecret, readToken } from "./config/secrets.js";
 import type { Config, Secret } from "./config/types.js";
-import { localPrecision } from "brume";
 import { checkExposure, makeLogger, makeServer } from "./http/server.js";
 import { makeKafkaServer } from "./kafka/serve.js";
 import { portRefusal, Refusal } from "./refusal.js";
