@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
-/** Imports point one way: core ← stream ← events, local ← durable, adapters ← cli; research, packages and site use them all. */
+/** Imports point one way: core ← stream ← events ← local ← durable, adapters ← cli; research, packages and site use them all. */
 const layers = {
   core: ["stream", "events", "local", "device", "durable", "adapters", "cli", "research"],
   stream: ["events", "local", "device", "durable", "adapters", "cli", "research"],

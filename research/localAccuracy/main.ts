@@ -6,7 +6,7 @@
  *     npm run accuracy:local -- --stream Fare --stream uniform --releases 0
  *     npm run accuracy:local -- --zoo fresh --runs 40
  *
- * --data takes a file with one number per line (.gz is unpacked) and the public bound `max`; --stream a built-in stream
+ * --days measures answers by days (days.ts). --data takes a file with one number per line (.gz is unpacked) and the public bound `max`; --stream a built-in stream
  * ("all": each of them); --zoo a group of the zoo (tuning, fresh, local), whose streams that stay the same in time compare the
  * default with SW-W.
  */
@@ -24,6 +24,7 @@ import { hybrid, stochasticRounding } from "../../src/local/mechanisms.js";
 import { varianceOf } from "../../src/local/moments.js";
 import { thresholdShares } from "../../src/local/channel.js";
 import { Comparison, type ExpectedError, total } from "./compare.js";
+import { measureDays } from "./days.js";
 import { releaser, running } from "./release.js";
 import { fileStream, namedStream, steadyStreams, type Stream, STREAM_NAMES, zooByName } from "./streams.js";
 
@@ -215,18 +216,20 @@ const { values: options } = parseArgs({
     data: { type: "string", multiple: true, default: [] },
     stream: { type: "string", multiple: true, default: [] },
     zoo: { type: "string" },
+    days: { type: "string" },
     runs: { type: "string", default: "20" },
     releases: { type: "string", default: "20" },
   },
 });
 const names = options.stream.includes("all") ? STREAM_NAMES : options.stream;
-if (options.data.length + names.length === 0 && options.zoo === undefined)
+if (options.data.length + names.length === 0 && (options.zoo ?? options.days) === undefined)
   throw new TypeError(
-    "expected --data name=FILE:max or --stream NAME, as often as there are streams; or --zoo GROUP",
+    "expected --data name=FILE:max or --stream NAME, as often as there are streams; or --zoo GROUP, or --days TABLE",
   );
 console.log(
   `${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}, ${options.runs} runs a line, ${options.releases} releases a run`,
 );
+if (options.days !== undefined) await measureDays(options.days, Number(options.runs));
 if (options.zoo !== undefined) await compareZoo(options.zoo, Number(options.runs));
 for (const entry of options.data)
   await table(fileStream(entry), Number(options.runs), Number(options.releases));

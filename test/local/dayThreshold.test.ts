@@ -1,5 +1,6 @@
 /** θ from day to day, on data that had no say in its constants: what it hides, and that it follows drift. */
 import { describe, expect, test } from "vitest";
+import { FRESH } from "../../research/localAccuracy/freshValues.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { nearestThreshold } from "../../src/local/channel.js";
 import { estimateCounts, nextThreshold, shareOnTop } from "../../src/local/dayThreshold.js";
@@ -9,18 +10,6 @@ import { uniforms } from "../support/localValues.js";
 
 const core = makeWasmCore();
 const DAYS = 10;
-
-/** Quantile functions, in units of their own; `max` is ten times what holds 99.5 %. */
-const FRESH: Readonly<Record<string, (u: number) => number>> = {
-  gamma: (u) => 40 * (-Math.log(u)) ** 0.7,
-  logistic: (u) => Math.max(0, 100 + 15 * Math.log((1 - u) / u)),
-  triangular: (u) => 60 * Math.sqrt(u),
-  "three steps": (u) => (u < 0.2 ? 90 : u < 0.5 ? 30 : 10),
-  Lomax: (u) => 50 * (u ** (-1 / 3) - 1),
-  "half normal and a spike": (u) => (u < 0.3 ? 5 : 80 * Math.sqrt(-2 * Math.log((u - 0.3) / 0.7))),
-  cubes: (u) => 200 * u ** 3,
-  Rayleigh: (u) => 25 * Math.sqrt(-2 * Math.log(u)),
-};
 
 type Rule = (
   theta: number,

@@ -96,7 +96,7 @@ function show(at: number): void {
   const interval = `between ${amount(mean.low)} and ${withUnit(mean.high, unit)}`;
   const isWide = mean.value === null || (mean.high - mean.low) / 2 > Math.abs(mean.value);
   byId("mean-say").textContent =
-    `${isWide ? `Mean ${interval}` : `Mean ${withUnit(mean.value!, unit)}, with 95 % probability ${interval}`}. Values above ${withUnit(threshold, unit)} count as that: the server chose this bound from the reports of yesterday.`;
+    `${isWide ? `Mean ${interval}` : `Mean ${withUnit(mean.value, unit)}, with 95 % probability ${interval}`}. Values above ${withUnit(threshold, unit)} count as that: the server chose this bound from the reports of yesterday.`;
   table(snapshot);
 }
 
