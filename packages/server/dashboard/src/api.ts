@@ -119,7 +119,10 @@ export interface LocalAnswer extends Estimate {
 }
 
 export const askLocal = async (metric: string, quantiles: readonly number[]): Promise<LocalAnswer> => {
-  const question = new URLSearchParams({ metric, quantiles: quantiles.join(",") });
+  const question = new URLSearchParams({
+    metric,
+    ...(quantiles.length === 0 ? {} : { quantiles: quantiles.join(",") }),
+  });
   return (await get(`v1/query?${question}`)).json() as Promise<LocalAnswer>;
 };
 

@@ -284,8 +284,8 @@ function showEmpty(about: api.About): void {
 async function isEmpty({ metrics }: api.About): Promise<boolean> {
   for (const { name, keys, every } of metrics) {
     if (every === null) {
-      const { reports, learned } = await api.askLocal(name, QUANTILES);
-      if (reports + learned > 0) return false;
+      const { reports } = await api.askLocal(name, []);
+      if (reports > 0) return false;
       continue;
     }
     const question = { metric: name, key: keys[0] };
