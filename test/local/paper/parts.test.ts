@@ -130,7 +130,22 @@ describe("tallies", () => {
       "tally\x01",
     ]);
     const numbers = Array.from({ length: 1037 }, (_, i) => view.getFloat64(6 + 8 * i, true));
-    expect(numbers).toEqual([4_000_000_000, ...tally.counts, 1, 2, 3, 0, 4, 5, 6, 62.5, 0.125, 2 ** 50, 77, 12]);
+    expect(numbers).toEqual([
+      4_000_000_000,
+      ...tally.counts,
+      1,
+      2,
+      3,
+      0,
+      4,
+      5,
+      6,
+      62.5,
+      0.125,
+      2 ** 50,
+      77,
+      12,
+    ]);
     expect([view.getBigUint64(6 + 8 * 1037, true), view.getBigUint64(6 + 8 * 1038, true)]).toEqual([9n, 5n]);
   });
 
