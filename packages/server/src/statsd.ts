@@ -61,7 +61,9 @@ export class StatsdServer {
       }
     };
     socket.on("message", (message) => {
-      const events = message.toString().split("\n").flatMap(take);
+      const lines = message.toString().split("\n", service.limits.batch + 1);
+      if (lines.length > service.limits.batch) return;
+      const events = lines.flatMap(take);
       const count = eventCount(events);
       if (count > 0 && count <= service.limits.batch) service.submit(events).catch(() => undefined);
     });

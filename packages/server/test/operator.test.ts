@@ -233,8 +233,10 @@ describe("the command", () => {
         ({ ok }) => ok,
         () => false,
       ))
-    )
+    ) {
+      expect([child.exitCode, said]).toEqual([null, expect.anything()]); // it has not ended before it began
       await sleep(50);
+    }
     const live = await fetch(`${url}/v1/live`);
     const database = new Database(join(state, "state.sqlite"));
     atEnd(() => database.close());

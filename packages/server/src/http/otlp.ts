@@ -131,7 +131,8 @@ export function otlpRoutes<M extends Named>(
     async (request, reply) => {
       if (request.body === undefined)
         throw new BadRequest(`body: expected OTLP metrics as ${PROTOBUF} or application/json`);
-      const { events, rejected } = eventsOf(request.body, (raw) =>
+      const metrics = metricsOf(request.body, limits.batch);
+      const { events, rejected } = eventsOf(metrics, (raw) =>
         checkEvents((name) => intake.metric(name), [raw]),
       );
       if (eventCount(events) > limits.batch)
@@ -147,15 +148,28 @@ export function otlpRoutes<M extends Named>(
 const isProtobuf = ({ headers }: FastifyRequest): boolean =>
   headers["content-type"]?.split(";")[0]!.trim().toLowerCase() === PROTOBUF;
 
+/**
+ * All metrics of a request. Refuses more points than a batch may have before any of them is looked at; a metric without
+ * points takes as long as one.
+ */
+function metricsOf({ resourceMetrics = [] }: OtlpBody, most: number): readonly OtlpMetric[] {
+  const metrics = resourceMetrics.flatMap(({ scopeMetrics = [] }) =>
+    scopeMetrics.flatMap(({ metrics = [] }) => metrics),
+  );
+  let points = 0;
+  for (const { gauge, sum } of metrics)
+    points += Math.max(1, (gauge?.dataPoints?.length ?? 0) + (sum?.dataPoints?.length ?? 0));
+  if (points > most)
+    throw new BadRequest(`body: expected at most ${most} points and metrics; export more often`);
+  return metrics;
+}
+
 function eventsOf<M extends Named>(
-  { resourceMetrics = [] }: OtlpBody,
+  metrics: readonly OtlpMetric[],
   check: (event: RawEvent) => CheckedEvent<M>[],
 ): { readonly events: readonly CheckedEvent<M>[]; readonly rejected: number } {
   const events: CheckedEvent<M>[] = [];
   let rejected = 0;
-  const metrics = resourceMetrics.flatMap(({ scopeMetrics = [] }) =>
-    scopeMetrics.flatMap(({ metrics = [] }) => metrics),
-  );
   for (const metric of metrics)
     for (const { event, times } of pointsOf(metric)) {
       const [checked] = event === undefined ? [] : attempt(() => check(event));
