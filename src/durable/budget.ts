@@ -29,6 +29,7 @@ export async function charge(
  * twice, and never nothing.
  * @param name of the release; undefined where the budget has it
  * @param store of the hub; undefined if the hub lives as long as the process
+ * @param begins the state of the release is not in the store: it is charged, whatever the mark says
  */
 export async function chargeHub(
   budget: Budget | undefined,
@@ -36,6 +37,7 @@ export async function chargeHub(
   release: Release,
   store: CheckedStore | undefined,
   key: CryptoKey,
+  begins = false,
 ): Promise<void> {
   if (budget === undefined) return;
   if (store === undefined) return charge(budget, name, release, true);
@@ -44,7 +46,7 @@ export async function chargeHub(
   await store.giveBack(mark);
   const parameters = { kind: "charged", name: mark };
   if (found !== undefined) await openSnapshot(found.bytes, key, parameters); // no other key, and no other bytes
-  await charge(budget, name, release, found === undefined);
+  await charge(budget, name, release, begins || found === undefined);
   if (found !== undefined) return;
   const bytes = await sealSnapshot(
     await StreamCipher.make(key),

@@ -75,8 +75,9 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
 
   constructor(settings: EventHubSettings) {
     this.#settings = settings;
+    const charged = new Set<string>();
     this.#queue = new CommitQueue({
-      open: (first) => HubState.open(settings, first),
+      open: (epoch) => HubState.open(settings, charged, epoch),
       every: settings.commitEvery,
       stored: settings.store !== undefined,
       exclusive: settings.exclusive,

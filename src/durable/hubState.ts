@@ -94,8 +94,15 @@ export class HubState {
     this.#requests = requests;
   }
 
-  /** @param epoch of the journal when this process had the hub open before; undefined if it has not */
-  static async open(settings: EventHubSettings, epoch?: number): Promise<HubState> {
+  /**
+   * @param charged releases that were charged as they began, and whose beginning could not be stored; gets those that begin now
+   * @param epoch of the journal when this process had the hub open before; undefined if it has not
+   */
+  static async open(
+    settings: EventHubSettings,
+    charged: Set<string>,
+    epoch: number | undefined,
+  ): Promise<HubState> {
     const { store, name, atLeast, calendar } = settings;
     const key = await snapshotKey(settings.key);
     const journal = await Journal.open(store, key, name, atLeast);
@@ -114,7 +121,7 @@ export class HubState {
     const requests = new RequestIds(ids.slice(0, 4), settings.remember);
     const state = new HubState(settings, journal, catalogue, requests);
     await state.#load();
-    await state.#follow(Math.max(settings.clock(), state.#time), key, alone && !begun);
+    await state.#follow(Math.max(settings.clock(), state.#time), key, charged, alone && !begun);
     return state;
   }
 
@@ -201,8 +208,9 @@ export class HubState {
    * Follows the options: metrics and keys that are new, changed or gone.
    * @param commits the epoch of this process has no row yet
    */
-  async #follow(now: number, key: CryptoKey, commits: boolean): Promise<void> {
+  async #follow(now: number, key: CryptoKey, charged: Set<string>, commits: boolean): Promise<void> {
     const { journal, metrics } = this;
+    const begun = new Set<HubMetric>();
     const { calendar } = this.#settings;
     const tomorrow = calendar.dayAt(now).end;
     let changed = journal.position === 0 || commits;
@@ -225,21 +233,27 @@ export class HubState {
       const record = this.#catalogue.begin(name, parametersOf(settings), began, keys);
       const metric = await this.#makeMetric(record, settings);
       metric.begin();
+      begun.add(metric);
       for (const section of metric.sections) journal.add(section);
       changed = true;
     }
-    await this.#charge(key); // before anything of a new metric is stored
+    await this.#charge(key, begun, charged); // before anything of a new metric is stored
     if (!changed) return;
     this.#catalogue.urgent = true;
     journal.touch(this.#catalogue);
     await this.commit([], NaN, NaN);
+    charged.clear();
   }
 
-  async #charge(key: CryptoKey): Promise<void> {
+  async #charge(key: CryptoKey, begun: ReadonlySet<HubMetric>, charged: Set<string>): Promise<void> {
     const { budget, name, store } = this.#settings;
-    for (const { metric, record } of this.metrics.values()) {
+    for (const hubMetric of this.metrics.values()) {
+      const { metric, record } = hubMetric;
       const release = `${name}/${record.name}${record.generation === 1 ? "" : `#${record.generation}`}`;
-      await chargeHub(budget, release, eventStatement(metric), store, key);
+      // Opened again after its first row could not be stored, it has published nothing in between.
+      const begins = begun.has(hubMetric) && !charged.has(release);
+      await chargeHub(budget, release, eventStatement(metric), store, key, begins);
+      if (begins) charged.add(release);
     }
   }
 

@@ -6,6 +6,7 @@
 import { describe, expect, test } from "vitest";
 import {
   memoryStore,
+  type Odometer,
   openHub,
   openOdometer,
   openStream,
@@ -15,7 +16,7 @@ import {
 import { fileStore } from "../../src/node.js";
 import { snapshotKey, StreamCipher } from "../../src/stream/sealing.js";
 import { encodeState, sealSnapshot } from "../../src/stream/snapshot.js";
-import { failing, key, options, temporaryFolders, values } from "../durable/support.js";
+import { failing, key, options, plainStore, temporaryFolders, values } from "../durable/support.js";
 
 const folder = temporaryFolders();
 const { unsafeSeed: _, ...secret } = options;
@@ -153,6 +154,44 @@ describe("a hub that begins anew reads the data another time", () => {
       for (let attempt = 0; attempt < 3; attempt++)
         await expect(start(stores[2]!)).rejects.toThrow(/ε = 3, expected at most 2/);
     }
+  });
+});
+
+describe("an operator begins a hub of events anew by deleting its rows, and leaves those of the budget", () => {
+  const counting = { ...{ epsilon: 1, every: "1s", levels: ["1s"], keys: ["a"] }, of: "count" } as const;
+  const start = async (store: Store, odometer: Odometer) => {
+    const hub = openHub({ metrics: { orders: counting }, store, key, budget: { odometer, perUnit: 1 } });
+    await hub.add("orders", "a");
+    await hub.close();
+  };
+
+  test.each([false, true])("deleted: %s", async (deleted) => {
+    const [odometer, store] = [await open({ limit: 3 }), plainStore()];
+    for (let times = 1; times <= 3; times++) {
+      await start(store, odometer);
+      expect(odometer.spent()).toBe(deleted ? times : 1); // five releases of the same events read as 1
+      if (!deleted) continue;
+      const own = [...store.snapshots.keys()].filter((name) => !name.startsWith("brume/charged/"));
+      for (const name of own) store.snapshots.delete(name);
+    }
+    if (deleted) await expect(start(store, odometer)).rejects.toThrow(/ε = 4, expected at most 3/);
+  });
+
+  test("a store that fails as the hub begins, again and again, costs ε once", async () => {
+    const [odometer, inner] = [await open({ limit: 1 }), plainStore()];
+    let fails = true;
+    const isMark = (name: string) => name.startsWith("brume/charged/");
+    const store: Store = {
+      ...inner,
+      put: (name, ...more) =>
+        fails && !isMark(name) ? Promise.reject(new Error("disk full")) : inner.put(name, ...more),
+    };
+    const hub = openHub({ metrics: { orders: counting }, store, key, budget: { odometer, perUnit: 1 } });
+    for (let i = 0; i < 3; i++) await expect(hub.add("orders", "a")).rejects.toThrow();
+    fails = false;
+    await hub.add("orders", "a");
+    await hub.close();
+    expect(odometer.spent()).toBe(1);
   });
 });
 

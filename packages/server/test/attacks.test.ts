@@ -78,7 +78,7 @@ describe("counts that unfold", () => {
   });
 
   /** A field of protobuf that holds bytes. */
-  function field(number: number, content: Buffer): Buffer {
+  function field(number: number, content: Uint8Array) {
     const length: number[] = [];
     for (let left = content.length; length.length === 0 || left > 0; left >>>= 7)
       length.push((left & 127) | (left > 127 ? 128 : 0));
@@ -87,7 +87,7 @@ describe("counts that unfold", () => {
   const EMPTY_FIELDS = 120_000;
   const emptyFields = (number: number) => Buffer.alloc(2 * EMPTY_FIELDS, Buffer.from([(number << 3) | 2, 0]));
   const inJson = (metrics: string) => `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[${metrics}]}]}]}`;
-  const inProtobuf = (metrics: Buffer) => field(1, field(2, metrics));
+  const inProtobuf = (metrics: Uint8Array) => field(1, field(2, metrics));
   const named = (kind: number) =>
     field(2, Buffer.concat([field(1, Buffer.from("visits")), field(kind, emptyFields(1))]));
 
