@@ -7,7 +7,6 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { sqliteStore } from "brume/node";
 import { createJiti } from "jiti";
 import Database from "libsql";
@@ -123,6 +122,17 @@ describe("the command", () => {
     }
     return lines.join("\n");
   }
+  /** The command as a process of its own: one that fails ends by itself. */
+  function served(config: string) {
+    const child = spawn(process.execPath, ["--import", "tsx", "packages/server/test/served.ts", config], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    atEnd(() => child.kill("SIGKILL"));
+    child.stdout.resume();
+    let text = "";
+    child.stderr.on("data", (data: Buffer) => (text += data.toString()));
+    return { child, said: () => text, ended: once(child, "close") as Promise<[number | null]> };
+  }
   const inFolder = (folder: string): void => {
     const before = process.cwd();
     process.chdir(folder);
@@ -198,8 +208,10 @@ describe("the command", () => {
     writeFileSync(key, Buffer.alloc(32, 7).toString("base64"), { mode: 0o600 });
     const config = { ...testConfig(join(folder, "state")), key: { file: key }, listen: { port } };
     writeFileSync(join(folder, "brume.json"), JSON.stringify(config));
-    expect(await command({ config: join(folder, "brume.json") })).toBe(
-      `listen.port: another program listens on 127.0.0.1:${port}; stop it, or set listen.port to another one, or start with --port`,
+    const { said, ended } = served(join(folder, "brume.json"));
+    expect((await ended)[0]).toBe(1);
+    expect(said()).toBe(
+      `listen.port: another program listens on 127.0.0.1:${port}; stop it, or set listen.port to another one, or start with --port\n`,
     );
     await (await Service.open(testConfig(join(folder, "state")), { key: KEY })).stop(); // the folder is free
   });
@@ -208,42 +220,27 @@ describe("the command", () => {
     const folder = temporaryFolder();
     const key = join(folder, "key");
     writeFileSync(key, Buffer.from(KEY).toString("base64"), { mode: 0o600 });
-    const free = createServer().listen(0, "127.0.0.1");
-    await once(free, "listening");
-    const { port } = free.address() as AddressInfo;
-    free.close();
     const state = join(folder, "state");
     mkdirSync(state);
-    const config = { ...testConfig(state), key: { file: key }, listen: { port } };
+    const config = { ...testConfig(state), key: { file: key }, listen: { port: 0 }, log: "info" as const };
     writeFileSync(join(folder, "brume.json"), JSON.stringify(config));
-    const child = spawn(
-      process.execPath,
-      ["--import", "tsx", "packages/server/test/served.ts", join(folder, "brume.json")],
-      {
-        stdio: ["ignore", "ignore", "pipe"],
-      },
-    );
-    atEnd(() => child.kill("SIGKILL"));
-    let said = "";
-    child.stderr.on("data", (data: Buffer) => (said += data.toString()));
-    const ended = once(child, "exit") as Promise<[number | null]>;
-    const url = `http://127.0.0.1:${port}`;
-    while (
-      !(await fetch(`${url}/healthz`).then(
-        ({ ok }) => ok,
-        () => false,
-      ))
-    ) {
-      expect([child.exitCode, said]).toEqual([null, expect.anything()]); // it has not ended before it began
-      await sleep(50);
-    }
+    const { child, said, ended } = served(join(folder, "brume.json"));
+    const url = await new Promise<string>((resolve, reject) => {
+      let logged = "";
+      child.stdout.on("data", (data: Buffer) => {
+        const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec((logged += data.toString())) ?? [];
+        if (address !== undefined) resolve(address);
+      });
+      void ended.then(() => reject(new Error(said())));
+    });
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const live = await fetch(`${url}/v1/live`);
     const database = new Database(join(state, "state.sqlite"));
     atEnd(() => database.close());
     const second = await Service.open(testConfig(state), { key: KEY, store: await sqliteStore(database) });
     atEnd(() => second.stop());
     expect((await ended)[0]).toBe(1);
-    expect(said).toContain("another service writes to the same state, so this one stops");
+    expect(said()).toContain("another service writes to the same state, so this one stops");
     await live.text().catch(() => undefined); // ended
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });
