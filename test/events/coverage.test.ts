@@ -120,3 +120,59 @@ describe("means", () => {
     if (rate === 300) expect(said).toBe(6000);
   });
 });
+
+describe("values below zero", () => {
+  const [min, theta, draws] = [-40, 25, 2000];
+  const bounds = { every: "1h", min, max: 60, threshold: theta, resolution: 1 } as const;
+  /** Temperatures of the meters of an hour. */
+  const meters: Record<string, (hour: number) => number[]> = {
+    "no meter": () => [],
+    "a night of frost": (h) => Array.from(integers(h, 50, 5), (x) => x - (h < 8 ? 30 : 2)),
+    "all at the lowest": () => new Array<number>(20).fill(min),
+    "one meter at θ": () => [theta],
+    "around zero": (h) => Array.from(integers(h, 200, 20)),
+  };
+  const sumOf = (values: readonly number[]): number => values.reduce((sum, v) => sum + v, 0);
+
+  test.each(Object.keys(meters))("sums of %s, at ε = 0.1, 1 and 5", (name) => {
+    const sums = hours((h) => sumOf(meters[name]!(h)));
+    for (const epsilon of [0.1, 1, 5])
+      for (const [question, share] of Object.entries(
+        coverage({ ...bounds, epsilon, of: "sum" }, sums, questions, draws),
+      ))
+        expect(share, `${question}, ε = ${epsilon}`).toBeGreaterThanOrEqual(0.94);
+  });
+
+  test.each(Object.keys(meters))("means of %s: in the interval, which lies in [min, θ]", (name) => {
+    const values = Array.from({ length: 24 }, (_, h) => meters[name]!(h));
+    const columns = [
+      values.map((list) => sumOf(list.map((v) => v - min))),
+      values.map((list) => sumOf(list.map((v) => theta - v))),
+    ];
+    const options = { ...bounds, epsilon: 1, of: "mean" } as const;
+    const ranges = [at(3, 4), at(0, 24)];
+    const means = ranges.map(([from, to]) => {
+      const all = values.slice((from - BEGAN) / HOUR, (to - BEGAN) / HOUR).flat();
+      return sumOf(all) / all.length; // NaN of no event: no interval is wrong
+    });
+    const hits = [0, 0];
+    for (let draw = 0; draw < draws; draw++) {
+      const metric = drawn(options, columns, draw);
+      ranges.forEach((range, i) => {
+        const { value, low, high } = eventAnswer(metric, metric.release(""), range, 0.95);
+        if (!(means[i]! < low! || means[i]! > high!)) hits[i]!++;
+        if (low! < min || high! > theta || (value === null && (low !== min || high !== theta)))
+          throw new Error(`[${low}, ${high}] is no interval in [${min}, ${theta}]`);
+      });
+    }
+    for (const hit of hits) expect(hit / draws).toBeGreaterThanOrEqual(0.94);
+    expect(means.some(Number.isNaN)).toBe(name === "no meter");
+  });
+
+  test("noise for θ alone, in intervals that are as narrow, would be seen", () => {
+    const sums = hours((h) => sumOf(meters["a night of frost"]!(h)));
+    const narrow = (low: number, high: number) => ((high - low) / 2) * (theta / -min);
+    const shares = coverage({ ...bounds, epsilon: 1, of: "sum" }, sums, questions, draws, narrow);
+    expect(Math.max(...Object.values(shares))).toBeLessThan(0.9);
+  });
+});

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { makeDayShape } from "../../src/core/dayShape.js";
 import { Calendar, DAY, DayPeriods, HOUR, MINUTE } from "../../src/events/calendar.js";
 import { DaySpread } from "../../src/events/daySpread.js";
+import { privateCounter } from "../../src/index.js";
 import { forestSpread, laplaceVariance } from "../../src/stream/variance.js";
 import { denseCoefficients, randomShape } from "../support/dayShapes.js";
 
@@ -72,10 +73,38 @@ describe("standard errors at ε = 1, as the documents state them", () => {
     ["a minute of 1m·1h·1d", [MINUTE, HOUR, DAY], 1, 4.19],
     ["an hour of 1m·1h·1d", [MINUTE, HOUR, DAY], 60, 4.1],
     ["a day of 1m·1h·1d", [MINUTE, HOUR, DAY], 1440, 4.14],
+    ["ten seconds of 10s·1m·1h·1d", [10_000, MINUTE, HOUR, DAY], 1, 5.22],
     ["a minute of 10s·1m·1h·1d", [10_000, MINUTE, HOUR, DAY], 6, 5.18],
+    ["an hour of 10s·1m·1h·1d", [10_000, MINUTE, HOUR, DAY], 360, 5.48],
     ["a day of 10s·1m·1h·1d", [10_000, MINUTE, HOUR, DAY], 8640, 5.53],
   ])("%s", (_, levels, leaves, want) => {
     expect(Math.abs(errorOf(levels, 0, leaves) - want)).toBeLessThan(0.006);
+  });
+
+  test("any 15 minutes of 1m·1h·1d: 14.4 on average", () => {
+    const spread = new DaySpread(new DayPeriods(utc, [MINUTE, HOUR, DAY]).shape);
+    let sum = 0;
+    for (let from = 0; from <= 1440 - 15; from++) sum += spread.of(from, from + 15).variance;
+    expect(Math.abs(Math.sqrt((sum / 1426) * laplaceVariance(3)) - 14.4)).toBeLessThan(0.05);
+  });
+
+  test.each([
+    ["a week", 7, 7.26],
+    ["a month of 30 days", 30, 15.0],
+    ["a year", 365, 52],
+  ])("%s of 1h·1d is √n days, in the answers of a stream too", (_, days, want) => {
+    let now = 0;
+    const stream = privateCounter({ epsilon: 1, every: "1h", clock: () => now, unsafeSeed: "errors" });
+    now = days * DAY;
+    stream.advance();
+    const { standardError, low, high, complete } = stream.between(0, now);
+    expect(complete).toBe(true);
+    expect(Math.abs(standardError! / want - 1)).toBeLessThan(0.01);
+    expect(standardError).toBeCloseTo(Math.sqrt(days) * errorOf([HOUR, DAY], 0, 24), 9);
+    // The reach of 95 %: 1.96 standard errors or a little more, and half a unit.
+    const reach = (high! - low!) / 2;
+    expect(reach).toBeGreaterThan(1.95 * standardError! + 0.49);
+    expect(reach).toBeLessThan(2.05 * standardError! + 0.51);
   });
 
   test("Berlin's days of 23 and 25 hours, and a day that begins at 15:00", () => {

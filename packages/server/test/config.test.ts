@@ -30,7 +30,32 @@ test("a small config is right", () => {
   expect(checkConfig(right)).toBe(right);
 });
 
+test("sums and means take a lower bound, and all of their values may be below zero", () => {
+  const config = withMetric({ type: "mean", epsilon: 1, min: -40, max: -5, threshold: -10 });
+  expect(checkConfig(config)).toBe(config);
+  expect(resolveMetric("m", config.metrics.m as never).options).toMatchObject({
+    of: "mean",
+    min: -40,
+    max: -5,
+    threshold: -10,
+  });
+});
+
 test.each([
+  [
+    withMetric({ type: "sum", epsilon: 1, min: 5, max: 5 }),
+    "metrics.m.max: expected a finite number above min",
+  ],
+  [withMetric({ type: "sum", epsilon: 1, max: -5 }), "metrics.m.max: expected a finite number above 0"],
+  [withMetric({ type: "count", epsilon: 1, min: -5 }), "metrics.m.min: expected none for type count"],
+  [
+    withMetric({ type: "sum", epsilon: 1, min: -5, max: 5, perPerson: { sum: 9 } }),
+    "metrics.m.min: expected none beside perPerson.sum",
+  ],
+  [
+    { ...right, metrics: { m: { type: "local", epsilon: 1, max: -5, perPerson: 1 } } },
+    "metrics.m.max: expected",
+  ],
   [{ ...right, epsilon: undefined }, 'the file: expected the field "epsilon", got none; add it'],
   [{ ...right, epsilom: 1 }, 'the file: unknown field "epsilom"; remove it'],
   [{ ...right, key: "abc" }, 'key: expected { "env": "NAME" } or { "file": "path" }: secrets do not stand'],

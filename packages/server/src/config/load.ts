@@ -133,7 +133,7 @@ function formsOf(path: string): string {
     store:
       '{ "sqlite": "./state" } or { "postgres": { "env": "DATABASE_URL" } } or { "kafka": { "brokers": ["host:9092"] } }',
     keys: 'a list of names, or { "prefix": "shop-", "from": 1, "to": 500 }',
-    threshold: 'a number above 0, or "noisy-max"',
+    threshold: 'a number, or "noisy-max"',
     holdout: 'a duration such as "1d"',
     perPerson: 'a number of events, or { "events": 5, "perHour": 1 }, or { "sum": 100 }',
   };

@@ -46,8 +46,8 @@ const NEEDS: Readonly<Record<MetricType, readonly string[]>> = {
 };
 const TAKES: Readonly<Record<MetricType, readonly string[]>> = {
   count: [],
-  sum: ["max", "threshold", "holdout"],
-  mean: ["max", "threshold", "holdout"],
+  sum: ["min", "max", "threshold", "holdout"],
+  mean: ["min", "max", "threshold", "holdout"],
   histogram: ["min", "max", "buckets", "edges"],
   local: ["max", "threshold"],
 };
@@ -121,6 +121,7 @@ function streamOptions(config: MetricConfig, perPerson: PerPersonConfig | undefi
     ...common,
     of: type as "sum" | "mean",
     max: max!,
+    ...(min === undefined ? {} : { min }),
     ...(threshold === undefined ? {} : { threshold }),
     ...(typeof holdout === "string" ? { holdout } : {}),
   };
