@@ -33,8 +33,11 @@ interface Batch {
 }
 
 export interface QueueOptions {
-  /** @param epoch of the journal when this process had the hub open before */
-  readonly open: (epoch: number | undefined) => Promise<HubState>;
+  /**
+   * @param began when this process began to listen
+   * @param epoch of the journal when this process had the hub open before
+   */
+  readonly open: (began: number, epoch: number | undefined) => Promise<HubState>;
   /** Milliseconds between two commits, at least. */
   readonly every: number;
   /** Whether a state that is in doubt can be read again. */
@@ -55,8 +58,8 @@ export class CommitQueue {
   ready: HubState | undefined;
   /** The epoch of the journal since this process opened the hub. */
   #epoch: number | undefined;
-  /** When this process opened the hub, until a row says which periods were missed before. */
-  #missedAt = NaN;
+  /** When this process began to listen: with its first try to open the hub. */
+  #began: number | undefined;
   #queue: Batch[] = [];
   #running: Promise<void> | undefined;
   #events = 0;
@@ -86,9 +89,8 @@ export class CommitQueue {
   async #openAgain(): Promise<HubState> {
     for (let attempt = 1; ; attempt++)
       try {
-        const now = this.#options.clock();
-        const state = await this.#options.open(this.#epoch);
-        if (this.#epoch === undefined) this.#missedAt = now;
+        this.#began ??= this.#options.clock();
+        const state = await this.#options.open(this.#began, this.#epoch);
         this.#epoch = state.journal.epoch;
         return state;
       } catch (error) {
@@ -199,8 +201,7 @@ export class CommitQueue {
       const state = await this.state();
       const { position } = state;
       try {
-        const { closed, refused } = await state.commit(submissions, closeAt, this.#missedAt);
-        this.#missedAt = NaN;
+        const { closed, refused } = await state.commit(submissions, closeAt);
         waiting.forEach(({ resolve, reject }, i) =>
           refused[i] === undefined ? resolve() : reject(refused[i]),
         );

@@ -77,7 +77,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     this.#settings = settings;
     const charged = new Set<string>();
     this.#queue = new CommitQueue({
-      open: (epoch) => HubState.open(settings, charged, epoch),
+      open: (began, epoch) => HubState.open(settings, charged, began, epoch),
       every: settings.commitEvery,
       stored: settings.store !== undefined,
       exclusive: settings.exclusive,
@@ -85,6 +85,8 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
       clock: settings.clock,
       onPublished: settings.onPublished,
     });
+    // At once: if the first event opened the hub, it would decide which periods were missed. The next call has the error.
+    void this.#queue.state();
   }
 
   /**

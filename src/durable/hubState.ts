@@ -95,12 +95,15 @@ export class HubState {
   }
 
   /**
+   * Reads the state, and stores what follows from the options and the clock: no event has a part in it.
    * @param charged releases that were charged as they began, and whose beginning could not be stored; gets those that begin now
+   * @param began when this process began to listen
    * @param epoch of the journal when this process had the hub open before; undefined if it has not
    */
   static async open(
     settings: EventHubSettings,
     charged: Set<string>,
+    began: number,
     epoch: number | undefined,
   ): Promise<HubState> {
     const { store, name, atLeast, calendar } = settings;
@@ -121,7 +124,9 @@ export class HubState {
     const requests = new RequestIds(ids.slice(0, 4), settings.remember);
     const state = new HubState(settings, journal, catalogue, requests);
     await state.#load();
-    await state.#follow(Math.max(settings.clock(), state.#time), key, charged, alone && !begun);
+    const first = epoch === undefined;
+    const now = Math.max(first ? began : settings.clock(), state.#time);
+    await state.#follow(now, key, charged, alone && !begun, first ? began : NaN);
     return state;
   }
 
@@ -205,10 +210,18 @@ export class HubState {
   }
 
   /**
-   * Follows the options: metrics and keys that are new, changed or gone.
+   * Follows the options: metrics and keys that are new, changed or gone. Passes over the periods that nobody listened to,
+   * in a row of its own: if the first event's row did it, that event would decide which keys count the ones after it.
    * @param commits the epoch of this process has no row yet
+   * @param missedAt periods that were over then were missed; NaN for none
    */
-  async #follow(now: number, key: CryptoKey, charged: Set<string>, commits: boolean): Promise<void> {
+  async #follow(
+    now: number,
+    key: CryptoKey,
+    charged: Set<string>,
+    commits: boolean,
+    missedAt: number,
+  ): Promise<void> {
     const { journal, metrics } = this;
     const begun = new Set<HubMetric>();
     const { calendar } = this.#settings;
@@ -238,10 +251,11 @@ export class HubState {
       changed = true;
     }
     await this.#charge(key, begun, charged); // before anything of a new metric is stored
-    if (!changed) return;
-    this.#catalogue.urgent = true;
-    journal.touch(this.#catalogue);
-    await this.commit([], NaN, NaN);
+    if (changed) {
+      this.#catalogue.urgent = true;
+      journal.touch(this.#catalogue);
+    } else if (![...metrics.values()].some(({ metric }) => metric.misses(missedAt))) return;
+    await this.#commit([], NaN, missedAt);
     charged.clear();
   }
 
@@ -282,9 +296,12 @@ export class HubState {
   /**
    * Stores submissions and closes periods.
    * @param closeAt periods that are due then are closed; NaN for none
-   * @param missedAt periods that were over then were missed; NaN for none
    */
-  async commit(submissions: readonly Submission[], closeAt: number, missedAt: number): Promise<Committed> {
+  commit(submissions: readonly Submission[], closeAt: number): Promise<Committed> {
+    return this.#commit(submissions, closeAt, NaN);
+  }
+
+  async #commit(submissions: readonly Submission[], closeAt: number, missedAt: number): Promise<Committed> {
     const { journal } = this;
     const now = this.#settings.clock();
     const fixed = [...this.metrics.values()]
@@ -296,7 +313,7 @@ export class HubState {
     if (long) await this.#turns.next();
     this.halfway = true;
     const time = Math.max(now, this.#time, Number.isNaN(closeAt) ? -Infinity : closeAt);
-    const { writer, refused } = this.#write(submissions, new Set(names.map(({ id }) => id)));
+    const { writer, refused } = this.#write(submissions, new Set(names.map(({ id }) => id)), time);
     const bytes = writer.bytes({ time, closeAt, missedAt, days: this.#newDays(time), names });
     const position = await journal.commit(bytes, prepared, fixed);
     if (long) await this.#turns.next();
@@ -328,7 +345,7 @@ export class HubState {
   }
 
   /** Counts people as it decides: it must be called once for each row. */
-  #write(submissions: readonly Submission[], newKeys: ReadonlySet<string>) {
+  #write(submissions: readonly Submission[], newKeys: ReadonlySet<string>, time: number) {
     const writer = new RowWriter(countOfRecords(submissions));
     const seen = new Map<string, string>();
     const numbers = new Map<string, number>();
@@ -336,7 +353,7 @@ export class HubState {
       if (request !== undefined) {
         const hashed = this.#requests.hash(request);
         try {
-          if (isRepeated(this.#requests, seen, hashed)) return undefined;
+          if (this.#requests.has(hashed, time) || isRepeated(seen, hashed)) return undefined;
         } catch (error) {
           return error as Error;
         }
@@ -483,8 +500,8 @@ const parametersOf = ({ events, keys }: MetricSettings): Parameters => ({
   keys: keys.list === undefined ? "rule" : "list",
 });
 
-function isRepeated(requests: RequestIds, seen: Map<string, string>, hashed: HashedRequest): boolean {
-  if (requests.has(hashed)) return true;
+/** Whether a submission before it in the row is the same request. */
+function isRepeated(seen: Map<string, string>, hashed: HashedRequest): boolean {
   const [id, body] = [hashed.id.join(), hashed.body.join()];
   const known = seen.get(id);
   seen.set(id, known ?? body);

@@ -86,10 +86,16 @@ export class RequestIds {
     return { id: words(id), body: words(body) };
   }
 
-  /** Whether a request was taken. Throws if its id was taken with another body. */
-  has({ id, body }: HashedRequest): boolean {
+  /**
+   * Whether a request was taken. Throws if its id was taken with another body.
+   * @param time decides which ids are still known, whether or not a row has come since they were taken
+   */
+  has({ id, body }: HashedRequest, time: number): boolean {
     const name = id.join();
-    const known = this.sections.map(({ bodies }) => bodies.get(name)).find((found) => found !== undefined);
+    const oldest = this.#oldest(time);
+    const known = this.sections
+      .find(({ number, bodies }) => number >= oldest && bodies.has(name))
+      ?.bodies.get(name);
     if (known === undefined) return false;
     if (known !== body.join()) throw new RequestConflict();
     return true;
@@ -106,8 +112,13 @@ export class RequestIds {
 
   /** Forgets what is older than it must be. */
   forgetBefore(time: number): void {
-    const oldest = Math.floor(time / this.#length) - GENERATIONS + 1;
+    const oldest = this.#oldest(time);
     for (const generation of this.sections)
       if (generation.number < oldest && generation.bodies.size > 0) generation.restart(generation.number);
+  }
+
+  /** The oldest generation that is known at a time. */
+  #oldest(time: number): number {
+    return Math.floor(time / this.#length) - GENERATIONS + 1;
   }
 }

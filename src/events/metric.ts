@@ -332,6 +332,11 @@ export class EventMetric {
     return { from, to };
   }
 
+  /** Whether `miss` passes over any period. */
+  misses(now: number): boolean {
+    return !this.isHeldOut && this.#clock.after(this.next) <= now - this.settings.schedule.lateness;
+  }
+
   /**
    * Passes over the periods that nobody listened to: their time, lateness included, was over when the process began at `now`.
    * They have no number, and events that were taken for them are not published.

@@ -110,8 +110,8 @@ describe.each(Object.keys(ways))("%s failing in turn", (way) => {
   test("with a store: as if it had not failed, in this process and in the next", async () => {
     const failures = await everyFault(async (fault) => {
       const store = plainStore();
-      const hub = open(store);
       now = START;
+      const hub = open(store);
       await hub.stats();
       expect(await ways[way]!(fault, () => run(hub))).toEqual({ doubt: false, lost: false });
       expect(await said(hub)).toBe(expected);
@@ -122,8 +122,8 @@ describe.each(Object.keys(ways))("%s failing in turn", (way) => {
 
   test("without a store: as if it had not failed, or no answer at all", async () => {
     await everyFault(async (fault) => {
-      const hub = open();
       now = START;
+      const hub = open();
       await hub.stats();
       const { lost } = await ways[way]!(fault, () => run(hub));
       if (lost) await expect(hub.stats()).rejects.toThrow("make another hub");

@@ -113,6 +113,7 @@ function withOneMore(sessions: readonly Session[]): Session[] {
 function openCounted(metric: Metric, store: Store, odometer: Odometer, clock: () => number) {
   return openHub({
     ...{ metrics: { m: metric }, store, key: KEY, commitEvery: 0, clock, confirmClock: true },
+    remember: "1d", // longer than a client waits before it sends a request again
     budget: { odometer, data: "all", perUnit: 1 },
   });
 }
@@ -132,9 +133,9 @@ export async function checkHub(dice: Dice, forgetful = false): Promise<Result> {
       let requests = 0;
       let again: (hub: Opened) => Promise<void> = () => Promise.resolve();
       for (const { metric, steps, killed } of sessions) {
-        const hub = openCounted(metric, store, odometer, () => now);
         now = steps[0]!.now;
-        await hub.stats(); // opens it, whatever comes
+        const hub = openCounted(metric, store, odometer, () => now);
+        await hub.stats(); // a process that is killed has opened it
         await again(hub); // its client does not know what the process before has stored
         for (const step of steps) {
           now = step.now;
