@@ -342,10 +342,12 @@ export class HubMetric {
     for (const lane of lanes) {
       if (lane.covers >= position || (lane !== this.#main && Number.isNaN(lane.metric.units))) continue;
       const { metric } = lane;
-      if (!Number.isNaN(missedAt)) {
-        const before = metric.next;
+      if (metric.misses(missedAt)) {
+        const { next, day } = metric;
+        if (missedAt - this.settings.schedule.lateness >= day.end) lane.missed.push([next, day.end]);
         this.#step(lane, position, () => metric.miss(missedAt));
-        if (metric.next > before) lane.missed.push([Math.max(before, metric.day.start), metric.next]);
+        const from = Math.max(next, metric.day.start);
+        if (metric.next > from) lane.missed.push([from, metric.next]);
       }
       if (Number.isNaN(closeAt)) continue;
       const until = metric.due(closeAt);

@@ -344,13 +344,15 @@ export class EventMetric {
   miss(now: number): void {
     if (this.isHeldOut) return; // the hold-out has no numbers to miss
     const until = now - this.settings.schedule.lateness;
-    while (this.closeNext(Math.min(until, this.day.end), now, true) !== undefined)
-      if (this.next === this.day.start) break;
-    if (until < this.day.end) return;
+    const { end } = this.day;
+    while (this.next < end && this.closeNext(Math.min(until, end), now, true) !== undefined);
+    if (until < end) return;
     const day = this.settings.schedule.calendar.dayAt(until);
-    this.#releases.forgetBefore(day.start);
-    this.#clock.turnTo(day.start, day);
-    this.#releases.beginDay(this.#clock.periods!);
+    if (day.start > this.day.start) {
+      this.#releases.forgetBefore(day.start);
+      this.#clock.turnTo(day.start, day);
+      this.#releases.beginDay(this.#clock.periods!);
+    }
     this.miss(now);
   }
 

@@ -4,7 +4,7 @@
  * known: else it moves the numbers of others beside its own, and costs more than its ε.
  */
 import { expect, test } from "vitest";
-import { openHub, type Store } from "../../src/index.js";
+import { type Metric, openHub, type Store } from "../../src/index.js";
 import { key, plainStore } from "../durable/support.js";
 import { Clock, TEN } from "../durable/eventHub/support.js";
 
@@ -18,7 +18,7 @@ const metric = {
   unsafeSeed: "opening",
 } as const;
 
-const open = (store: Store | undefined, clock: Clock, keys: readonly string[], more: object = {}) =>
+const open = (store: Store | undefined, clock: Clock, keys: Metric["keys"], more: object = {}) =>
   openHub({
     ...{ clock: clock.read, commitEvery: 0, confirmClock: true, metrics: { orders: { ...metric, keys } } },
     ...(store === undefined ? {} : { store, key }),
@@ -33,12 +33,19 @@ const published = async (hub: Hub, of: string): Promise<unknown> => [
   (await hub.stats()).metrics,
 ];
 
+/** A process that opens the hub and ends. */
+async function pass(...opened: Parameters<typeof open>): Promise<void> {
+  const hub = open(...opened);
+  await hub.stats();
+  await hub.close();
+}
+
 /** A key that was listed yesterday counts from midnight on, whatever came first. */
 async function joined(first: boolean): Promise<unknown> {
   const clock = new Clock();
   const store = plainStore();
-  await open(store, clock, ["a"]).close();
-  await open(store, clock, ["a", "c"]).close();
+  await pass(store, clock, ["a"]);
+  await pass(store, clock, ["a", "c"]);
   clock.now = TEN + DAY;
   const hub = open(store, clock, ["a", "c"]);
   if (first) await hub.add("orders", "a");
@@ -53,18 +60,16 @@ async function joined(first: boolean): Promise<unknown> {
 async function killed(first: boolean): Promise<unknown> {
   const clock = new Clock();
   const store = plainStore();
-  await open(store, clock, ["a", "c"]).close();
+  await pass(store, clock, ["a", "c"]);
   clock.now = TEN + DAY;
   const hub = open(store, clock, ["a", "c"]);
   await hub.stats();
   if (first) await hub.add("orders", "a");
-  clock.now = TEN + 2 * DAY;
-  const next = open(store, clock, ["a"]);
+  clock.now += HOUR;
+  const next = open(store, clock, ["a", "c"]);
   clock.now += HOUR;
   await next.advance();
-  await next.close();
-  clock.now = TEN + 3 * DAY + HOUR;
-  return published(open(store, clock, ["a", "c"]), "c");
+  return published(next, "c");
 }
 
 /** A hub listens from its opening on, not from its first event on. */
@@ -124,7 +129,7 @@ test("an opening stores a row if periods were missed, and nothing if none were",
 test("an opening that fails changes nothing, and the next call opens the hub as of the first try", async () => {
   const clock = new Clock();
   const store = plainStore();
-  await open(store, clock, ["a"]).close();
+  await pass(store, clock, ["a"]);
   const before = new Map(store.snapshots);
   clock.now += 2 * HOUR;
   await expect(open(store, clock, ["a"], { zone: "Europe/Berlin" }).stats()).rejects.toThrow(
@@ -144,4 +149,32 @@ test("an opening that fails changes nothing, and the next call opens the hub as 
   down = false;
   clock.now += HOUR; // periods that ended since the first try were listened to
   expect((await hub.stats()).metrics.orders!.closedTo).toBe(TEN + 2 * HOUR);
+});
+
+test("hours after midnight that nobody listened to have no number", async () => {
+  const clock = new Clock();
+  const store = plainStore();
+  await pass(store, clock, ["a"]);
+  clock.now = TEN + DAY;
+  const hub = open(store, clock, ["a"]);
+  clock.now += HOUR;
+  await hub.advance();
+  const { answers } = await hub.series("orders", "a", "1h", TEN, clock.now);
+  expect(answers.map(({ value }) => value !== null)).toEqual([...Array<boolean>(24).fill(false), true]);
+});
+
+test("of a day that ended unheard, a key of a rule with an event has numbers for the hours that the others have", async () => {
+  const clock = new Clock();
+  const store = plainStore();
+  const rule = (name: string): boolean => /^[a-z]$/.test(name);
+  const before = open(store, clock, rule);
+  await before.add("orders", "a");
+  clock.now += 2 * HOUR;
+  await before.advance();
+  clock.now = TEN + DAY;
+  const hub = open(store, clock, rule);
+  const known = async (name: string): Promise<boolean[]> =>
+    (await hub.series("orders", name, "1h", TEN, clock.now)).answers.map(({ value }) => value !== null);
+  expect(await known("a")).toEqual(await known("b"));
+  expect(await known("a")).toEqual([true, true, ...Array<boolean>(22).fill(false)]);
 });
