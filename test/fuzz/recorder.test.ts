@@ -155,8 +155,7 @@ test("a person whose day begins in the hold-out and is published spends no more 
   expect(share).toBeLessThanOrEqual(1);
 });
 
-// In the first, a key that joins with the day; in the others, a process that is killed after its first event or before it;
-// then a client that sends a request again hours later.
+// A key that joins with the day; two processes that are killed with or without an event; a request sent again hours later.
 test.each([29497, 92462, 108916, 572798])("seed 25, %i: no event opens a hub", async (number) => {
   const { kinds, faults } = await checkConfiguration(25, number);
   expect(kinds).toContain("odometer");
