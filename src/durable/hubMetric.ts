@@ -256,8 +256,10 @@ export class HubMetric {
         throw new Error(
           `metric ${this.name}: sections of the journal do not agree; restore a whole copy of the store`,
         );
-      for (const { number, name } of this.#keysOf(chunk))
-        if (metric.keys.includes(name)) {
+      // A key that left may still be in a chunk that was stored before: how many rows came since must not decide it.
+      for (const { number, name, since } of this.#keysOf(chunk))
+        if (!(since <= Math.max(this.metric.day.start, this.record.began))) metric.leave(name);
+        else if (metric.keys.includes(name)) {
           this.metric.join(name, metric.release(name));
           this.#joined.add(number);
         }

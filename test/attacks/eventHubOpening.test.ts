@@ -178,3 +178,18 @@ test("of a day that ended unheard, a key of a rule with an event has numbers for
   expect(await known("a")).toEqual(await known("b"));
   expect(await known("a")).toEqual([true, true, ...Array<boolean>(22).fill(false)]);
 });
+
+test("a key that left and comes back on the same day is not counted again, however many rows came meanwhile", async () => {
+  for (const rows of [1, 300]) {
+    const clock = new Clock();
+    const store = plainStore();
+    await pass(store, clock, ["a", "b"]);
+    const killed = open(store, clock, ["a"]);
+    for (let i = 0; i < rows; i++) await killed.add("orders", "a");
+    const hub = open(store, clock, ["a", "b"]);
+    await hub.add("orders", "b");
+    clock.now += HOUR;
+    await hub.advance();
+    expect(await hub.last("orders", "b", "1h")).toMatchObject({ value: null });
+  }
+});
