@@ -25,7 +25,11 @@ export class Packed {
   /** Makes room for these integers, at any place below `length`: `set` then cannot fail. */
   reserve(values: ArrayLike<number>, length: number): void {
     let type = this.#type;
-    for (let i = 0; i < values.length; i++) while (Math.abs(values[i]!) >= -TYPES[type]!.none) type++;
+    for (let i = 0; i < values.length; i++) {
+      // Nothing is ever rounded here: a number that is no integer, which noise never is, would take eight bytes.
+      if (!Number.isInteger(values[i])) type = TYPES.length - 1;
+      while (Math.abs(values[i]!) >= -TYPES[type]!.none) type++;
+    }
     if (type === this.#type && length <= this.#values.length) return;
     const { Type, none } = TYPES[type]!;
     const wider = new Type(Math.max(length, this.#values.length)).fill(none);
