@@ -52,7 +52,7 @@ export class Multiples {
       chart.change({ words, from: part.from, to: part.to, holdout: settings.holdout });
     let top = 0;
     this.#job = startJob<ToMultiples, FromMultiples>(
-      () => new Worker(new URL("../workers/multiples.ts", import.meta.url), { type: "module" }),
+      () => new Worker(new URL("../workers/stream.ts", import.meta.url), { type: "module" }),
       (message) => {
         const { chart, note } = this.#charts.get(message.method)!;
         if (message.type === "failed") {
@@ -69,7 +69,7 @@ export class Multiples {
       },
       () => byId("multiples").append(failureNote(() => this.want(wanted))),
     );
-    this.#job.tell({ source: data.source, settings, methods: NAMES, window, at, part });
+    this.#job.tell({ type: "multiples", source: data.source, settings, methods: NAMES, window, at, part });
   }
 
   #make(): void {

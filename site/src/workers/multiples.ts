@@ -1,10 +1,10 @@
-/** The Worker behind the small charts: the same data through several methods. */
+/** What the small charts ask the lab's Worker for: the same data through several methods. */
 import { exampleStream } from "brume/research";
 import { Player } from "./player.js";
 import type { FromMultiples, ToMultiples } from "./protocol.js";
 
-addEventListener("message", ({ data }: MessageEvent<ToMultiples>) => {
-  const { source, settings, methods, window, at, part } = data;
+/** Sends the lines of every method that is asked for, or why it has none. */
+export function sendMultiples({ source, settings, methods, window, at, part }: ToMultiples): void {
   const values = source.kind === "example" ? exampleStream(source.seed) : source.values;
   for (const method of methods)
     try {
@@ -16,7 +16,7 @@ addEventListener("message", ({ data }: MessageEvent<ToMultiples>) => {
     } catch (error) {
       send({ type: "failed", method, message: (error as Error).message });
     }
-});
+}
 
 /** How far the private line is off, on average over the columns. */
 function meanDistance(line: Float64Array, truth: Float64Array): number {

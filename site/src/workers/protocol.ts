@@ -82,6 +82,7 @@ export type FromStream =
 
 /** Asks for the lines of several methods on the same part of the same data. */
 export interface ToMultiples {
+  readonly type: "multiples";
   readonly source: Source;
   readonly settings: ReleaseSettings;
   readonly methods: readonly Method[];

@@ -1,8 +1,12 @@
-/** The Worker behind the lab's plot: keeps a stream running and answers ranges. It sends nothing when nothing changes. */
+/**
+ * The Worker behind the lab's plot: keeps a stream running and answers ranges. It sends nothing when nothing changes. The small
+ * charts start one of their own from the same file, so that a page loads the library once for both.
+ */
 import { exampleStream } from "brume/research";
 import type { ReleaseSettings } from "../play/state.js";
+import { sendMultiples } from "./multiples.js";
 import { Player } from "./player.js";
-import type { FromStream, ToStream } from "./protocol.js";
+import type { FromStream, ToMultiples, ToStream } from "./protocol.js";
 
 const FRAME = 1000 / 60; // ms
 
@@ -16,8 +20,10 @@ let again = 0;
 /** Whether the page has the account of this release with θ in it. */
 let told = false;
 
-addEventListener("message", ({ data }: MessageEvent<ToStream>) => {
+addEventListener("message", ({ data }: MessageEvent<ToStream | ToMultiples>) => {
   switch (data.type) {
+    case "multiples":
+      return sendMultiples(data);
     case "load":
       values = data.source.kind === "example" ? exampleStream(data.source.seed) : data.source.values;
       player = undefined;
