@@ -28,7 +28,7 @@ export async function* rows(): AsyncGenerator<Row> {
 }
 
 const edges = { min: 1, max: 60_000 };
-/** What is kept, and how many keys of it are measured. */
+/** A kind of stream whose memory is measured, and how many keys of it are made. */
 const KEPT: readonly [name: string, keys: number, options: Partial<HistogramOptions>][] = [
   ["counter, 1h·1d", 4000, { every: "1h" }],
   ["counter, 1m·1h·1d", 2000, { every: "1m" }],
