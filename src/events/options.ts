@@ -251,7 +251,8 @@ function resolveGrid(options: EventStreamOptions, limit: PersonLimit | undefined
       : checkPositive("resolution", options.resolution);
   const min = Math.floor(lowest / resolution) * resolution;
   const largest = limit?.sum ?? Math.max(max - min, -min, max);
-  if (largest / resolution > MOST_THETA || largest < resolution)
+  // Written so that not-a-number is refused: at the ends of the range of doubles a resolution is 0 or infinite.
+  if (!(largest >= resolution && largest / resolution <= MOST_THETA))
     throw new RangeError(
       `resolution: expected 1 to 2^30 steps up to ${largest}, got ${largest / resolution}; take another resolution`,
     );

@@ -506,6 +506,8 @@ describe("options", () => {
     [{ max: 10, threshold: 5, holdout: "1d" }, "holdout: expected none with a public threshold"],
     [{ max: 10, threshold: 5, perPerson: { sum: 5 } }, "threshold: expected none beside perPerson.sum"],
     [{ max: 10, resolution: 20 }, "resolution: expected 1 to 2^30 steps"],
+    [{ max: 5e-324 }, "resolution: expected 1 to 2^30 steps"],
+    [{ max: 1e308, min: -1e308 }, "resolution: expected 1 to 2^30 steps"],
     [{}, "max: expected"],
   ])("sums with %j are refused", (change, message) => {
     const { unsafeSeed: _, ...rest } = exact;
