@@ -24,24 +24,24 @@ export async function charge(
 }
 
 /**
- * Charges a hub, once for each time that it begins. The store of the hub gets a mark with the first charge, so a hub whose
- * state was lost, or that never had one, is charged again. The mark is stored after the charge: a crash in between costs ε
- * twice, and never nothing.
- * @param name of the release; undefined where the budget has it
+ * Charges a metric of a hub of events, once for each time that it begins. The store of the hub gets a mark with the first
+ * charge, so a hub whose state was lost, or that never had one, is charged again. The mark is stored after the charge: a
+ * crash in between costs ε twice, and never nothing.
+ * @param name of the release
  * @param store of the hub; undefined if the hub lives as long as the process
  * @param begins the state of the release is not in the store: it is charged, whatever the mark says
  */
-export async function chargeHub(
+export async function chargeMetric(
   budget: Budget | undefined,
-  name: string | undefined,
+  name: string,
   release: Release,
   store: CheckedStore | undefined,
   key: CryptoKey,
-  begins = false,
+  begins: boolean,
 ): Promise<void> {
   if (budget === undefined) return;
   if (store === undefined) return charge(budget, name, release, true);
-  const mark = MARK + debtOf(budget, name).releaseName;
+  const mark = MARK + name;
   const found = await store.get(mark);
   await store.giveBack(mark);
   const parameters = { kind: "charged", name: mark };
@@ -64,6 +64,9 @@ export function checkHubName(name: string): void {
   if (checkText("name", name).startsWith(MARK))
     throw new RangeError(`name: expected a name that does not begin with ${MARK}, got one that does`);
 }
+
+/** The name of a release whose budget has it. */
+export const releaseNameOf = (budget: Budget): string => debtOf(budget, undefined).releaseName;
 
 function debtOf(
   budget: Budget,

@@ -10,8 +10,9 @@ import { HoldoutStream } from "../stream/stream.js";
 import type { RangeOptions } from "../stream/system.js";
 import { Committer } from "./committer.js";
 import type { EachOptions, HubSettings } from "./hubOptions.js";
-import { LiveStreams } from "./liveStreams.js";
-import { chargeHub, checkHubName, MARK } from "./budget.js";
+import { type Begins, LiveStreams } from "./liveStreams.js";
+import { checkHubName, MARK } from "./budget.js";
+import { HubCharge } from "./hubCharge.js";
 import { DurableStream, openIn, type Place } from "./openStream.js";
 import { RunningCalls } from "./runningCalls.js";
 import { heldOutPartly, HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
@@ -50,6 +51,7 @@ export class Hub {
   readonly #settings: HubSettings;
   readonly #committer: Committer;
   readonly #place: Promise<Place>;
+  #charge: HubCharge | undefined;
   readonly #live: LiveStreams;
   readonly #shared: SharedThreshold | undefined;
   /** Values that one stream holds out by itself. */
@@ -59,10 +61,12 @@ export class Hub {
   #published = 0;
   readonly #calls = new RunningCalls();
 
-  constructor(settings: HubSettings) {
-    const { live, store, commitEvery, threshold } = settings;
+  /** @param begins charges each stream before its first value, where the caller has the odometer */
+  constructor(settings: HubSettings, begins?: Begins) {
+    const { live, store, commitEvery, threshold, budget } = settings;
     this.#settings = settings;
-    this.#live = new LiveStreams((name) => this.#open(name), live);
+    const charge = budget === undefined ? begins : (name: string) => this.#begin(name);
+    this.#live = new LiveStreams((name) => this.#open(name), live, charge);
     this.#committer = new Committer(store, commitEvery);
     this.#holdout = heldOut(resolveSettings(this.#optionsOf(HOLDOUT))); // wrong options fail here
     if (threshold === "shared") resolveSettings(sharing(settings.options, settings.options.max));
@@ -117,11 +121,11 @@ export class Hub {
       const held = (await this.#shared?.hold(batch, () => this.#reach(name))) ?? 0;
       if (held > 0 && held === batch.length) return new Float64Array(0);
       const rest = held === 0 ? batch : batch.subarray(held);
-      const out = await this.#live
-        .use(name, (stream) => DurableStream.receive(stream, rest))
-        .catch((error: unknown) => {
-          throw held === 0 ? error : heldOutPartly(error);
-        });
+      const receive = (stream: DurableStream) => DurableStream.receive(stream, rest);
+      const received = rest.length === 0 ? this.#live.use(name, receive) : this.#live.add(name, receive);
+      const out = await received.catch((error: unknown) => {
+        throw held === 0 ? error : heldOutPartly(error);
+      });
       this.#published += out.length;
       return out;
     } finally {
@@ -298,8 +302,13 @@ export class Hub {
     const { store, key, budget } = this.#settings;
     const place = { store, committer: this.#committer, key: await snapshotKey(key) };
     const release = HoldoutStream.begin(resolveSettings(this.#optionsOf(HOLDOUT))).statement();
-    await chargeHub(budget, undefined, release, store, place.key);
+    this.#charge = await HubCharge.open(budget, release, store, place.key);
     return place;
+  }
+
+  async #begin(name: string): Promise<void> {
+    await this.#place;
+    await this.#charge!.begin(name);
   }
 }
 

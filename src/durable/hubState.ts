@@ -13,7 +13,7 @@ import { eventParameters } from "../events/options.js";
 import { eventStatement } from "../events/statement.js";
 import { snapshotKey } from "../stream/sealing.js";
 import type { Parameters } from "../stream/snapshot.js";
-import { chargeHub } from "./budget.js";
+import { chargeMetric } from "./budget.js";
 import { Catalogue } from "./catalogue.js";
 import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
 import { Kind, NO_KEY, readRow, type Row, RowWriter } from "./eventRow.js";
@@ -266,7 +266,7 @@ export class HubState {
       const release = `${name}/${record.name}${record.generation === 1 ? "" : `#${record.generation}`}`;
       // Opened again after its first row could not be stored, it has published nothing in between.
       const begins = begun.has(hubMetric) && !charged.has(release);
-      await chargeHub(budget, release, eventStatement(metric), store, key, begins);
+      await chargeMetric(budget, release, eventStatement(metric), store, key, begins);
       if (begins) charged.add(release);
     }
   }

@@ -15,9 +15,15 @@ interface Live {
   waiting: number;
 }
 
+/** Charges a stream that begins. */
+export type Begins = (name: string) => Promise<void>;
+
 export class LiveStreams {
   readonly #open: (name: string) => Promise<DurableStream>;
   readonly #most: number;
+  readonly #begins: Begins | undefined;
+  /** Charges of streams whose first values are not stored yet. */
+  readonly #charged = new Map<string, Promise<void>>();
   /** Least recently used first. */
   readonly #live = new Map<string, Live>();
   /** Streams that are being closed, and those that could not be stored. */
@@ -26,9 +32,11 @@ export class LiveStreams {
   #closed = 0;
   #conflicts = 0;
 
-  constructor(open: (name: string) => Promise<DurableStream>, most: number) {
+  /** @param begins charges a stream before it gets its first value; undefined if nothing is charged */
+  constructor(open: (name: string) => Promise<DurableStream>, most: number, begins?: Begins) {
     this.#open = open;
     this.#most = most;
+    this.#begins = begins;
   }
 
   get size(): number {
@@ -53,9 +61,39 @@ export class LiveStreams {
   ready(name: string): DurableStream | undefined {
     const entry = this.#live.get(name);
     if (entry?.open === undefined || entry.open.ended || entry.waiting > 0) return undefined;
+    if (this.#begins !== undefined && entry.open.received === 0) return undefined;
     this.#live.delete(name);
     this.#live.set(name, entry);
     return entry.open;
+  }
+
+  /**
+   * Calls `act`, which adds values, with the stream. One that has none begins with them and is charged first; tried again
+   * after a failure, it is not charged another time.
+   */
+  async add<T>(name: string, act: (stream: DurableStream) => Promise<T>): Promise<T> {
+    if (this.#begins === undefined) return this.use(name, act);
+    for (let charged = false; ; charged = true) {
+      const done = await this.use(name, async (stream) =>
+        charged || stream.received > 0 ? { answer: await act(stream) } : undefined,
+      );
+      if (done === undefined) {
+        await this.#charge(name, this.#begins);
+        continue;
+      }
+      this.#charged.delete(name);
+      return done.answer;
+    }
+  }
+
+  /** Calls that come while a stream is charged wait for the same charge, in their order. */
+  #charge(name: string, begins: Begins): Promise<void> {
+    const known = this.#charged.get(name);
+    if (known !== undefined) return known;
+    const charged = begins(name);
+    this.#charged.set(name, charged);
+    charged.catch(() => this.#charged.delete(name));
+    return charged;
   }
 
   /** Whether a call that a stream refused is made again: nothing of it was stored or published. */

@@ -46,15 +46,20 @@ export class SharedThreshold {
     const reached = batch.length > 1 ? this.#reached.then(reach) : this.#reached;
     this.#reached = reached.catch(() => undefined); // calls keep their order, and one that fails harms no other
     await reached;
-    const taken = await this.#live.use(HOLDOUT, async (stream) => {
-      const taken = Math.min(batch.length, Math.max(0, this.of - stream.received));
-      if (taken > 0) await stream.pushMany(batch.subarray(0, taken));
-      return taken;
-    });
+    const taken = await this.#hold(batch);
     await this.#learn().catch((error: unknown) => {
       if (taken === 0 || taken < batch.length) throw taken === 0 ? error : heldOutPartly(error);
     });
     return taken;
+  }
+
+  async #hold(batch: Float64Array): Promise<number> {
+    if (batch.length === 0) return 0;
+    return this.#live.add(HOLDOUT, async (stream) => {
+      const taken = Math.min(batch.length, Math.max(0, this.of - stream.received));
+      if (taken > 0) await stream.pushMany(batch.subarray(0, taken));
+      return taken;
+    });
   }
 
   /** Learns θ if it is stored. Apart from the push: a conflict of another call must not make the push again. */

@@ -195,6 +195,114 @@ describe("an operator begins a hub of events anew by deleting its rows, and leav
   });
 });
 
+describe("an operator begins streams of a hub of values anew, and leaves the marks of the budget", () => {
+  const isMark = (name: string) => name.startsWith("brume/charged/");
+  const opened = async (limit: number, more: object = {}) => {
+    const [odometer, store] = [await open({ limit }), plainStore()];
+    const settings = { ...secret, store, key, ...more, budget: { odometer, name: "v" } };
+    /** Feeds the same values, as a process that restarts. */
+    const feed = async (...names: string[]) => {
+      const hub = openHub(settings);
+      for (const name of names) await hub.pushMany(name, values.subarray(0, 40));
+      await hub.close();
+      return odometer.spent();
+    };
+    const lose = (lost: (name: string) => boolean) => {
+      for (const name of [...store.snapshots.keys()]) if (lost(name)) store.snapshots.delete(name);
+    };
+    return { feed, lose, odometer, settings, store };
+  };
+
+  test.each([{}, { threshold: "shared" }])(
+    "deletes all snapshots: each time costs ε once, %o",
+    async (more) => {
+      const { feed, lose } = await opened(3, more);
+      for (let times = 1; times <= 3; times++) {
+        expect(await feed("a", "b", "c")).toBe(times); // three releases of the same values read as 1
+        expect(await feed("a", "b", "c", "new")).toBe(times);
+        lose((name) => !isMark(name));
+      }
+      await expect(feed("a")).rejects.toThrow(/ε = 4, expected at most 3/);
+    },
+  );
+
+  test("deletes one stream of many: it costs ε again, and after that the others are free once", async () => {
+    const { feed, lose } = await opened(9);
+    expect(await feed("a", "b")).toBe(1);
+    lose((name) => name === "a");
+    expect(await feed("b")).toBe(1);
+    expect(await feed("a")).toBe(2);
+    lose((name) => name === "b");
+    expect(await feed("b")).toBe(2); // a began twice as well, and no value is in both
+    lose((name) => name === "b");
+    expect(await feed("b")).toBe(3);
+  });
+
+  test.each([
+    ["the marks too", () => true],
+    ["the mark of the hub", (name: string) => name === "brume/charged/v" || !isMark(name)],
+    ["the pages of its streams", (name: string) => name !== "brume/charged/v"],
+  ])("deletes snapshots and %s: charged again, perhaps too much", async (_, lost) => {
+    const { feed, lose } = await opened(9);
+    expect(await feed("a", "b")).toBe(1);
+    lose(lost);
+    expect(await feed("a", "b")).toBeGreaterThanOrEqual(2);
+    lose(lost);
+    expect(await feed("b", "a")).toBeGreaterThanOrEqual(3);
+  });
+
+  test.each([true, false])("removes a stream by the hub itself, durable: %s", async (durable) => {
+    const { settings, odometer } = await opened(2);
+    const hub = openHub({ ...settings, store: durable ? fileStore(folder()) : memoryStore() });
+    for (let times = 1; times <= 2; times++) {
+      await Promise.all([hub.push("a", 1), hub.pushMany("a", values), hub.push("b", 1)]);
+      expect(odometer.spent()).toBe(times);
+      await hub.remove("a");
+      expect(await hub.names()).toEqual(["b"]);
+    }
+    await expect(hub.push("a", 1)).rejects.toThrow(/ε = 3, expected at most 2/);
+    await hub.push("b", 1);
+    await hub.close();
+  });
+
+  test("deletes a snapshot under a hub that runs: the call that finds it out is charged", async () => {
+    const { settings, odometer, lose } = await opened(2);
+    const hub = openHub(settings);
+    await hub.push("a", 1);
+    lose((name) => name === "a");
+    await hub.push("a", 1);
+    expect(odometer.spent()).toBe(2);
+    lose((name) => name === "a");
+    await expect(hub.push("a", 1)).rejects.toThrow(/ε = 3, expected at most 2/);
+  });
+
+  test("questions and empty batches begin nothing; what fails and is tried again costs ε once", async () => {
+    for (const after of [false, true])
+      for (let n = 2; n <= 14; n += 2) {
+        const odometer = await open({ limit: 1, store: plainStore() });
+        const store = failing(plainStore(), { fails: (call) => call >= n && call < n + 4, after });
+        const hub = openHub({ ...secret, store, key, budget: { odometer, name: "v" } });
+        const attempts = async (act: () => Promise<unknown>) => {
+          for (let attempt = 1; ; attempt++)
+            try {
+              return await act();
+            } catch (error) {
+              // A hub that could not be opened says so to every call; a new one costs what the store could not say.
+              if (attempt === 6) throw error;
+            }
+        };
+        const first = await hub.progress("a").catch((error: unknown) => error);
+        if (first instanceof Error) continue;
+        for (const name of ["a", "b"]) {
+          await attempts(() => hub.progress(name));
+          await attempts(() => hub.pushMany(name, []));
+          await attempts(() => hub.push(name, 1));
+        }
+        expect(odometer.spent()).toBe(1);
+      }
+  });
+});
+
 describe("a hub under the name of a release that was charged with other terms", () => {
   const start = (store: Store, own: Uint8Array, more: object, budget: object) =>
     openHub({ ...secret, ...more, store, key: own, budget: { name: "v", ...budget } as never }).push("a", 1);

@@ -125,7 +125,9 @@ describe("a thread", () => {
   const tick = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   const made = (store = plainStore(), atLeast: (name: string) => number = () => 0) => {
     const worker = new FakeWorker();
-    const thread = new Thread(worker as unknown as Worker, new CheckedStore(store), atLeast);
+    const thread = new Thread(worker as unknown as Worker, new CheckedStore(store), atLeast, () =>
+      Promise.resolve(),
+    );
     return { worker, thread };
   };
 

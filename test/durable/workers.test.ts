@@ -123,6 +123,22 @@ test("atLeast and the budget hold with threads too", async () => {
   await third.close();
 });
 
+test.each([undefined, memoryStore(), plainStore()])(
+  "whoever removes a stream and feeds it the same values again is charged, store %#",
+  async (store) => {
+    const odometer = await openOdometer({ name: "budget", store: memoryStore(), key, limit: 2 });
+    const hub = open({ ...(store && { store, key }), budget: { odometer, name: "hub" } });
+    for (let times = 1; times <= 2; times++) {
+      await Promise.all([hub.push("a", 1), hub.pushMany("a", values), hub.push("b", 1)]);
+      expect(odometer.spent()).toBe(times);
+      if (store === undefined || store.remove !== undefined) await hub.remove("a");
+      else (store as ReturnType<typeof plainStore>).snapshots.delete("a");
+    }
+    await expect(hub.push("a", 1)).rejects.toThrow(/ε = 3, expected at most 2/);
+    await hub.close();
+  },
+);
+
 test("what cannot be sent to a thread is refused at once", () => {
   expect(() => open({ smoother: ([last]) => last! })).toThrow(/^smoother: expected a built-in one/);
   expect(() => open({ threshold: "shared" as "noisy-max" })).toThrow(/^threshold: expected/);
@@ -171,7 +187,15 @@ describe("a process with threads", () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const make = () => {
     const worker = new FakeWorker();
-    return { worker, thread: new Thread(worker as never, undefined as never, () => 0) };
+    return {
+      worker,
+      thread: new Thread(
+        worker as never,
+        undefined as never,
+        () => 0,
+        () => Promise.resolve(),
+      ),
+    };
   };
 
   test("does not end while a call waits for its answer, and ends when none does", async () => {

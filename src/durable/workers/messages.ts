@@ -11,6 +11,8 @@ export interface ThreadData {
   readonly key: Uint8Array;
   /** Whether the store of the caller is durable; undefined if each thread has one in memory. */
   readonly durable: boolean | undefined;
+  /** Whether the main thread charges streams that begin to an odometer. */
+  readonly charged: boolean;
 }
 
 /** The questions of a hub that are sent one by one. */
@@ -49,8 +51,8 @@ export interface AnswerMessage {
   readonly error?: SentError;
 }
 
-/** What a thread asks of the store of the caller. */
-export type StoreQuestion = "get" | "putMany" | "give back" | "store names" | "store remove";
+/** What a thread asks of the store of the caller, and whether a stream may begin. */
+export type StoreQuestion = "get" | "putMany" | "give back" | "store names" | "store remove" | "begins";
 
 export type ToThread = PushMessage | AskMessage | AnswerMessage;
 export type FromThread = PushedMessage | AskMessage | AnswerMessage;

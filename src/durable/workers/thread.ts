@@ -1,7 +1,7 @@
 /** One thread of a hub: a hub of its own for its share of the names. Run by `openWorkerHub`. */
 import { parentPort, workerData } from "node:worker_threads";
 import { Hub } from "../hub.js";
-import { openHub } from "../openHub.js";
+import { resolveHub } from "../hubOptions.js";
 import type { NamedSnapshot, Store, StoredSnapshot } from "../stores/store.js";
 import { answerWith, Calls } from "./calls.js";
 import {
@@ -34,11 +34,12 @@ const storeOf = (durable: boolean): Store => ({
   remove: (name, sequence) => ask<undefined>("store remove", name, sequence),
 });
 
-const { options, live, commitEvery, key, durable } = workerData as ThreadData;
-const hub = openHub({
+const { options, live, commitEvery, key, durable, charged } = workerData as ThreadData;
+const settings = resolveHub({
   ...{ ...options, live, commitEvery, key },
   ...(durable === undefined ? {} : { store: storeOf(durable) }),
 });
+const hub = new Hub(settings, charged ? (name) => ask<undefined>("begins", name) : undefined);
 
 /** What a call gave: numbers, one number, none, or an error. */
 type Given = Float64Array | number | undefined | { readonly error: SentError };

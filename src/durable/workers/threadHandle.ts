@@ -1,6 +1,7 @@
 /** The main thread's side of one thread: gathers values into batches, and lends it the store of the caller. */
 import type { Worker } from "node:worker_threads";
 import type { CheckedStore } from "../checkedStore.js";
+import type { Begins } from "../liveStreams.js";
 import type { NamedSnapshot } from "../stores/store.js";
 import { answerWith, Calls } from "./calls.js";
 import {
@@ -24,6 +25,7 @@ export class Thread {
   readonly #worker: Worker;
   readonly #store: CheckedStore;
   readonly #atLeast: (name: string) => number;
+  readonly #begins: Begins;
   readonly #calls = new Calls();
   /** Batches that were sent, by message. */
   readonly #sent = new Map<number, readonly Waiting[]>();
@@ -33,10 +35,11 @@ export class Thread {
   #running = 0;
   #gone: Error | undefined;
 
-  constructor(worker: Worker, store: CheckedStore, atLeast: (name: string) => number) {
+  constructor(worker: Worker, store: CheckedStore, atLeast: (name: string) => number, begins: Begins) {
     this.#worker = worker;
     this.#store = store;
     this.#atLeast = atLeast;
+    this.#begins = begins;
     worker.on("message", (message: FromThread) => this.#receive(message));
     worker.on("error", (error: Error) =>
       this.#fail(new Error("hub: a thread ended with an error", { cause: error })),
@@ -110,7 +113,7 @@ export class Thread {
     else
       void answerWith(
         message,
-        () => this.#askStore(message),
+        () => this.#answer(message),
         (answer) => this.#post(answer),
       );
   }
@@ -137,8 +140,9 @@ export class Thread {
     if (this.#running === 0) this.#worker.unref();
   }
 
-  async #askStore({ question, args }: AskMessage): Promise<unknown> {
+  async #answer({ question, args }: AskMessage): Promise<unknown> {
     const [first, second] = args as [never, never];
+    if (question === "begins") return this.#begins(first);
     if (question === "get") return this.#store.get(first, this.#atLeast(first));
     if (question === "store names") return this.#store.names();
     if (question === "give back") return this.#store.giveBack(first);

@@ -13,7 +13,8 @@ import { privateStream } from "../../stream/stream.js";
 import type { RangeOptions } from "../../stream/system.js";
 import type { HubProgress, HubStats } from "../hub.js";
 import { type HubOptions, type HubSettings, resolveHub } from "../hubOptions.js";
-import { chargeHub, checkHubName } from "../budget.js";
+import { checkHubName } from "../budget.js";
+import { HubCharge } from "../hubCharge.js";
 import { Thread } from "./threadHandle.js";
 
 export interface WorkerHubOptions extends Omit<HubOptions, "threshold"> {
@@ -50,7 +51,7 @@ export class WorkerHub {
   readonly #settings: HubSettings;
   readonly #threads: Thread[];
   /** The odometer has the charge. */
-  readonly #charged: Promise<void>;
+  readonly #charged: Promise<HubCharge | undefined>;
   #isCharged = false;
   #closed: Promise<void> | undefined;
 
@@ -63,13 +64,15 @@ export class WorkerHub {
       commitEvery,
       key,
       durable: ownStore ? store.durable : undefined,
+      charged: budget !== undefined,
     };
+    const begins = async (name: string) => (await this.#charged)!.begin(name);
     this.#threads = Array.from(
       { length: workers },
-      () => new Thread(new Worker(script, { workerData }), store, settings.atLeast),
+      () => new Thread(new Worker(script, { workerData }), store, settings.atLeast, begins),
     );
     const release = privateStream({ ...options, threshold: threshold as number }).statement();
-    this.#charged = snapshotKey(key).then((own) => chargeHub(budget, undefined, release, store, own));
+    this.#charged = snapshotKey(key).then((own) => HubCharge.open(budget, release, store, own));
     this.#charged.then(
       () => (this.#isCharged = true),
       () => undefined, // the first call rejects with it
