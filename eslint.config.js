@@ -24,6 +24,7 @@ export default tseslint.config(
       "node_modules",
       "assembly",
       "src/core/wasmBytes.ts",
+      "src/core/builtFrom.ts",
       "site/dist",
     ],
   },

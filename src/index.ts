@@ -99,3 +99,4 @@ export type { SnapshotKey } from "./stream/sealing.js";
 export type { StageStatement, Statement } from "./stream/statement.js";
 export type { PrivateStream, RangeOptions, System } from "./stream/system.js";
 export type { CoreChoice } from "./core/choose.js";
+export type { Software } from "./core/software.js";

@@ -282,6 +282,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "src/core/unsafeKey.ts": "calls a library",
   "src/core/wasm/index.ts": "a list of methods",
   "src/core/wasmBytes.ts": "compiled from assembly/",
+  "src/core/builtFrom.ts": "written by the build",
+  "src/core/software.ts": "constants alone",
   "src/local/anyCoreReporter.ts": "a list of exports",
   "src/stream/system.ts": "types",
   "src/durable/stores/postgres.ts": "its tests start a server",

@@ -1,4 +1,5 @@
 /** What a release of events says about itself: for machines (`statement`) and for people (`explain`). */
+import { software, type Software, softwareText } from "../core/software.js";
 import { RANDOMNESS } from "../stream/statement.js";
 import { DAY, DayPeriods } from "./calendar.js";
 import { durationText, timeText } from "./duration.js";
@@ -8,6 +9,7 @@ import { epsilonPerEvent } from "./options.js";
 import { SHARES, type Shares } from "./shares.js";
 
 export interface EventStatement {
+  readonly software: Software;
   readonly system: string;
   readonly definition: string;
   readonly neighbours: string;
@@ -61,6 +63,7 @@ export function eventStatement(metric: EventMetric): EventStatement {
   const unit = grid?.resolution ?? 1;
   const known = !Number.isNaN(scale);
   return {
+    software,
     system: SYSTEM[of],
     ...unitOf(metric),
     epsilon,
@@ -175,6 +178,7 @@ export function explainEvents(statement: EventStatement): string {
     `Noise: ${statement.noise}. Randomness: ${statement.randomness}. Core: ${statement.core}.`,
     "Not protected:",
     ...statement.notProtected.map((line) => `  - ${line}`),
+    softwareText(statement.software),
   ].join("\n");
 }
 

@@ -1,10 +1,12 @@
 /** What an aggregation by days says about itself: for machines (`statement`) and for people (`explain`). */
+import { software, type Software, softwareText } from "../core/software.js";
 import type { Mechanism } from "../core/tables/sectors.js";
 import type { LocalSettings } from "./aggregatorOptions.js";
 import type { RejectedCounts } from "./intake.js";
 import { worstVariance } from "./moments.js";
 
 export interface LocalStatement {
+  readonly software: Software;
   readonly system: "ToPL";
   readonly definition: "local differential privacy";
   readonly neighbours: "any two values of one report";
@@ -49,6 +51,7 @@ export function localStatement(
   },
 ): LocalStatement {
   return {
+    software,
     system: "ToPL",
     definition: "local differential privacy",
     neighbours: "any two values of one report",
@@ -88,5 +91,6 @@ export function explainLocal(statement: LocalStatement): string {
     `Rejected: ${rejected.length === 0 ? "nothing" : rejected.map(([reason, count]) => `${count} (${reason})`).join(", ")}.`,
     "Not protected:",
     ...statement.notProtected.map((line) => `  - ${line}`),
+    softwareText(statement.software),
   ].join("\n");
 }

@@ -1,4 +1,5 @@
 /** What a stream says about itself: for machines (`statement`) and for people (`explain`). */
+import { software, type Software, softwareText } from "../core/software.js";
 import type { Settings } from "./options.js";
 
 export interface StageStatement {
@@ -22,6 +23,7 @@ export interface ClampedShare {
 }
 
 export interface Statement {
+  readonly software: Software;
   readonly system: string;
   /** Of a stream "event-level differential privacy", for "one value"; some systems of comparison protect another unit. */
   readonly definition: string;
@@ -110,6 +112,7 @@ export function makeStatement(
   const { max, resolution, fanout, levels, skipped, blockLength, maxRange, unsafeSeed } = settings;
   const secret = unsafeSeed === undefined;
   return {
+    software,
     definition: "event-level differential privacy",
     neighbours: "streams of the same length that differ in the value at one position",
     unit: "one value",
@@ -189,6 +192,7 @@ export function explainStatement(statement: Statement): string {
     `Randomness: ${statement.randomness}. Core: ${statement.core.name}${statement.core.note === "" ? "" : ` (${statement.core.note})`}.`,
     "Not protected:",
     ...statement.notProtected.map((line) => `  - ${line}`),
+    softwareText(statement.software),
   ];
   return lines.join("\n");
 }

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { software } from "../../src/core/software.js";
 
 const SOURCES = ["assembly", "src", "research", "scripts", "asconfig.json", "package.json"];
 const folder = mkdtempSync(join(tmpdir(), "brume-another folder-"));
@@ -35,8 +36,14 @@ function hashes(root: string): Record<string, string> {
   );
 }
 
+/** The other folder is no checkout, so it is told the commit. */
 function build(): void {
-  const env = { ...process.env, TZ: "Pacific/Chatham", LANG: "tr_TR.UTF-8" };
+  const env = {
+    ...process.env,
+    BRUME_COMMIT: software.commit ?? "",
+    TZ: "Pacific/Chatham",
+    LANG: "tr_TR.UTF-8",
+  };
   for (const part of ["build:wasm", "build:js", "build:browser"])
     execFileSync("npm", ["run", "--silent", part], { cwd: folder, env, stdio: "ignore" });
 }
@@ -58,7 +65,8 @@ test("another folder, another time zone, another language: the same bytes", () =
   for (const name of readdirSync(".").filter((name) => /^tsconfig.*\.json$|^\.npmrc$/.test(name)))
     cpSync(name, join(folder, name));
   linkModules();
-  rmSync(join(folder, "src/core/wasmBytes.ts"), { force: true });
+  for (const made of ["wasmBytes.ts", "builtFrom.ts"])
+    rmSync(join(folder, "src/core", made), { force: true });
   build();
   const [here, there] = [hashes("."), hashes(folder)];
   expect(Object.keys(here).length).toBeGreaterThan(100);

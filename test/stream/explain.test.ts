@@ -1,5 +1,8 @@
 /** The statement as a text, in every form that it can have. */
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { NOISE_VERSION } from "../../src/core/random.js";
+import { software, softwareText } from "../../src/core/software.js";
 import { resolveSettings } from "../../src/stream/options.js";
 import {
   explainStatement,
@@ -25,7 +28,7 @@ const text = (change: Partial<StatementParts> = {}, settings = SECRET, core: "wa
   explainStatement(makeStatement(settings, core, 7, { ...PARTS, ...change })).split("\n");
 
 test("what is promised, what it costs, what happens to values", () => {
-  expect(text().slice(0, -5)).toEqual([
+  expect(text().slice(0, -6)).toEqual([
     "This stream is published under event-level differential privacy with ε = 0.5.",
     "Protected: one value. Replacing any one value by another between 0 and 100 changes the probability of any output by at most a factor e^ε = 1.64872.",
     "  release: a hierarchy, ε = 0.5, on values 64 to the end",
@@ -35,7 +38,7 @@ test("what is promised, what it costs, what happens to values", () => {
     'Every 16 values make a block; one level carries noise; predictions by "shrunk".',
     `Randomness: ${RANDOMNESS.secret}. Core: wasm.`,
   ]);
-  expect(text().slice(-5)[0]).toBe("Not protected:");
+  expect(text().slice(-6)[0]).toBe("Not protected:");
 });
 
 test("δ, another unit, stages that end", () => {
@@ -54,7 +57,11 @@ test("δ, another unit, stages that end", () => {
     "Protected: all values of a person. Replacing all values of a person by others between 0 and 100 changes the probability of any output by at most a factor e^ε = 1.64872, except with probability δ = 0.000001.",
   );
   expect(lines[2]).toBe("  probe: sums, ε = 0.25, δ = 1e-9, on values 3 to 9, odd ones");
-  expect(lines.slice(-2)).toEqual(["Not protected:", "  - x"]);
+  expect(lines.slice(-3)).toEqual([
+    "Not protected:",
+    "  - x",
+    expect.stringMatching(/^Made by brume \d+\.\d+\.\d+( \(commit [0-9a-f]{12}\))?, noise version \d+\.$/),
+  ]);
 });
 
 test("before θ is chosen, where it is 0, where noise has no one scale", () => {
@@ -112,4 +119,14 @@ test("thresholds: one θ from position 0 on, unless a list of changes is given",
   expect(thresholds({})).toEqual([{ from: 0, threshold: 12.3456789 }]);
   expect(thresholds({ threshold: null })).toEqual([]);
   expect(thresholds({ thresholds: [{ from: 3, threshold: 4 }] })).toEqual([{ from: 3, threshold: 4 }]);
+});
+
+test("the software behind a statement is named, with the commit of a clean checkout", () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  const statement = makeStatement(SECRET, "wasm", 7, PARTS);
+  expect(statement.software).toEqual({ ...software, name: "brume", version, noiseVersion: NOISE_VERSION });
+  expect(softwareText({ ...software, commit: "0123456789abcdef" })).toContain("(commit 0123456789ab)");
+  expect(softwareText({ ...software, commit: null })).toBe(
+    `Made by brume ${version}, noise version ${NOISE_VERSION}.`,
+  );
 });

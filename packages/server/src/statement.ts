@@ -1,5 +1,6 @@
 /** What the service says about its own privacy: for machines, and as a text for people. */
-import type { EventStatement } from "brume";
+import type { EventStatement, Software } from "brume";
+import { software } from "brume/node";
 import { personEpsilon } from "./config/metrics.js";
 import type { PerPersonConfig } from "./config/types.js";
 import type { Spending } from "./dayBudget.js";
@@ -20,6 +21,7 @@ export interface MetricStatement {
 }
 
 export interface ServiceStatement {
+  readonly software: Software;
   readonly system: string;
   readonly definition: string;
   readonly unit: string;
@@ -38,6 +40,7 @@ export async function serviceStatement(service: Service): Promise<ServiceStateme
     Promise.all([...service.metrics.values()].map((served) => metricStatement(service, served))),
   );
   return {
+    software,
     system: "Brume service",
     definition: `person-level differential privacy, per day (${zone})`,
     unit: `one person, per day (${zone})`,
@@ -88,7 +91,7 @@ function limitWords({ events, perHour, sum }: PerPersonConfig): string {
 }
 
 export function explainService(statement: ServiceStatement): string {
-  const { zone, budget, metrics, composition, notProtected } = statement;
+  const { software, zone, budget, metrics, composition, notProtected } = statement;
   return [
     "This service publishes under differential privacy.",
     `Protected: one person, per day (${zone}). Adding or removing all events of a person and day changes the probability of anything published by at most a factor e^ε, with ε = ${budget.spent} (limit ${budget.limit}, left ${budget.left}).`,
@@ -101,6 +104,7 @@ export function explainService(statement: ServiceStatement): string {
     composition,
     "Not protected:",
     ...notProtected.map((line) => `  - ${line}`),
+    `Made by ${software.name} ${software.version}${software.commit === null ? "" : ` (commit ${software.commit})`}, noise version ${software.noiseVersion}.`,
     "",
   ].join("\n");
 }

@@ -1,4 +1,5 @@
 /** What a local aggregation says about itself: for machines (`statement`) and for people (`explain`). */
+import { software, type Software, softwareText } from "../../core/software.js";
 import type { ChosenThreshold } from "./paperAggregator.js";
 import type { Channel } from "../channel.js";
 import type { RejectedCounts } from "../intake.js";
@@ -18,6 +19,7 @@ export interface PaperStage {
 }
 
 export interface PaperStatement {
+  readonly software: Software;
   readonly system: "ToPL";
   readonly definition: "local differential privacy";
   readonly neighbours: "any two values of one report";
@@ -85,6 +87,7 @@ export function paperStatement(
       ]
     : [];
   return {
+    software,
     system: "ToPL",
     definition: "local differential privacy",
     neighbours: "any two values of one report",
@@ -126,5 +129,6 @@ export function explainPaper(statement: PaperStatement): string {
     `Rejected: ${rejected.length === 0 ? "nothing" : rejected.map(([reason, count]) => `${count} (${reason})`).join(", ")}.`,
     "Not protected:",
     ...statement.notProtected.map((line) => `  - ${line}`),
+    softwareText(statement.software),
   ].join("\n");
 }
