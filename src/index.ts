@@ -25,14 +25,17 @@ export type { ClosedSpan } from "./durable/hubMetric.js";
 export type { RequestId } from "./durable/requestIds.js";
 export type { HubOptions } from "./durable/hubOptions.js";
 export {
+  type ApproximateSpending,
   type Budget,
   type Odometer,
   openOdometer,
   type OdometerOptions,
   type OdometerStatement,
   type Release,
+  type StatementOptions,
   type Terms,
 } from "./durable/odometer.js";
+export { composedEpsilon, type EqualDraws } from "./durable/composition.js";
 export { memoryStore } from "./durable/stores/memory.js";
 export type {
   NamedSnapshot,

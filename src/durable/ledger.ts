@@ -6,6 +6,10 @@
  *
  * Amounts are exact: ε counts as the decimal number that it prints as, so ten times 0.1 is 1.
  */
+import { checkPositive } from "../core/checks.js";
+
+/** Which noise the times that a release is charged for share. */
+export type Periods = "own noise" | "shared noise";
 
 /** One release and what it costs. */
 export interface Charge {
@@ -23,13 +27,28 @@ export interface Charge {
   readonly perUnit: number;
   /** How often ε was spent: reports of a device, periods, passes over the data. */
   readonly times: number;
+  /** "own noise" if each of these times has noise that no other one has; by default they may share it. */
+  readonly periods?: "own noise";
+}
+
+/** Equal draws in exact numbers. */
+export interface ExactDraws {
+  /** In units of 10⁻³⁰, as `exact` gives it. */
+  readonly epsilon: bigint;
+  readonly times: bigint;
 }
 
 /** Decimal places that every sum is computed with: ε ≥ 10⁻¹² has at most 12 + 17 of them. */
 const PLACES = 30;
 
-export const LEAST_EPSILON = 1e-12;
-export const MOST_EPSILON = 1e6;
+const LEAST_EPSILON = 1e-12;
+const MOST_EPSILON = 1e6;
+
+export function checkEpsilon(name: string, value: unknown): number {
+  const epsilon = checkPositive(name, value);
+  if (epsilon >= LEAST_EPSILON && epsilon <= MOST_EPSILON) return epsilon;
+  throw new RangeError(`${name}: expected ${LEAST_EPSILON} to ${MOST_EPSILON}, got ${epsilon}`);
+}
 
 /** The decimal number that a double prints as, in units of 10⁻³⁰. */
 export function exact(value: number): bigint {
@@ -47,6 +66,17 @@ export function rounded(amount: bigint): number {
 /** ε that a release has cost one unit of the odometer. */
 export function costOf({ epsilon, perUnit, times }: Charge): bigint {
   return exact(epsilon) * BigInt(perUnit) * BigInt(times);
+}
+
+/**
+ * What a release draws: noise of their own makes its times so many draws, shared noise makes them one. `perUnit` always
+ * multiplies ε: units of one release may lie in one draw.
+ */
+export function drawsOf({ epsilon, perUnit, times, periods }: Charge): ExactDraws {
+  const draw = exact(epsilon) * BigInt(perUnit);
+  return periods === "own noise"
+    ? { epsilon: draw, times: BigInt(times) }
+    : { epsilon: draw * BigInt(times), times: 1n };
 }
 
 /** ε that one unit of a data set has spent at most. */

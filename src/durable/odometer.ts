@@ -2,12 +2,23 @@
  * Adds up the ε of several releases (streams, hubs, histograms, reporters), refuses a release that would go above a limit,
  * and is kept in a store like a stream: a charge is stored before the release may publish.
  */
-import { checkInteger, checkPositive, checkText, ownOptions, shown } from "../core/checks.js";
+import { checkChoice, checkInteger, checkText, ownOptions, shown } from "../core/checks.js";
 import { given } from "../core/given.js";
 import { type SnapshotKey, snapshotKey, StreamCipher } from "../stream/sealing.js";
 import { encodeState, openSnapshot, type Parameters, sealSnapshot } from "../stream/snapshot.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
-import { type Charge, costOf, exact, LEAST_EPSILON, MOST_EPSILON, rounded, spentOn } from "./ledger.js";
+import { checkDelta, composed } from "./composition.js";
+import {
+  type Charge,
+  checkEpsilon,
+  costOf,
+  drawsOf,
+  exact,
+  type ExactDraws,
+  type Periods,
+  rounded,
+  spentOn,
+} from "./ledger.js";
 import { Committer } from "./committer.js";
 import { type Store, StoreError } from "./stores/store.js";
 
@@ -30,6 +41,11 @@ export interface Release {
   readonly epsilon: number;
   readonly delta?: number;
   readonly unit: string;
+  /**
+   * Whether each time that it is spent has noise of its own: the days of a counter do, and the reports of a device. Default
+   * "shared noise", which always holds.
+   */
+  readonly periods?: Periods;
 }
 
 /** Which data a release reads. */
@@ -50,6 +66,19 @@ export interface Budget extends Terms {
   readonly odometer: Odometer;
 }
 
+/** (ε, δ) of releases together. It holds if the list of releases was not chosen by what they showed. */
+export interface ApproximateSpending {
+  readonly epsilon: number;
+  readonly delta: number;
+  /** Draws of noise that one unit is in and that share nothing. */
+  readonly draws: number;
+}
+
+export interface StatementOptions {
+  /** Also gives the (ε, δ) of all releases together, by optimal composition: 1e-9, for example. */
+  readonly delta?: number;
+}
+
 export interface OdometerStatement {
   readonly unit: string;
   readonly limit: number;
@@ -57,6 +86,8 @@ export interface OdometerStatement {
     readonly data: string;
     readonly spent: number;
     readonly left: number;
+    /** What the same releases are at a δ > 0; only if a δ was asked for. */
+    readonly approximate?: ApproximateSpending;
     readonly releases: readonly (Charge & { readonly spent: number })[];
   }[];
   readonly composition: string;
@@ -164,27 +195,34 @@ export class Odometer {
     return left > 0n ? rounded(left) : 0; // a lower limit than before may be below what is spent
   }
 
-  /** The machine-readable statement. */
-  statement(): OdometerStatement {
-    const charges = [...this.#charges.values()];
-    const data = [...new Set(charges.map((charge) => charge.data))].map((data) => ({
+  /** The machine-readable statement. With a `delta` it has a second number beside each sum; the limit is for the sum. */
+  statement(asked: StatementOptions = {}): OdometerStatement {
+    const { delta } = ownOptions("statement", asked, ["delta"]);
+    if (delta !== undefined) checkDelta(delta);
+    const byData = new Map<string, Charge[]>();
+    for (const charge of this.#charges.values()) {
+      const known = byData.get(charge.data);
+      if (known === undefined) byData.set(charge.data, [charge]);
+      else known.push(charge);
+    }
+    const data = [...byData].map(([data, charges]) => ({
       data,
       spent: this.spent(data),
       left: this.left(data),
-      releases: charges
-        .filter((charge) => charge.data === data)
-        .map((charge) => ({ ...charge, spent: rounded(costOf(charge)) })),
+      ...(delta === undefined ? {} : { approximate: approximately(charges, delta) }),
+      releases: charges.map((charge) => ({ ...charge, spent: rounded(costOf(charge)) })),
     }));
     return { unit: this.#unit, limit: this.#limit, data, composition: COMPOSITION };
   }
 
-  /** The same as a short text. */
-  explain(): string {
-    const { unit, limit, data, composition } = this.statement();
+  /** The statement as a short text. */
+  explain(asked: StatementOptions = {}): string {
+    const { unit, limit, data, composition } = this.statement(asked);
     return [
       `Privacy budget of ${unit}: ε at most ${limit} for each data set.`,
-      ...data.flatMap(({ data, spent, left, releases }) => [
+      ...data.flatMap(({ data, spent, left, approximate, releases }) => [
         `${data}: ε = ${spent} spent, ${left} left`,
+        ...(approximate === undefined ? [] : [`  ${approximateWords(approximate, spent)}`]),
         ...releases.map(
           ({ name, part, epsilon, unit, perUnit, times, spent }) =>
             `  ${name}${part === null ? "" : ` (part ${part})`}: ε = ${spent} (${epsilon} for ${unit}, × ${perUnit} × ${times})`,
@@ -213,19 +251,23 @@ export class Odometer {
     const { data = ALL_DATA, part, perUnit } = ownOptions("terms", terms, TERMS);
     if (typeof release !== "object" || (release as unknown) === null)
       throw new TypeError(`release: expected a statement, got ${shown(release)}`);
-    const { epsilon, delta = 0, unit } = given(release, ["epsilon", "delta", "unit"]);
+    const { epsilon, delta = 0, unit, periods } = given(release, ["epsilon", "delta", "unit", "periods"]);
     checkText("name", name);
     checkText("data", data);
     if (part !== undefined) checkText("part", part);
     const unitOfRelease = checkText("unit", unit);
-    checkEpsilon("epsilon", epsilon);
+    const each = checkEpsilon("epsilon", epsilon);
     if (delta !== 0) throw new RangeError(`delta: expected 0, got ${delta}; the odometer adds up pure ε`);
     if (perUnit === undefined && unit !== this.#unit)
       throw new TypeError(
         `perUnit: expected how many of "${unit}" belong to "${this.#unit}" at most, got none; give perUnit, 1 if they are the same`,
       );
     const most = perUnit === undefined ? 1 : checkInteger("perUnit", perUnit, 1, 2 ** 40);
-    return { name, data, part: part ?? null, epsilon, unit: unitOfRelease, perUnit: most, times: 1 };
+    if (periods !== undefined) checkChoice("periods", periods, ["own noise", "shared noise"]);
+    return {
+      ...{ name, data, part: part ?? null, epsilon: each, unit: unitOfRelease, perUnit: most, times: 1 },
+      ...(periods === "own noise" ? { periods } : {}),
+    };
   }
 
   #change(next: (charges: Charges) => Charge): Promise<void> {
@@ -298,13 +340,47 @@ const ALL_DATA = "all data";
 /** How often a change is tried when other processes change the odometer at the same time. */
 const ATTEMPTS = 8;
 
-function checkEpsilon(name: string, value: unknown): asserts value is number {
-  const epsilon = checkPositive(name, value);
-  if (epsilon < LEAST_EPSILON || epsilon > MOST_EPSILON)
-    throw new RangeError(`${name}: expected ${LEAST_EPSILON} to ${MOST_EPSILON}, got ${epsilon}`);
+/** Parts with different draws that are composed one by one. */
+const MOST_PARTS = 64;
+
+/** (ε, δ) of the part that spent most, with what reads all of the data. */
+function approximately(charges: readonly Charge[], delta: number): ApproximateSpending {
+  const whole = charges.filter(({ part }) => part === null).map(drawsOf);
+  const parts = new Map<string, ExactDraws[]>();
+  for (const charge of charges)
+    if (charge.part !== null) parts.set(charge.part, [...(parts.get(charge.part) ?? []), drawsOf(charge)]);
+  // Parts with equal draws spend the same.
+  const kinds = new Map([...parts.values()].map((draws) => [keyOf(draws), draws]));
+  const spendings = (kinds.size === 0 ? [[]] : [...kinds.values()]).map((draws) => [...whole, ...draws]);
+  const each = spendings.map((draws) => ({
+    // The sum holds for every δ.
+    epsilon: kinds.size > MOST_PARTS ? sumOf(draws) : composed(draws, delta),
+    draws: Number(draws.reduce((total, { times }) => total + times, 0n)),
+  }));
+  const worst = each.reduce((most, one) => (one.epsilon > most.epsilon ? one : most));
+  return { epsilon: worst.epsilon, delta, draws: worst.draws };
 }
 
+const keyOf = (draws: readonly ExactDraws[]): string =>
+  draws
+    .map(({ epsilon, times }) => `${epsilon}×${times}`)
+    .sort()
+    .join(" ");
+
+const sumOf = (draws: readonly ExactDraws[]): number =>
+  rounded(draws.reduce((total, { epsilon, times }) => total + epsilon * times, 0n));
+
+const approximateWords = ({ epsilon, delta, draws }: ApproximateSpending, spent: number): string =>
+  epsilon < spent
+    ? `at δ = ${delta} the same releases are ε = ${epsilon}: ${draws} draws of noise share nothing, and the list of releases was not chosen by what they showed`
+    : `at δ = ${delta} it is the same ε = ${epsilon}: ${draws === 1 ? "all of it may share one draw of noise" : "the draws of noise are too few or too large"}, so ε adds up`;
+
+/** Noise that was once said to be shared stays so: that is never too little. */
 function checkSameTerms(before: Charge, now: Charge): void {
+  if (before.periods === "own noise" && now.periods === undefined)
+    throw new RangeError(
+      `odometer: expected release ${JSON.stringify(now.name)} with periods = "own noise", got "shared noise"; a release with other terms needs another name`,
+    );
   for (const term of ["data", "part", "epsilon", "unit", "perUnit"] as const)
     if (before[term] !== now[term])
       throw new RangeError(

@@ -23,6 +23,8 @@ export interface EventStatement {
   readonly shares: Shares;
   /** False when anyone who knows the seed can remove the noise. */
   readonly private: boolean;
+  /** "own noise" if no two days share any. θ is chosen from several days together, so a metric that chooses it shares noise. */
+  readonly periods: "own noise" | "shared noise";
   readonly composition: string;
   readonly every: string;
   readonly levels: readonly string[];
@@ -71,6 +73,7 @@ export function eventStatement(metric: EventMetric): EventStatement {
     epsilonPerEvent: epsilonPerEvent(settings),
     shares,
     private: unsafeSeed === undefined,
+    periods: grid !== undefined && grid.threshold === undefined ? "shared noise" : "own noise",
     composition: COMPOSITION,
     every: durationText(schedule.levels[0]!),
     levels: schedule.levels.map(durationText),

@@ -13,6 +13,8 @@ export interface LocalStatement {
   readonly unit: "one value, reported once";
   readonly epsilon: number;
   readonly delta: 0;
+  /** Every report has noise of its own, drawn on the device. */
+  readonly periods: "own noise";
   readonly composition: string;
   readonly mechanism: "window of e^(−ε/2)";
   /** Inputs are multiples of θ/inputs; a report is one of `cells`. */
@@ -58,6 +60,7 @@ export function localStatement(
     unit: "one value, reported once",
     epsilon,
     delta: 0,
+    periods: "own noise",
     composition:
       "A device that sends one report a day spends ε a day and kε in k days, whatever θ the server asks for; θ is chosen from earlier reports, which are public, and changes at midnight.",
     mechanism: "window of e^(−ε/2)",

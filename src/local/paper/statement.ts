@@ -26,6 +26,8 @@ export interface PaperStatement {
   readonly unit: "one value, reported once";
   readonly epsilon: number;
   readonly delta: 0;
+  /** Every report has noise of its own, drawn on the device. */
+  readonly periods: "own noise";
   readonly composition: string;
   readonly stages: readonly PaperStage[];
   /** θ, once chosen; public. */
@@ -94,6 +96,7 @@ export function paperStatement(
     unit: "one value, reported once",
     epsilon: Math.max(epsilon, learnEpsilon),
     delta: 0,
+    periods: "own noise",
     composition:
       "Every value is reported once, in one phase: parallel composition, so the larger ε is the total.",
     stages: [learn, ...release],
