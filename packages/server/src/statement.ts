@@ -4,6 +4,7 @@ import { software } from "brume/node";
 import { personEpsilon } from "./config/metrics.js";
 import type { PerPersonConfig } from "./config/types.js";
 import type { Spending } from "./dayBudget.js";
+import { personPlan, type PlannedDays } from "./personPlan.js";
 import type { ServedMetric, Service } from "./service.js";
 
 export interface MetricStatement {
@@ -29,6 +30,8 @@ export interface ServiceStatement {
   readonly delta: 0;
   /** What one person may spend in a day of the zone, and what the metrics spend of it. */
   readonly budget: Spending;
+  /** What a person who is there on every day from today on is protected with: a day, a month and a year. */
+  readonly plan: readonly PlannedDays[];
   readonly metrics: readonly MetricStatement[];
   readonly composition: string;
   readonly notProtected: readonly string[];
@@ -39,6 +42,7 @@ export async function serviceStatement(service: Service): Promise<ServiceStateme
   const metrics = await turns.read(() =>
     Promise.all([...service.metrics.values()].map((served) => metricStatement(service, served))),
   );
+  const budget = service.budget();
   return {
     software,
     system: "Brume service",
@@ -46,7 +50,8 @@ export async function serviceStatement(service: Service): Promise<ServiceStateme
     unit: `one person, per day (${zone})`,
     zone,
     delta: 0,
-    budget: service.budget(),
+    budget,
+    plan: planOf(service, metrics, budget),
     metrics,
     composition:
       "A person's events of one day go to several metrics: their ε add up. Within a metric every event has one key, and `perPerson` limits a person's day over all keys: ε once for the metric. Days have noise of their own.",
@@ -58,6 +63,22 @@ export async function serviceStatement(service: Service): Promise<ServiceStateme
       "metrics with protect: event protect one event, not a person; they are not part of the budget",
     ],
   };
+}
+
+function planOf(
+  service: Service,
+  metrics: readonly MetricStatement[],
+  { spent }: Spending,
+): readonly PlannedDays[] {
+  const people = metrics.filter(({ perPerson }) => perPerson !== null);
+  return personPlan(
+    people.map(({ name, stream }) => ({
+      epsilon: personEpsilon(service.metrics.get(name)!.metric),
+      // θ was chosen from several days together; once it is known, no later day shares noise with another.
+      ownNoise: stream === null || stream.periods === "own noise" || stream.threshold !== null,
+    })),
+    spent,
+  );
 }
 
 async function metricStatement(service: Service, { metric }: ServedMetric): Promise<MetricStatement> {
@@ -91,10 +112,11 @@ function limitWords({ events, perHour, sum }: PerPersonConfig): string {
 }
 
 export function explainService(statement: ServiceStatement): string {
-  const { software, zone, budget, metrics, composition, notProtected } = statement;
+  const { software, zone, budget, plan, metrics, composition, notProtected } = statement;
   return [
     "This service publishes under differential privacy.",
     `Protected: one person, per day (${zone}). Adding or removing all events of a person and day changes the probability of anything published by at most a factor e^ε, with ε = ${budget.spent} (limit ${budget.limit}, left ${budget.left}).`,
+    ...plan.filter(({ days }) => days > 1).map(planWords),
     "",
     ...metrics.map(
       ({ name, type, unit, epsilon, keys, stream, composition }) =>
@@ -107,6 +129,14 @@ export function explainService(statement: ServiceStatement): string {
     `Made by ${software.name} ${software.version}${software.commit === null ? "" : ` (commit ${software.commit})`}, noise version ${software.noiseVersion}.`,
     "",
   ].join("\n");
+}
+
+/** The second number is left out where it is no smaller. */
+function planWords({ days, epsilon, approximate }: PlannedDays): string {
+  const sum = `A person who is there on each of ${days} days: ε = ${rounded(epsilon)}, the sum of the days`;
+  return approximate.epsilon < epsilon
+    ? `${sum}; ε = ${rounded(approximate.epsilon)} at δ = ${approximate.delta}, because no noise is shared between days and the metrics were not chosen by what they showed.`
+    : `${sum}.`;
 }
 
 const rounded = (value: number): string => String(Number(value.toPrecision(3)));

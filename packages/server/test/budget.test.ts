@@ -8,7 +8,9 @@ import { fileStore } from "brume/node";
 import { expect, test, vi } from "vitest";
 import type { Config } from "../src/config/types.js";
 import { budgetKey } from "../src/dayBudget.js";
+import { personPlan } from "../src/personPlan.js";
 import { Service } from "../src/service.js";
+import { explainService, serviceStatement } from "../src/statement.js";
 import { atEnd, KEY, SECONDS, temporaryFolder, TestClock, testConfig } from "./support.js";
 
 const count = { type: "count", epsilon: 10, perPerson: 1, ...SECONDS, keys: ["a"] } as const;
@@ -88,4 +90,33 @@ test("a budget that cannot be charged is told, and the service takes no events",
   for (let passed = 0; passed < 86_400_000 / 2 - 30_000; passed += 30_000) clock.pass(30_000); // just before midnight
   await vi.waitFor(() => expect(said.join()).toContain("the budget of 2026-03-02 does not allow"), 10_000);
   expect(service.trouble).toContain("the budget of 2026-03-02 does not allow");
+});
+
+test("a person's year: days with noise of their own compose, days that choose θ together add up", () => {
+  const own = { epsilon: 0.1, ownNoise: true };
+  const [day, month, year] = personPlan([own], 0.1);
+  expect(day).toMatchObject({ days: 1, epsilon: 0.1 });
+  expect(month).toEqual({ days: 30, epsilon: 3, approximate: { epsilon: 2.797553, delta: 1e-9 } });
+  expect(year).toEqual({ days: 365, epsilon: 36.5, approximate: { epsilon: 12.67513, delta: 1e-9 } });
+  const shared = personPlan([{ epsilon: 0.1, ownNoise: false }], 0.1)[2]!;
+  expect([shared.epsilon, shared.approximate.epsilon]).toEqual([36.5, 36.5]);
+  // 0.2 was spent today by a metric that is gone: once, not every day.
+  const removed = personPlan([own], 0.3)[2]!;
+  expect(removed.epsilon).toBe(36.7);
+  expect(removed.approximate.epsilon).toBeGreaterThan(12.67513);
+  expect(removed.approximate.epsilon).toBeLessThan(12.9);
+});
+
+test("the statement has a year of the metrics, and says it in words", async () => {
+  const folder = temporaryFolder();
+  const metrics = { orders: { ...count, epsilon: 0.1 } } as const;
+  await serve(folder, metrics, async (service) => {
+    const statement = await serviceStatement(service);
+    expect(statement.plan[2]).toEqual({
+      ...{ days: 365, epsilon: 36.5, approximate: { epsilon: 12.67513, delta: 1e-9 } },
+    });
+    expect(explainService(statement)).toContain(
+      "A person who is there on each of 365 days: ε = 36.5, the sum of the days; ε = 12.7 at δ = 1e-9, because no noise is shared between days",
+    );
+  });
 });

@@ -86,6 +86,11 @@ test("steps, csv and the statement", async () => {
     unit: "one person, per day (UTC)",
     zone: "UTC",
     budget: { limit: 1300, spent: 1200, left: 100 },
+    plan: [
+      { days: 1, epsilon: 1200 },
+      { days: 30, epsilon: 36_000, approximate: { delta: 1e-9 } },
+      { days: 365, epsilon: 438_000 },
+    ],
   });
   expect((await app.inject("/v1/statement?format=text")).body).toContain(
     "ε = 400 for one person, per day (UTC)",

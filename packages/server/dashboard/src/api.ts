@@ -54,6 +54,12 @@ export interface Budget {
   readonly left: number;
 }
 
+export interface PlannedDays {
+  readonly days: number;
+  readonly epsilon: number;
+  readonly approximate: { readonly epsilon: number; readonly delta: number };
+}
+
 /** The service wants a token, or another one. */
 export class TokenNeeded extends Error {}
 
@@ -80,6 +86,7 @@ export const statementText = async (): Promise<string> => (await get("v1/stateme
 
 export const budget = async (): Promise<{
   budget: Budget;
+  plan: readonly PlannedDays[];
   metrics: readonly { name: string; epsilon: number; unit: string }[];
 }> => (await get("v1/statement")).json() as ReturnType<typeof budget>;
 

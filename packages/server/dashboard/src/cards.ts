@@ -1,7 +1,7 @@
 /** The cards below the chart: percentiles, keys, budget. */
 import { h } from "../../../../site/src/look/dom.js";
 import { amount } from "../../../../site/src/look/format.js";
-import type { Answer, Budget, Estimate, MetricInfo } from "./api.js";
+import type { Answer, Budget, Estimate, MetricInfo, PlannedDays } from "./api.js";
 import { between, percentile, withUnit } from "./words.js";
 
 const row = (...cells: readonly (string | Node)[]): HTMLElement =>
@@ -59,24 +59,37 @@ export function keyRows(
   ];
 }
 
+const isLess = ({ epsilon, approximate }: PlannedDays): boolean => approximate.epsilon < epsilon * 0.995;
+
+const planRow = (planned: PlannedDays): HTMLElement => {
+  const { days, epsilon, approximate } = planned;
+  const words = { 1: "one day", 30: "every day of a month (30)", 365: "every day of a year" }[days];
+  return row(
+    words ?? `every one of ${days} days`,
+    `ε = ${amount(epsilon)}`,
+    isLess(planned) ? `ε = ${amount(approximate.epsilon)}, δ = ${approximate.delta}` : "",
+  );
+};
+
 /** The budget as a plan: what a person is protected with in a day, a month and a year. It begins anew every day. */
 export function budgetParts(
-  { limit, spent, left }: Budget,
+  { limit, left }: Budget,
+  plan: readonly PlannedDays[],
   zone: string,
   metrics: readonly { readonly name: string; readonly epsilon: number; readonly unit: string }[],
 ): Node[] {
-  const plan = [
-    ["one day", 1],
-    ["every day of a month (30)", 30],
-    ["every day of a year", 365],
-  ] as const;
   return [
     h("p", {}, "What all numbers together may tell about one person who is there on"),
-    h(
-      "table",
-      { id: "plan" },
-      h("tbody", {}, ...plan.map(([words, days]) => row(words, `ε = ${amount(days * spent)}`))),
-    ),
+    h("table", { id: "plan" }, h("tbody", {}, ...plan.map(planRow))),
+    ...(plan.some(isLess)
+      ? [
+          h(
+            "p",
+            { class: "hint" },
+            `The first number adds up the days. The second one holds for the same releases, but for odds of ${plan[0]!.approximate.delta}: no noise is shared between days.`,
+          ),
+        ]
+      : []),
     h(
       "p",
       { class: "hint" },

@@ -318,7 +318,7 @@ async function start(): Promise<void> {
   byId("metric").replaceChildren(...metrics.map(({ name }) => h("option", { value: name }, name)));
   const [statement, budget] = await Promise.all([api.statementText(), api.budget()]);
   byId("statement").textContent = statement;
-  byId("budget").replaceChildren(...budgetParts(budget.budget, about.zone, budget.metrics));
+  byId("budget").replaceChildren(...budgetParts(budget.budget, budget.plan, about.zone, budget.metrics));
   pickMetric();
   const stop = new AbortController();
   addEventListener("pagehide", () => stop.abort());

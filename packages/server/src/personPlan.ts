@@ -1,0 +1,50 @@
+/** What a person who is there on every day of a month or a year is protected with: the sum, and beside it ε at a small δ. */
+import { composedEpsilon, type EqualDraws } from "brume";
+
+/** A metric that protects people. */
+export interface DailySpending {
+  /** For one person and day. */
+  readonly epsilon: number;
+  /** Whether its days, from now on, have noise of their own. */
+  readonly ownNoise: boolean;
+}
+
+export interface PlannedDays {
+  readonly days: number;
+  /** ε with δ = 0: the days add up. */
+  readonly epsilon: number;
+  /** The same releases at a δ > 0, by optimal composition. */
+  readonly approximate: { readonly epsilon: number; readonly delta: number };
+}
+
+const DAYS = [1, 30, 365];
+const DELTA = 1e-9;
+
+/** Plans are asked for with every statement and change with the config: the last one is kept. */
+let last: { readonly key: string; readonly plan: readonly PlannedDays[] } | undefined;
+
+/**
+ * The days from today on.
+ * @param spentToday all of today's ε: metrics that were removed today are in it
+ */
+export function personPlan(metrics: readonly DailySpending[], spentToday: number): readonly PlannedDays[] {
+  const key = JSON.stringify([metrics, spentToday]);
+  if (last?.key !== key) last = { key, plan: DAYS.map((days) => planned(metrics, spentToday, days)) };
+  return last.plan;
+}
+
+function planned(metrics: readonly DailySpending[], spentToday: number, days: number): PlannedDays {
+  const daily = metrics.reduce((sum, { epsilon }) => sum + epsilon, 0);
+  const removed = spentToday > daily * (1 + 1e-12) ? decimal(spentToday - daily) : 0;
+  const draws: EqualDraws[] = [
+    ...metrics.map(({ epsilon, ownNoise }) =>
+      ownNoise ? { epsilon, times: days } : { epsilon: decimal(epsilon * days), times: 1 },
+    ),
+    ...(removed > 0 ? [{ epsilon: removed, times: 1 }] : []),
+  ];
+  const epsilon = decimal(draws.reduce((sum, draw) => sum + draw.epsilon * draw.times, 0));
+  return { days, epsilon, approximate: { epsilon: composedEpsilon(draws, DELTA), delta: DELTA } };
+}
+
+/** The decimal number that a product or sum of decimals stands for: 0.1 + 0.2 is 0.3. */
+const decimal = (value: number): number => Number(value.toPrecision(15));
