@@ -173,10 +173,14 @@ export class HubState {
   }
 
   async #makeMetric(record: MetricRecord, settings: MetricSettings): Promise<HubMetric> {
-    const { name } = record;
+    const { name, generation } = record;
     const { unsafeSeed, core } = settings.events;
+    // A metric that begins anew holds events out again: the noise of the first choice of θ must not meet them.
+    const begun = generation === 1 ? name : `${name}#${generation}`;
     const own =
-      unsafeSeed === undefined ? await this.#noise.of("threshold", name) : unsafeKey(`${unsafeSeed}/${name}`);
+      unsafeSeed === undefined
+        ? await this.#noise.of("threshold", begun)
+        : unsafeKey(`${unsafeSeed}/${begun}`);
     const secrets = {
       people: (await this.#noise.of("people", name)).slice(0, 4),
       own,

@@ -13,7 +13,7 @@ import {
   type Step,
   type ValueCase,
 } from "../support/recorderCases.js";
-import { checkHub } from "../support/recorderHubs.js";
+import { checkHub, checkReports } from "../support/recorderHubs.js";
 
 const SEED = 20261118;
 const CONFIGURATIONS = 1000;
@@ -44,8 +44,39 @@ const DRIVEN = [
   ...["events: sum, people", "events: sum, people's sums", "events: mean, people", "events: histogram"],
   ...["events: histogram, people", "events, θ chosen", "events, groups of buckets", "events, restored"],
   ...["hub of events", "hub opened with other keys", "hub opened with other settings", "hub killed"],
-  ...["service rows", "odometer", "local reports"],
+  ...["service rows", "odometer"],
 ];
+
+const HUBS = 48;
+
+test(`seed ${SEED}, ${HUBS} hubs of all measures, and reports of all mechanisms: no more than ε, and no index is used twice`, async () => {
+  const driven = new Set<string>();
+  for (let number = 0; number < HUBS; number++)
+    for (const check of [checkHub, checkReports]) {
+      const { kinds, faults } = await check(new Dice(SEED, number));
+      expect(faults, `${check.name} ${number}`).toEqual([]);
+      for (const kind of kinds) driven.add(kind);
+    }
+  for (const of of Object.keys(FAR)) expect(driven).toContain(`hub: ${of}`);
+  expect(driven).toContain("hub: θ was chosen");
+  for (const of of ["window", "squareWave", "stochasticRounding", "piecewise", "hybrid"])
+    expect(driven).toContain(`local reports: ${of}`);
+});
+
+/** A hub of each measure whose neighbours are more than half of ε apart. The events of hub 68 are all held out. */
+const FAR = { count: 0, histogram: 8, sum: 21, mean: 64, "sum, θ chosen": 68, "mean, θ chosen": 73 };
+
+test.each(Object.entries(FAR))(
+  "planted in a hub, %s: half the noise, and events added twice",
+  async (of, i) => {
+    const found = async (plant?: Plant) =>
+      (await checkHub(new Dice(SEED, i), plant && { plant })).faults.join();
+    expect((await checkHub(new Dice(SEED, i))).kinds).toContain(`hub: ${of}`);
+    expect(await found()).toBe("");
+    expect(await found({ scale: (scale) => times(scale, 1n, 2n) })).toContain("ε spent");
+    if (i !== 68) expect(await found({ addTwice: true })).toContain("ε spent");
+  },
+);
 
 const times = ({ numerator, denominator }: Scale, up: bigint, down: bigint): Scale =>
   makeScale(numerator * up, denominator * down);
@@ -125,7 +156,8 @@ test("planted: a draw that is left out when nothing came", async () => {
 
 test("planted: a request that a client of the service sends again counts again", async () => {
   const faults: string[] = [];
-  for (let i = 0; i < 10; i++) faults.push(...(await checkHub(new Dice(SEED, i), true)).faults);
+  for (let i = 0; i < 10; i++)
+    faults.push(...(await checkHub(new Dice(SEED, i), { forgetful: true })).faults);
   expect(faults.join()).toContain("ε spent");
 });
 

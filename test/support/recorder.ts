@@ -156,6 +156,8 @@ export class Recording {
   readonly leaves: LeafMeeting[] = [];
   readonly outputs: Output[] = [];
   readonly faults: string[] = [];
+  /** Sub-streams that decided something, of hubs. */
+  readonly #decided = new Set<string>();
   /** Draws of the running call of a watched method. */
   draws: Draw[] = [];
   largest = 0;
@@ -233,8 +235,13 @@ export class Recording {
   /**
    * Says what was decided in public: runs are compared as long as they decide the same.
    * @param later how many of the draws so far came after the decision
+   * @param draw that decided: a hub that is opened again decides again, which is the same decision
    */
-  output(value: unknown, later = 0): void {
+  output(value: unknown, later = 0, draw?: Draw): void {
+    if (this.hub && draw !== undefined) {
+      if (this.#decided.has(draw.stream.name)) return;
+      this.#decided.add(draw.stream.name);
+    }
     const { calls, meetings, leaves } = this;
     const counts = { calls: calls.length - later, meetings: meetings.length, leaves: leaves.length };
     this.outputs.push({ value: JSON.stringify(value), ...counts });

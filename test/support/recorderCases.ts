@@ -5,15 +5,13 @@
 import { Dice } from "../../scripts/fuzz/dice.js";
 import { beginEvents, restoreEvents } from "../../src/events/open.js";
 import type { EventStreamOptions, HistogramOptions } from "../../src/events/options.js";
-import { type EventSettings, eventsPerPerson, resolveEvents } from "../../src/events/options.js";
+import { resolveEvents } from "../../src/events/options.js";
 import { privateStream, restore, type StreamOptions } from "../../src/index.js";
-import { eventChoice, makeChoice } from "../../src/stream/choice.js";
-import { candidateGrid } from "../../src/stream/grid.js";
 import { heldOut, resolveSettings, type Settings } from "../../src/stream/options.js";
-import { refiningChoice } from "../../src/stream/refine.js";
 import { compare, Ledger, type Plant, Recording } from "./recorder.js";
 import { checkHub, checkReports } from "./recorderHubs.js";
-import { recorded, type Weights } from "./recorderHooks.js";
+import { recorded } from "./recorderHooks.js";
+import { eventWeights, valueWeights } from "./recorderWeights.js";
 
 /** What a configuration showed. */
 export interface Result {
@@ -31,7 +29,6 @@ export interface Event {
 
 const EPSILONS = [0.1, 0.5, 1, 2, 3, 1 / 3, 0.7];
 const KEY = new Uint8Array(32).fill(7);
-const NO_WEIGHTS: Weights = { holdout: 1, refining: 1, rough: 1, fine: 1 };
 
 // Value streams
 
@@ -60,14 +57,6 @@ export function randomValueOptions(dice: Dice): StreamOptions {
     history: Infinity,
     unsafeSeed: "recorder",
   };
-}
-
-function weightsOf(settings: Settings): Weights {
-  if (settings.threshold !== "noisy-max" || settings.variant === "paper") return NO_WEIGHTS;
-  const { largest, step } = candidateGrid(settings);
-  const choice = makeChoice(settings.epsilon, heldOut(settings), settings.maxRange, largest, step);
-  const refining = settings.refine ? refiningChoice(settings).countWeight : 1;
-  return { ...NO_WEIGHTS, holdout: choice.countWeight, refining };
 }
 
 /** A value replaced: mostly by one that is as far away as can be. */
@@ -111,7 +100,7 @@ export function randomValueCase(dice: Dice): ValueCase {
 export async function checkValues(own: ValueCase, plant?: Plant): Promise<Result> {
   const { options, values, neighbour, snapshots, batch, real } = own;
   const settings = resolveSettings(options);
-  const weights = weightsOf(settings);
+  const weights = valueWeights(settings);
   const run = async (data: Float64Array) => {
     const recording = new Recording({ real, ...(plant && { plant }) });
     const sums = await recorded(recording, weights, async () => {
@@ -315,15 +304,6 @@ export function randomEventCase(dice: Dice): EventCase {
 function randomEvent(dice: Dice, now: number, max: number, person: string | undefined): Event {
   const at = now - (dice.chance(0.2) ? dice.below(HOUR) : 0);
   return { at, value: dice.pick([0, max, max * dice.unit()]), ...(person === undefined ? {} : { person }) };
-}
-
-export function eventWeights(settings: EventSettings): Weights {
-  const { grid, epsilon } = settings;
-  if (grid === undefined || grid.threshold !== undefined) return NO_WEIGHTS;
-  const largest = Math.floor((grid.max - grid.min) / grid.resolution);
-  const divisor = eventsPerPerson(settings);
-  const weight = (share: number) => eventChoice(epsilon, divisor, share, 1, largest).countWeight;
-  return { ...NO_WEIGHTS, rough: weight(1), fine: weight(6) };
 }
 
 export async function checkEvents(

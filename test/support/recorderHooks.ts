@@ -269,7 +269,7 @@ watch(EventMetric.prototype, "closeNext", (recording, run, self) => {
 watch(ThresholdTally.prototype, "countDay", (recording, run, self) => {
   const { result, draws } = drawsOf(recording, run);
   recording.meet(draws[0]!, 0, stateOf(self, lengthOf(self)).at(-3)!);
-  recording.output((result as { enough: boolean }).enough);
+  recording.output((result as { enough: boolean }).enough, 0, draws[0]);
   return result;
 });
 
@@ -279,7 +279,7 @@ watch(ThresholdTally.prototype, "choose", (recording, run, self) => {
   const above = aboveEach(counts);
   recording.meetCounts(draws[0]!, above, weights.rough);
   recording.meetCounts(draws[1]!, above, weights.fine);
-  recording.output(result);
+  recording.output(result, 0, draws[1]);
   return result;
 });
 

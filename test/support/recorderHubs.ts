@@ -2,7 +2,7 @@
  * Configurations for the recorder of sensitivity that have a store: hubs of events whose keys and settings change between
  * openings and that are killed between commits, with an odometer; and reports of devices.
  */
-import type { Dice } from "../../scripts/fuzz/dice.js";
+import { Dice } from "../../scripts/fuzz/dice.js";
 import {
   openHub,
   openOdometer,
@@ -11,17 +11,18 @@ import {
   type Store,
   type StoredSnapshot,
 } from "../../src/index.js";
-import { hybrid, piecewise, squareWave, stochasticRounding } from "../../src/local/mechanisms.js";
+import { resolveEvents } from "../../src/events/options.js";
+import { dayWindow, hybrid, piecewise, squareWave, stochasticRounding } from "../../src/local/mechanisms.js";
 import { cellShares, exponential } from "./mechanisms.js";
-import { compare, Ledger, Recording } from "./recorder.js";
-import { recorded, type Weights } from "./recorderHooks.js";
+import { compare, Ledger, type Plant, Recording } from "./recorder.js";
+import { recorded } from "./recorderHooks.js";
+import { eventWeights } from "./recorderWeights.js";
 import type { Result } from "./recorderCases.js";
 
 const KEY = new Uint8Array(32).fill(7);
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const START = Date.UTC(2026, 5, 1, 9);
-const NO_WEIGHTS: Weights = { holdout: 1, refining: 1, rough: 1, fine: 1 };
 
 /** A durable store in memory. */
 function memory(): Store {
@@ -45,23 +46,59 @@ interface Session {
   readonly killed: boolean;
 }
 
+interface HubEvent {
+  readonly key: string;
+  readonly value?: number;
+  readonly person?: string;
+  readonly neighbour: boolean;
+}
+
 interface HubStep {
   readonly now: number;
-  readonly events: readonly { readonly key: string; readonly person?: string; readonly neighbour: boolean }[];
+  readonly events: readonly HubEvent[];
   readonly closes: boolean;
 }
 
 const KEYS = ["a", "b", "c"];
+const MAX = 100;
+
+/** What is measured, beside epsilon, periods and people. */
+const MEASURES = {
+  count: { of: "count" },
+  sum: { of: "sum", max: MAX, resolution: 1, threshold: MAX },
+  mean: { of: "mean", min: -MAX, max: MAX, resolution: 1, threshold: MAX / 2 },
+  "sum, θ chosen": { of: "sum", max: MAX, resolution: 1, holdout: "1h" },
+  "mean, θ chosen": { of: "mean", max: MAX, resolution: 1, holdout: "1h" },
+  histogram: { edges: [1, 10, 50, MAX] },
+} as const;
+type Measure = keyof typeof MEASURES;
+/** Events of others in each step while θ is chosen: there must be enough of them. */
+const CROWD = 60;
 
 /** Sessions of one hub, one after the other: all with the same protection, so that it is one release. */
-function randomSessions(dice: Dice): { readonly sessions: readonly Session[]; readonly epsilon: number } {
+function randomSessions(dice: Dice): {
+  readonly sessions: readonly Session[];
+  readonly epsilon: number;
+  readonly measure: Measure;
+} {
   const epsilon = dice.pick([0.5, 1, 3]);
   // Of its own: a hub that was killed may still draw ahead while the next configuration runs.
-  const unsafeSeed = `hub ${dice.word()}`;
+  const word = dice.word();
+  const unsafeSeed = `hub ${word}`;
+  const measures = new Dice(word, 0);
+  const measure = measures.pick(Object.keys(MEASURES) as Measure[]);
+  const chosen = measure.endsWith("chosen");
+  const valueOf = (neighbour: boolean) =>
+    measure === "count"
+      ? {}
+      : {
+          value: neighbour && measures.chance(0.5) ? 2 * MAX : measures.pick([0, MAX, MAX * measures.unit()]),
+        };
   const people = dice.chance(0.5) ? { perPerson: { events: 1 + dice.below(3), people: 8 } } : {};
   const levels = dice.pick([["1h"], ["1h", "1d"]] as const);
   const changes = dice.chance(0.3);
-  const target = 1 + dice.below(2); // the day in which the neighbour has more
+  // The day in which the neighbour has more; the first one is held out.
+  const target = (chosen ? 0 : 1) + dice.below(2);
   let now = START;
   const sessions = Array.from({ length: 2 + dice.below(3) }, (_, i): Session => {
     const keys = KEYS.filter(() => dice.chance(0.7));
@@ -75,18 +112,23 @@ function randomSessions(dice: Dice): { readonly sessions: readonly Session[]; re
         key: dice.pick(KEYS),
         neighbour: false,
       }));
+      const crowd = Array.from({ length: chosen ? CROWD : 0 }, (_, i) => ({
+        ...{ key: "a", neighbour: false, value: MAX * measures.unit() },
+        ...("perPerson" in people ? { person: `of the crowd ${i}` } : {}),
+      }));
       const events = [...others, ...more].map((event) => ({
         ...event,
+        ...valueOf(event.neighbour),
         ...("perPerson" in people ? { person: event.neighbour ? "x" : `p${dice.below(3)}` } : {}),
       }));
-      return { now, events, closes: dice.chance(0.7) };
+      return { now, events: [...crowd, ...events], closes: dice.chance(0.7) };
     });
     const metric: Metric = {
       ...{
         epsilon,
         every: "1h",
         levels,
-        of: "count",
+        ...MEASURES[measure],
         keys: keys.length > 0 ? keys : ["a"],
         unsafeSeed,
       },
@@ -95,7 +137,7 @@ function randomSessions(dice: Dice): { readonly sessions: readonly Session[]; re
     };
     return { metric, steps, killed: dice.chance(0.4) };
   });
-  return { sessions: "perPerson" in people ? sessions : withOneMore(sessions), epsilon };
+  return { sessions: "perPerson" in people ? sessions : withOneMore(sessions), epsilon, measure };
 }
 
 /** Without people a neighbour has one event more. */
@@ -119,16 +161,28 @@ function openCounted(metric: Metric, store: Store, odometer: Odometer, clock: ()
 }
 type Opened = ReturnType<typeof openCounted>;
 
-/** A hub of events through several openings, beside an odometer. @param forgetful plants a service that knows no request again */
-export async function checkHub(dice: Dice, forgetful = false): Promise<Result> {
-  const { sessions, epsilon } = randomSessions(dice);
+/** Faults that a test plants. */
+interface HubPlants {
+  /** A service that knows no request again. */
+  readonly forgetful?: boolean;
+  readonly plant?: Plant;
+}
+
+/** A hub of events through several openings, beside an odometer. */
+export async function checkHub(
+  dice: Dice,
+  { forgetful = false, plant = {} }: HubPlants = {},
+): Promise<Result> {
+  const { sessions, epsilon, measure } = randomSessions(dice);
+  const { keys: _, ...measured } = sessions[0]!.metric;
+  const weights = eventWeights(resolveEvents(measured));
   // As the service does: rows of events of any metric, under the id of a request, which clients send again.
   const service = dice.chance(0.5);
   const run = async (more: boolean) => {
-    const recording = new Recording({ hub: true, ledger: new Ledger() });
+    const recording = new Recording({ hub: true, ledger: new Ledger(), plant });
     const store = memory();
     const odometer = await openOdometer({ name: "odometer", store: memory(), key: KEY, limit: 1000 });
-    await recorded(recording, NO_WEIGHTS, async () => {
+    await recorded(recording, weights, async () => {
       let now = START;
       let requests = 0;
       let again: (hub: Opened) => Promise<void> = () => Promise.resolve();
@@ -140,10 +194,7 @@ export async function checkHub(dice: Dice, forgetful = false): Promise<Result> {
         for (const step of steps) {
           now = step.now;
           const events = step.events.filter(({ neighbour }) => more || !neighbour);
-          const rows = events.map(({ key, person }) => ({
-            key,
-            ...(person === undefined ? {} : { person }),
-          }));
+          const rows = events.map(({ neighbour: _, ...row }) => row);
           if (service) {
             const id = String(requests++);
             again = (opened) =>
@@ -175,6 +226,10 @@ export async function checkHub(dice: Dice, forgetful = false): Promise<Result> {
         service ? "service rows" : "hub of events",
         "odometer",
         ...(sessions.some(({ killed }) => killed) ? ["hub killed"] : []),
+        `hub: ${measure}`,
+        ...(a.recording.outputs.some(({ value }) => value !== "false" && value !== "true")
+          ? ["hub: θ was chosen"]
+          : []),
       ],
       ...(new Set(sessions.map(({ metric }) => JSON.stringify(metric.keys))).size > 1
         ? ["hub opened with other keys"]
@@ -187,6 +242,7 @@ export async function checkHub(dice: Dice, forgetful = false): Promise<Result> {
 }
 
 const MECHANISMS = {
+  window: (epsilon: number) => dayWindow(epsilon, 4, 8),
   squareWave: (epsilon: number) => squareWave(epsilon, 4, 8),
   stochasticRounding: (epsilon: number) => stochasticRounding(epsilon, 8),
   piecewise: (epsilon: number) => piecewise(epsilon, 8),
@@ -206,5 +262,5 @@ export function checkReports(dice: Dice): Result {
       if (a[cell]! << bits > b[cell]! * low || b[cell]! << bits > a[cell]! * low)
         faults.push(`${name}: cell ${cell} of inputs ${one} and ${other} at ε = ${epsilon}`);
   }
-  return { kinds: ["local reports"], faults, share: 0 };
+  return { kinds: Object.keys(MECHANISMS).map((name) => `local reports: ${name}`), faults, share: 0 };
 }

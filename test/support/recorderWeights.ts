@@ -1,0 +1,27 @@
+/** What one value or event moves the scores of the choices of θ by, in the configurations of the recorder. */
+import { type EventSettings, eventsPerPerson } from "../../src/events/options.js";
+import { eventChoice, makeChoice } from "../../src/stream/choice.js";
+import { candidateGrid } from "../../src/stream/grid.js";
+import { heldOut, type Settings } from "../../src/stream/options.js";
+import { refiningChoice } from "../../src/stream/refine.js";
+import type { Weights } from "./recorderHooks.js";
+
+/** Nothing is chosen. */
+const NO_WEIGHTS: Weights = { holdout: 1, refining: 1, rough: 1, fine: 1 };
+
+export function valueWeights(settings: Settings): Weights {
+  if (settings.threshold !== "noisy-max" || settings.variant === "paper") return NO_WEIGHTS;
+  const { largest, step } = candidateGrid(settings);
+  const choice = makeChoice(settings.epsilon, heldOut(settings), settings.maxRange, largest, step);
+  const refining = settings.refine ? refiningChoice(settings).countWeight : 1;
+  return { ...NO_WEIGHTS, holdout: choice.countWeight, refining };
+}
+
+export function eventWeights(settings: EventSettings): Weights {
+  const { grid, epsilon } = settings;
+  if (grid === undefined || grid.threshold !== undefined) return NO_WEIGHTS;
+  const largest = Math.floor((grid.max - grid.min) / grid.resolution);
+  const divisor = eventsPerPerson(settings);
+  const weight = (share: number) => eventChoice(epsilon, divisor, share, 1, largest).countWeight;
+  return { ...NO_WEIGHTS, rough: weight(1), fine: weight(6) };
+}
