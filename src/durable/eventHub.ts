@@ -327,6 +327,11 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     return (await this.#queue.state()).position;
   }
 
+  /** Whether another process has written to the store since this one did: the next call finds the same out. */
+  async isOvertaken(): Promise<boolean> {
+    return (await this.#queue.state()).journal.isOvertaken();
+  }
+
   /** Stores everything and ends this hub; another one on the same store resumes. */
   close(): Promise<void> {
     clearTimeout(this.#timer);

@@ -175,6 +175,13 @@ export class Journal {
     for (const row of rows) if (row.position > covered) yield row;
   }
 
+  /** Whether another process has written rows since; false while a row of this one is on its way. */
+  async isOvertaken(): Promise<boolean> {
+    const position = this.#position;
+    const isOpen = () => this.#state === "open" && this.#position === position;
+    return isOpen() && (await this.#stored?.ring.hasRowAfter(position)) === true && isOpen();
+  }
+
   /** Ends the opening. */
   begin(): void {
     this.#enter("open");

@@ -122,6 +122,13 @@ export class Ring {
     }
   }
 
+  /** Whether another process wrote the row after `position`. */
+  async hasRowAfter(position: number): Promise<boolean> {
+    const slot = slotOf(position + 1);
+    const found = await this.#records.store.getAgain(this.#nameOf(slot));
+    return (found?.sequence ?? 0) > (this.#versions.get(slot) ?? 0);
+  }
+
   /** The row as the store gets it. */
   async seal({ position, epoch, manifest, body }: RingRow): Promise<NamedSnapshot> {
     const slot = slotOf(position);

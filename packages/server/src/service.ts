@@ -335,6 +335,13 @@ export class Service {
   async #beat(): Promise<void> {
     await this.#charge();
     if (this.trouble === undefined) await this.#writeMark();
+    await this.#checkOwner();
+  }
+
+  /** Without events and far from the end of a period nothing is written: another process that took over would not be noticed. */
+  async #checkOwner(): Promise<void> {
+    if (this.#stopped !== undefined || this.#ended !== undefined) return;
+    if (await this.hub.isOvertaken().catch(() => false)) await this.flush().catch(() => undefined);
   }
 
   async #charge(): Promise<void> {

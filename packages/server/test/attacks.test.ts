@@ -7,7 +7,7 @@ import { cpSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { reporter } from "brume";
+import { reporter, type Store } from "brume";
 import { sqliteStore } from "brume/node";
 import Database from "libsql";
 import { describe, expect, test, vi } from "vitest";
@@ -339,3 +339,44 @@ test("a service in an app of one's own says that it is dead once its state was t
   await first.flush().catch(() => undefined);
   expect((await fetch(`${url}/healthz`)).status).toBe(503);
 });
+
+test("a process that nobody sends anything, with a number a day, ends soon after another one took its state over", async () => {
+  const folder = temporaryFolder();
+  const store = memoryOf(new Map());
+  const daily = { type: "count", epsilon: 1, perPerson: 1, every: "1d" } as const;
+  const open = () => Service.open(testConfig(folder, { metrics: { daily } }), { key: KEY, store });
+  const first = await open();
+  const ended = new Promise<Error>((resolve) => first.onEnd(resolve));
+  await new Promise((resolve) => setTimeout(resolve, 1500)); // a beat
+  expect(first.failure).toBeUndefined();
+  const second = await open();
+  atEnd(() => second.stop());
+  expect((await ended).message).toContain("another service writes to the same state, so this one stops");
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(second.trouble).toBeUndefined();
+  await first.stop();
+});
+
+/** A durable store in memory. */
+function memoryOf(snapshots: Map<string, { readonly sequence: number; readonly bytes: Uint8Array }>): Store {
+  const put: Store["put"] = (name, sequence, bytes) => {
+    if (sequence !== (snapshots.get(name)?.sequence ?? 0) + 1)
+      return Promise.reject(Object.assign(new Error("taken"), { code: "conflict" }));
+    snapshots.set(name, { sequence, bytes: bytes.slice() });
+    return Promise.resolve();
+  };
+  return {
+    durable: true,
+    get: (name) => Promise.resolve(snapshots.get(name)),
+    put,
+    putMany: (all) =>
+      Promise.all(
+        all.map(({ name, sequence, bytes }) =>
+          put(name, sequence, bytes).then(
+            () => true,
+            () => false,
+          ),
+        ),
+      ),
+  };
+}

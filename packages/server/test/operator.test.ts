@@ -4,16 +4,17 @@
  */
 import { spawn, execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { sqliteStore } from "brume/node";
+import { build } from "esbuild";
 import { createJiti } from "jiti";
 import Database from "libsql";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { runCommand } from "../src/cli.js";
 import { checkConfig, loadConfig } from "../src/config/load.js";
-import { readKey } from "../src/config/secrets.js";
+import { readKey, readSecret, readToken } from "../src/config/secrets.js";
 import { makeServer, makeLogger } from "../src/http/server.js";
 import { Service } from "../src/service.js";
 import { atEnd, KEY, listen, startService, temporaryFolder, testConfig } from "./support.js";
@@ -87,6 +88,8 @@ test("a secret that stands in the config by mistake is not repeated in the error
     ["comma.json", `{"epsilon": 1, "key": "${secret}",}`],
     ["cut.ts", `export default { key: "${secret}" "x" };`],
     ["open.ts", `export default { key: "${secret} };`],
+    ["unquoted.ts", `export default { epsilon: 1, key: ${secret} };`],
+    ["called.ts", `export default { key: process.env.${secret}() };`],
   ];
   const wrong = [
     { ...right, key: secret },
@@ -110,6 +113,17 @@ test("a secret that stands in the config by mistake is not repeated in the error
   }
 });
 
+test("a secret that stands where the name of its file belongs is not repeated in the error", () => {
+  const secrets = ["c2VjcmV0LXNlY3JldC9zZWNyZXQtc2VjcmV0LXNlYw", "postgres://user:secret-word@db.example/x"];
+  for (const file of secrets)
+    for (const read of [
+      () => readKey({ file }),
+      () => readToken("tokens.write", { file }),
+      () => readSecret("store.postgres", { file }),
+    ])
+      expect(read).toThrow(/^(?!.*(?:c2Vj|secret-word)).*: cannot read the file that it names/);
+});
+
 describe("the command", () => {
   /** What it prints, or the error that it ends with. */
   async function command(options: { config: string; check?: boolean; init?: boolean }): Promise<string> {
@@ -122,11 +136,15 @@ describe("the command", () => {
     }
     return lines.join("\n");
   }
-  /** The command as a process of its own: one that fails ends by itself. */
-  function served(config: string) {
-    const child = spawn(process.execPath, ["--import", "tsx", "packages/server/test/served.ts", config], {
-      stdio: ["ignore", "pipe", "pipe"],
+  /** The command as a process of its own: one that fails ends by itself. Without a loader: it has a thread and a child of its own. */
+  async function served(config: string) {
+    const outfile = resolve("packages/server/node_modules/.cache", `served-${process.pid}.mjs`);
+    await build({
+      ...{ entryPoints: ["packages/server/test/served.ts"], outfile, bundle: true, packages: "external" },
+      ...{ platform: "node", format: "esm" },
     });
+    atEnd(() => rmSync(outfile, { force: true }));
+    const child = spawn(process.execPath, [outfile, config], { stdio: ["ignore", "pipe", "pipe"] });
     atEnd(() => child.kill("SIGKILL"));
     child.stdout.resume();
     let text = "";
@@ -208,7 +226,7 @@ describe("the command", () => {
     writeFileSync(key, Buffer.alloc(32, 7).toString("base64"), { mode: 0o600 });
     const config = { ...testConfig(join(folder, "state")), key: { file: key }, listen: { port } };
     writeFileSync(join(folder, "brume.json"), JSON.stringify(config));
-    const { said, ended } = served(join(folder, "brume.json"));
+    const { said, ended } = await served(join(folder, "brume.json"));
     expect((await ended)[0]).toBe(1);
     expect(said()).toBe(
       `listen.port: another program listens on 127.0.0.1:${port}; stop it, or set listen.port to another one, or start with --port\n`,
@@ -224,7 +242,7 @@ describe("the command", () => {
     mkdirSync(state);
     const config = { ...testConfig(state), key: { file: key }, listen: { port: 0 }, log: "info" as const };
     writeFileSync(join(folder, "brume.json"), JSON.stringify(config));
-    const { child, said, ended } = served(join(folder, "brume.json"));
+    const { child, said, ended } = await served(join(folder, "brume.json"));
     const url = await new Promise<string>((resolve, reject) => {
       let logged = "";
       child.stdout.on("data", (data: Buffer) => {

@@ -1,4 +1,4 @@
-/** `brume serve` as a process of its own: the command line around it, without the build. Run as `node --import tsx served.ts CONFIG`. */
+/** `brume serve` as a process of its own: the command line around it, bundled by the tests that run it. */
 import { runCommand, shown } from "../src/cli.js";
 
 try {

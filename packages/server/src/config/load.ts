@@ -49,12 +49,14 @@ function placeOf(text: string, cause: unknown): string {
   return ` in line ${before.length}, column ${before.at(-1)!.length + 1}`;
 }
 
-/** What a program says about itself; of one that cannot be read only where, since the message quotes it. */
+/** An error that a program throws of its own has its message. One of the engine has only its place: the message quotes the program. */
 function loadProblem(cause: unknown): string {
-  const { name, message } = cause as Error;
-  if (name !== "SyntaxError" && !/ParseError|SyntaxError/.test(message)) return message;
-  const [, line, column] = /[:(](\d+):(\d+)/.exec(message) ?? [];
-  return line === undefined ? "a mistake in its syntax" : `a mistake in line ${line}, column ${column}`;
+  const { name, message, stack = "" } = Object(cause) as Error;
+  const isSyntax = name === "SyntaxError" || /ParseError|SyntaxError/.test(message);
+  if (!isSyntax && !/^(?:Reference|Type|Range|URI)Error$/.test(name)) return message;
+  const [, line, column] = /[:(](\d+):(\d+)/.exec(isSyntax ? message : stack.replace(message, "")) ?? [];
+  const what = isSyntax ? "a mistake" : `a mistake (${name})`;
+  return line === undefined ? what : `${what} in line ${line}, column ${column}`;
 }
 
 /** The same object, once it is known to be a config. */

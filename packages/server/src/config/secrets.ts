@@ -5,7 +5,7 @@ import type { Secret } from "./types.js";
 
 export function readSecret(path: string, secret: Secret): string {
   const text = "env" in secret ? process.env[secret.env] : readFile(path, secret.file);
-  const place = "env" in secret ? `in the environment variable ${secret.env}` : `in the file ${secret.file}`;
+  const place = "env" in secret ? `in the environment variable ${secret.env}` : "in its file";
   if (text === undefined || text.trim() === "")
     throw new Refusal(`${path}: expected a secret ${place}, got none; set it`);
   return text.trim();
@@ -17,9 +17,11 @@ function readFile(path: string, file: string): string {
     return readFileSync(file, "utf8");
   } catch (cause) {
     if (cause instanceof Refusal) throw cause;
-    throw new Refusal(`${path}: cannot read the file ${file}; create it, or let this user read it`, {
-      cause,
-    });
+    // Without the name: it may be the secret itself, written there by mistake.
+    throw new Refusal(
+      `${path}: cannot read the file that it names, from the folder ${process.cwd()}; create it, or let this user read it`,
+      { cause },
+    );
   }
 }
 
