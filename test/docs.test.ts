@@ -39,3 +39,24 @@ test("a file and a page that do not exist are noticed", () => {
     "nowhere.md",
   ]);
 });
+
+test("a page of the README that somebody saves as it is shows its characters in every browser", () => {
+  const pages = [...readFileSync("README.md", "utf8").matchAll(/^```html\n([\s\S]*?)^```/gm)].map(
+    ([, page]) => page!,
+  );
+  const whole = pages.filter((page) => page.startsWith("<!doctype html>"));
+  expect(whole.length).toBeGreaterThan(0);
+  for (const page of whole) expect(page.split("\n")[1]).toBe('<meta charset="utf-8" />');
+});
+
+test("a reader who takes range(from, to) for received values is told: the README and the texts of both calls speak of positions", () => {
+  const readme = readFileSync("README.md", "utf8");
+  const [first] = /^```js\n[\s\S]*?^```/m.exec(readme)!;
+  expect(first).toContain("position 0 is the first value after the hold-out");
+  expect(first).toContain("received.from");
+  for (const file of ["src/stream/system.ts", "src/durable/openStream.ts", "src/durable/hub.ts"]) {
+    const text = readFileSync(file, "utf8");
+    const [comment] = /\/\*\*(?:(?!\*\/)[\s\S])*\*\/\s+range\(/.exec(text) ?? [""];
+    expect([file, comment]).toEqual([file, expect.stringContaining("position")]);
+  }
+});
