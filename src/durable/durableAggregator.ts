@@ -4,13 +4,15 @@
  */
 import type { BetweenOptions, Period, Series } from "../events/answers.js";
 import type { Duration, Time } from "../events/duration.js";
-import type { Aggregator, DistributionQuery, LocalTerms } from "../local/aggregator.js";
+import type { Aggregator } from "../local/aggregator.js";
 import { type AggregatorOptions, localSettings } from "../local/aggregatorOptions.js";
+import type { DistributionQuery } from "../local/dayAnswers.js";
 import type { RunOptions } from "../local/em.js";
 import type { RejectedCounts, ReportBatch } from "../local/intake.js";
 import type { LocalAnswer } from "../local/localAnswer.js";
 import type { DayQuantile, DayShare, LocalHistogram } from "../local/localDistribution.js";
 import type { LocalStatement } from "../local/localStatement.js";
+import type { LocalTerms } from "../local/thetas.js";
 import type { Parameters } from "../stream/snapshot.js";
 import { Durable } from "./durable.js";
 import type { SealedAggregator } from "./sealedAggregator.js";

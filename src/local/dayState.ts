@@ -11,24 +11,14 @@ import { checkMax, checkThreshold } from "./channel.js";
 import { type DayTally, MOST_REPORTS } from "./dayTally.js";
 import { noRejections, type RejectedCounts } from "./intake.js";
 import { BINS, checkLocalEpsilon, dayWindow } from "./mechanisms.js";
+import type { Choices } from "./thetas.js";
 
-/** θ from a day on. */
-export interface Choice {
-  /** Start of the day, in milliseconds since 1970. */
-  readonly from: number;
-  readonly theta: number;
-}
-
-export interface DayState {
+export interface DayState extends Choices {
   readonly epsilon: number;
   readonly max: number;
   readonly start: number;
   readonly zone: string;
   readonly rejected: Readonly<RejectedCounts>;
-  /** The newest day whose θ was decided. */
-  readonly decided: Day | undefined;
-  /** Oldest first. */
-  readonly choices: readonly Choice[];
   readonly tallies: readonly DayTally[];
 }
 
