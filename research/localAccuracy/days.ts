@@ -6,6 +6,8 @@
  *     npm run accuracy:local -- --days paper      a second day of 65 536 beside the paper's variant with as many reports
  *     npm run accuracy:local -- --days steady     ten days of values that stay the same
  *     npm run accuracy:local -- --days drift      values that become three times as large on the sixth day
+ *     npm run accuracy:local -- --days factor     how much room the first θ should have (factor.ts)
+ *     npm run accuracy:local -- --days coverage   how often intervals hold, draw by draw (coverage.ts)
  *
  * on eight distributions that had no say in the constants (freshValues.ts). Seeds are fixed.
  */
@@ -18,6 +20,8 @@ import { reporter } from "../../src/local/anyCoreReporter.js";
 import { dayWindow, hybrid } from "../../src/local/mechanisms.js";
 import { estimateOf, varianceOf } from "../../src/local/moments.js";
 import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
+import { coverage } from "./coverage.js";
+import { factors } from "./factor.js";
 import { FRESH } from "./freshValues.js";
 
 const DAY = 86_400_000;
@@ -77,12 +81,13 @@ const highOf = (stream: (u: number) => number): number => uniforms(20_000, "max"
 async function paper(runs: number): Promise<void> {
   const n = 65_536;
   console.log(
-    "| values | ε | mean: days | paper | p95: days | paper |\n| --- | --- | --- | --- | --- | --- |",
+    "| values | ε | mean: days | paper | window at the paper's θ | p95: days | paper |\n| --- | --- | --- | --- | --- | --- | --- |",
   );
-  for (const [name, stream] of Object.entries(FRESH))
-    for (const epsilon of [0.5, 1, 2]) {
+  for (const epsilon of [0.5, 1, 2]) {
+    const logarithms: number[][] = [];
+    for (const [name, stream] of Object.entries(FRESH)) {
       const max = 10 * highOf(stream);
-      const errors: Record<string, number[]> = { days: [], paper: [], days95: [], paper95: [] };
+      const errors: Record<string, number[]> = { days: [], paper: [], window: [], days95: [], paper95: [] };
       for (let run = 0; run < runs; run++) {
         const values = uniforms(2 * n, `${name} ${run}`).map((u) => Math.min(max, stream(u)));
         const [first, second] = [values.subarray(0, n), values.subarray(n)];
@@ -109,14 +114,21 @@ async function paper(runs: number): Promise<void> {
           reporter({ ...both, phase: "release", threshold: theta, ...seed("release") }).reportMany(second),
         );
         errors["paper"]!.push(two.total().mean / truth - 1);
+        const alike = new Aggregator({ epsilon, max, threshold: theta, follow: false, clock: () => now });
+        alike.add(reporter({ epsilon, max, threshold: theta, ...seed("window") }).reportMany(second));
+        errors["window"]!.push((alike.between(today.from, today.to).mean ?? 0) / truth - 1);
         errors["paper95"]!.push(Math.abs((await two.quantile(0.95)).value / sorted(first) - 1));
       }
       const cells = [
-        ...[rootMeanSquare(errors["days"]!), rootMeanSquare(errors["paper"]!)],
+        ...["days", "paper", "window"].map((what) => rootMeanSquare(errors[what]!)),
         ...[meanOf(errors["days95"]!), meanOf(errors["paper95"]!)],
       ];
+      logarithms.push(cells.map(Math.log));
       console.log(`| ${name} | ${epsilon} | ${cells.map((x) => `${percent(x)} %`).join(" | ")} |`);
     }
+    const together = logarithms[0]!.map((_, i) => Math.exp(meanOf(logarithms.map((line) => line[i]!))));
+    console.log(`| geometric mean | ${epsilon} | ${together.map((x) => `${percent(x)} %`).join(" | ")} |`);
+  }
 }
 
 async function tenDays(runs: number, factor: number): Promise<void> {
@@ -162,5 +174,9 @@ export async function measureDays(what: string, runs: number): Promise<void> {
   if (what === "variance") return variance();
   if (what === "paper") return paper(runs);
   if (what === "steady" || what === "drift") return tenDays(runs, what === "drift" ? 3 : 1);
-  throw new RangeError(`--days: expected table, variance, paper, steady or drift, got ${what}`);
+  if (what === "factor") return factors(10);
+  if (what === "coverage") return coverage(runs);
+  throw new RangeError(
+    `--days: expected table, variance, paper, steady, drift, factor or coverage, got ${what}`,
+  );
 }

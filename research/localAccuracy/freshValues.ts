@@ -11,3 +11,14 @@ export const FRESH: Readonly<Record<string, (u: number) => number>> = {
   cubes: (u) => 200 * u ** 3,
   Rayleigh: (u) => 25 * Math.sqrt(-2 * Math.log(u)),
 };
+
+/** Populations that are hard for intervals, as shares of θ: the value of device i of n. */
+export const HARD: Readonly<Record<string, (i: number, n: number) => number>> = {
+  "all 0": () => 0,
+  "all ½": () => 0.5,
+  "all 1": () => 1,
+  "half and half": (i) => i % 2,
+  "a single 1": (i) => Number(i === 0),
+  "all 0.1": () => 0.1,
+  skewed: (i, n) => Math.min(1, -0.1 * Math.log((i + 0.5) / n)),
+};

@@ -1,12 +1,13 @@
 /**
  * θ of the next day, from the reports of the days before it, which are public:
  *
- *     first    when s ≤ 0.07: 1.5 times the θ of least regret (tails.ts) for 30 days of such reports
+ *     first    when s ≤ 0.07: f times the θ of least regret (tails.ts) for 30 days of such reports, f = 1 + ½·min(1, (s/0.02)²)
  *     raise    2θ if more than 5 % of the values lie above ¾θ for certain, by the last day or by all days with this θ
  *     lower    θ/2 if at most 0.5 % lie above θ/2 for certain, by all days with this θ
  *
  * otherwise θ stays, so that days add up. "For certain": with 95 %. θ anew every midnight is a ratchet, which loses a third of the
- * mean in ten days; θ of least regret hides 4 to 15 % of it, hence 1.5. docs/accuracy.md has the figures.
+ * mean in ten days. From few reports θ of least regret hides 4 to 15 % of it, hence f = 1.5; s² falls as reports come, and from
+ * many reports more than 1 costs noise and hides no less. docs/accuracy.md has the figures.
  */
 import { normalQuantile } from "../core/normal.js";
 import type { SquareWave } from "../core/core.js";
@@ -22,7 +23,8 @@ import type { Tail } from "./threshold.js";
 import { wilsonLower } from "./wilson.js";
 
 const FIRST_RESOLUTION = 0.07;
-const FIRST_FACTOR = 1.5;
+const MOST_ROOM = 0.5;
+const FEW_RESOLUTION = 0.02;
 const DAYS_SERVED = 30;
 const HIGH = 0.05;
 const RARE = 0.005;
@@ -60,6 +62,10 @@ export const estimateCounts = (
     run,
   );
 
+/** f, the room above the θ of least regret. @param resolution s, the least share that the reports can tell from 0 */
+export const firstFactor = (resolution: number): number =>
+  1 + MOST_ROOM * Math.min(1, (resolution / FEW_RESOLUTION) ** 2);
+
 /** θ for the next day; undefined: it stays, and is not chosen yet if it never was. */
 export async function nextThreshold(
   core: SquareWave,
@@ -69,10 +75,11 @@ export async function nextThreshold(
   run: RunOptions = {},
 ): Promise<number | undefined> {
   if (!chosen) {
-    if (!(resolutionOf(mechanism.epsilon, all.reports) <= FIRST_RESOLUTION)) return undefined;
+    const resolution = resolutionOf(mechanism.epsilon, all.reports);
+    if (!(resolution <= FIRST_RESOLUTION)) return undefined;
     const served = (DAYS_SERVED * all.reports) / days;
     const { choice } = await estimateCounts(core, all, mechanism, { served }, run);
-    return nearestThreshold(Math.min(max, FIRST_FACTOR * choice.share * theta), max);
+    return nearestThreshold(Math.min(max, firstFactor(resolution) * choice.share * theta), max);
   }
   if (theta < max && [newest, all].some((counts) => shareOnTop(counts, mechanism) > HIGH))
     return nearestThreshold(Math.min(max, 2 * theta), max);

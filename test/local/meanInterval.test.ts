@@ -1,5 +1,6 @@
 /** The interval of a mean of window reports covers from one report on, for any values; without its terms it does not. */
 import { describe, expect, test } from "vitest";
+import { HARD } from "../../research/localAccuracy/freshValues.js";
 import { normalQuantile } from "../../src/core/normal.js";
 import { sumInterval } from "../../src/local/meanInterval.js";
 import { estimateOf, varianceOf } from "../../src/local/moments.js";
@@ -7,17 +8,6 @@ import { Draws, mostMisses } from "../support/dayReports.js";
 
 const THETA = 10;
 const Z = normalQuantile(0.95);
-
-/** Hard populations, as shares of θ. */
-const POPULATIONS: Readonly<Record<string, (i: number, n: number) => number>> = {
-  "all 0": () => 0,
-  "all ½": () => 0.5,
-  "all 1": () => 1,
-  "half and half": (i) => i % 2,
-  "a single 1": (i) => Number(i === 0),
-  "all 0.1": () => 0.1,
-  skewed: (i, n) => Math.min(1, -0.1 * Math.log((i + 0.5) / n)),
-};
 
 interface Interval {
   readonly low: number;
@@ -57,14 +47,14 @@ describe.each([0.3, 1, 4, 16])("ε = %d", (epsilon) => {
     [100, 1000],
     [2000, 300],
   ])("%d reports", (n, draws) => {
-    for (const [name, population] of Object.entries(POPULATIONS))
+    for (const [name, population] of Object.entries(HARD))
       expect([name, misses(epsilon, n, draws, population).whole <= mostMisses(draws)]).toEqual([name, true]);
   });
 });
 
 test("without the term for skewness, or with the variance of the middle for all, it does not cover", () => {
   const worst = (n: number, read: (found: ReturnType<typeof misses>) => number) =>
-    Math.max(...Object.values(POPULATIONS).map((population) => read(misses(4, n, 2000, population))));
+    Math.max(...Object.values(HARD).map((population) => read(misses(4, n, 2000, population))));
   expect(worst(3, ({ noSkew }) => noSkew)).toBeGreaterThan(mostMisses(2000));
   expect(worst(200, ({ middle }) => middle)).toBeGreaterThan(mostMisses(2000));
 });
