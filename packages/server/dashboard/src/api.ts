@@ -117,20 +117,33 @@ export const askSeries = async (
 ): Promise<Series> =>
   (await get(textOf(question, { from: String(from), to: String(to), every }))).json() as Promise<Series>;
 
-/** Of a local metric: over all days that are kept. */
-export interface LocalAnswer extends Estimate {
+/** Of a local metric: about whole days, and today so far. */
+export interface LocalAnswer extends Omit<Answer, "clipped"> {
   readonly reports: number;
   /** Values that the bound of their day clamped; null where all values count as they are. */
   readonly clipped: { readonly threshold: number; readonly share: number; readonly high: number } | null;
-  readonly quantiles: readonly (Estimate & { readonly p: number })[];
 }
 
-export const askLocal = async (metric: string, quantiles: readonly number[]): Promise<LocalAnswer> => {
-  const question = new URLSearchParams({
-    metric,
-    ...(quantiles.length === 0 ? {} : { quantiles: quantiles.join(",") }),
-  });
-  return (await get(`v1/query?${question}`)).json() as Promise<LocalAnswer>;
+/** One answer per day that meets [from, to). */
+export const askDays = async (
+  metric: string,
+  from: number,
+  to: number,
+): Promise<{ readonly answers: readonly LocalAnswer[] }> =>
+  (
+    await get(textOf({ metric, key: undefined }, { from: String(from), to: String(to), every: "1d" }))
+  ).json() as ReturnType<typeof askDays>;
+
+/** One answer over the days from a time on. @param to default: now */
+export const askSince = async (
+  metric: string,
+  from: number,
+  quantiles: readonly number[],
+  to?: number,
+): Promise<LocalAnswer> => {
+  const question = { metric, key: undefined, ...(quantiles.length === 0 ? {} : { quantiles }) };
+  const time = { from: String(from), ...(to === undefined ? {} : { to: String(to) }) };
+  return (await get(textOf(question, time))).json() as Promise<LocalAnswer>;
 };
 
 /** Calls back whenever something is published, until the signal says stop. Comes back by itself after a break. */

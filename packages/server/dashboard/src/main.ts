@@ -1,10 +1,11 @@
 /** The dashboard: live numbers with margins of error. It shows what the service published, and asks for nothing else. */
-import { type StreamChart, streamChart } from "../../../../site/src/charts/streamChart.js";
 import { byId, h } from "../../../../site/src/look/dom.js";
 import { amount } from "../../../../site/src/look/format.js";
 import { bindTheme } from "../../../../site/src/look/theme.js";
 import * as api from "./api.js";
 import { budgetParts, keyRows, percentileRows } from "./cards.js";
+import { type Daily, showLocal } from "./local.js";
+import { plot, type Span } from "./plot.js";
 import {
   between,
   DAY,
@@ -14,11 +15,8 @@ import {
   missingWords,
   nextWords,
   percentile,
-  periodName,
   QUANTILES,
   RANGES,
-  STEPS,
-  unitOf,
   withUnit,
   ZoneTimes,
 } from "./words.js";
@@ -27,10 +25,13 @@ const MOST_KEYS = 24;
 /** Milliseconds between two rounds of questions. */
 const PACE = 1000;
 
-const chosen: { range: number; quantile: number } = { range: DAY, quantile: 0.95 };
+const chosen: { range: number; quantile: number; daily: Daily } = {
+  range: DAY,
+  quantile: 0.95,
+  daily: "mean",
+};
 let metrics: readonly api.MetricInfo[] = [];
 let times = new ZoneTimes("UTC");
-let chart: StreamChart | undefined;
 let asking = false;
 let again = false;
 
@@ -66,7 +67,7 @@ async function refresh(): Promise<void> {
 }
 
 async function show(current: api.MetricInfo): Promise<void> {
-  if (current.type === "local") return showLocal(current);
+  if (current.type === "local") return showLocal(current, chosen.range, chosen.daily, times);
   const { now } = await api.metrics();
   const key = current.keys.length === 0 ? undefined : byId<HTMLSelectElement>("key").value;
   const histogram = current.type === "histogram";
@@ -99,33 +100,6 @@ async function seriesOf(
   if (chosen.range >= FEWEST * lengthOf(auto.period)) return auto;
   const finer = levels.filter((level) => chosen.range >= FEWEST * lengthOf(level)).at(-1);
   return finer === undefined ? auto : api.askSeries(question, from, now, finer);
-}
-
-/** Reports of devices: one mean and percentiles over all days. Where the interval is wide, it is what is known. */
-async function showLocal(current: api.MetricInfo): Promise<void> {
-  const answer = await api.askLocal(current.name, QUANTILES);
-  const { value, low, high, reports, clipped } = answer;
-  byId("about").textContent = `${current.name}, mean of all reports, noise added on the devices`;
-  const isWide = value === null || (high! - low!) / 2 > Math.abs(value);
-  const interval = between(answer, current);
-  byId("headline").textContent =
-    reports === 0
-      ? "No report yet"
-      : isWide
-        ? `${interval.charAt(0).toUpperCase()}${interval.slice(1)}`
-        : withUnit(value, current);
-  byId("margin").textContent =
-    reports === 0
-      ? "The first report will count."
-      : `${isWide ? "With 95 % probability, from" : `With 95 % probability ${interval}. From`} ${amount(reports)} reports. ${clippedWords(clipped, current)}`;
-  byId("percentiles").replaceChildren(...percentileRows(answer, current));
-}
-
-function clippedWords(clipped: api.LocalAnswer["clipped"], current: api.MetricInfo): string {
-  if (clipped === null)
-    return "Every value up to the metric's max counts; after the first day the bound follows your data.";
-  const bound = withUnit(clipped.threshold, current);
-  return `Values above ${bound} count as ${bound}: at most ${amount(100 * clipped.high)} % of them. The interval does not cover what lies above the bound.`;
 }
 
 function headline(answer: api.Answer, current: api.MetricInfo, now: number): void {
@@ -163,49 +137,16 @@ const eventWords = ({ total }: api.Answer, { value }: api.Estimate): string =>
     ? ""
     : ` From about ${amount(Math.max(0, total.value))} events.`;
 
-/** A level line for each period, over its own time; dashes for the running one, and a gap where there is no number. */
 function draw(series: api.Series, now: number, current: api.MetricInfo): void {
-  const periods = series.answers.map((answer) => ({ answer, estimate: shown(answer, current) }));
-  const isRunning = ({ complete }: api.Answer): boolean => !complete;
-  /** Both ends of every period, milliseconds late so that positions ascend; the running one is set apart by a gap. */
-  const line = (of: (period: (typeof periods)[number]) => number | null): Float64Array =>
-    Float64Array.from(
-      periods.flatMap((period) => {
-        const found = period.estimate.value === null ? null : of(period);
-        const height = found === null ? NaN : Math.max(0, found);
-        return [isRunning(period.answer) ? NaN : height, height, height];
-      }),
-    );
-  const lines = {
-    x: Float64Array.from(
-      periods.flatMap(({ answer: { from, to } }) => [from + 1, from + 2, Math.max(from + 3, to)]),
-    ),
-    private: line(({ answer, estimate }) => (isRunning(answer) ? null : estimate.value)),
-    prediction: line(({ answer, estimate }) => (isRunning(answer) ? estimate.value : null)),
-    low: line(({ estimate }) => estimate.low ?? 0),
-    high: line(({ estimate }) => estimate.high),
-  };
-  const known = (of: Float64Array): boolean => of.some((height) => !Number.isNaN(height));
-  const running = known(lines.prediction);
-  const unit = unitOf(current);
-  const name = periodName(series.period);
-  const placeOf = (time: number): string => {
-    const found = series.answers.find(({ from, to }) => from < time && time <= to);
-    return found === undefined ? times.place(time) : times.span(found.from, found.to);
-  };
-  const words = {
-    tick: times.tick,
-    place: placeOf,
-    value: (value: number) => withUnit(value, current),
-    unit: `${unit}${["count", "sum"].includes(current.type) ? ` per ${name}` : ""} · times in ${times.zone}`,
-    dashed: `${name} so far`,
-    steps: STEPS,
-  };
-  const options = { words, from: now - chosen.range, to: now };
-  if (chart === undefined) chart = streamChart(byId("chart"), options);
-  else chart.change(options);
-  chart.show(lines);
-  const gaps = periods.some(({ estimate }) => estimate.value === null);
+  const spans = series.answers.map((answer): Span => {
+    const { value, low, high } = shown(answer, current);
+    const none = { value: null, low: null, high: null };
+    const { from, to, complete } = answer;
+    return { from, to, running: !complete, ...(value === null ? none : { value, low, high }) };
+  });
+  plot(spans, series.period, [now - chosen.range, now], current, times);
+  const running = spans.some((span) => span.running && span.value !== null);
+  const gaps = spans.some(({ value }) => value === null);
   byId("legend").textContent = legendOf(series, { running, gaps });
 }
 
@@ -254,7 +195,7 @@ function pickMetric(): void {
   byId("keys-card").hidden = current.keys.length === 0;
   byId("quantiles").hidden = current.type !== "histogram";
   byId("percentiles-card").hidden = current.type !== "histogram" && current.type !== "local";
-  for (const id of ["ranges", "chart", "legend"]) byId(id).hidden = current.type === "local";
+  byId("daily").hidden = current.type !== "local";
   void refresh();
 }
 
@@ -284,7 +225,7 @@ function showEmpty(about: api.About): void {
 async function isEmpty({ metrics }: api.About): Promise<boolean> {
   for (const { name, keys, every } of metrics) {
     if (every === null) {
-      const { reports } = await api.askLocal(name, []);
+      const { reports } = await api.askSince(name, 0, []);
       if (reports > 0) return false;
       continue;
     }
@@ -336,6 +277,12 @@ segmented(
   QUANTILES.map((p) => [percentile(p), p] as const),
   chosen.quantile,
   (p) => (chosen.quantile = p),
+);
+segmented(
+  "daily",
+  [["mean", "mean"], ...QUANTILES.map((p) => [percentile(p), p] as const)] as const,
+  chosen.daily,
+  (daily) => (chosen.daily = daily),
 );
 byId("metric").addEventListener("change", pickMetric);
 byId("key").addEventListener("change", () => void refresh());

@@ -23,9 +23,9 @@ export function lengthOf(duration: string): number {
   return Number(digits) * UNITS[unit!]!;
 }
 
-/** Whether numbers of a metric fill a range. */
+/** Whether numbers of a metric fill a range. Devices have a number a day, and one day is no chart. */
 export const fits = (range: number, { every }: MetricInfo): boolean =>
-  every !== null && range % lengthOf(every) === 0;
+  every === null ? range >= 7 * DAY : range % lengthOf(every) === 0;
 
 export const percentile = (p: number): string => `p${Number((100 * p).toFixed(3))}`;
 

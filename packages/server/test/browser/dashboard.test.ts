@@ -143,7 +143,11 @@ test("what it says is what the service answers; each control acts; nothing is wi
       await page.screenshot({ path: name("latency"), fullPage: true });
       await pick(page, "#metric", "pageload");
       await text(page, "#margin", /From 400 reports\. Every value up to the metric's max counts/);
-      expect(await page.locator("#chart").isVisible()).toBe(false);
+      await text(
+        page,
+        "#legend",
+        /^One number per day: .* The last band is today so far\. Days without a number are gaps\.$/,
+      );
       await page.screenshot({ path: name("pageload"), fullPage: true });
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
       expect(await faults(page)).toEqual([]);
@@ -216,6 +220,98 @@ test("the truth is in the intervals that the page shows: of every minute, of the
   // Nine intervals: six or more of them miss with odds of 10⁻⁶.
   expect([found.length, found.filter((right) => right).length > 3]).toEqual([9, true]);
   await page.context().close();
+});
+
+const DAY = 24 * 60 * MINUTE;
+
+/** θ of the day, when it is stored. */
+async function thresholdOf({ app, clock, service }: Running): Promise<number> {
+  for (;;) {
+    const { threshold, until } = (await app.inject("/v1/local/pageload")).json<{
+      threshold: number;
+      until: number;
+    }>();
+    if (until > clock.wall()) return threshold;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await service.flush();
+  }
+}
+
+test("days of devices: a line and a band that hold the truth, a band alone where it is wide, and gaps", async () => {
+  const local = await startService(testConfig(temporaryFolder(), { metrics, epsilon: 16 }));
+  const LEAST = [800, 0, 200, 1100];
+  const values = (day: number, count: number): number[] =>
+    Array.from({ length: count }, (_, i) => LEAST[day]! + ((i * 37) % 900));
+  /** Many, none, a few, many so far today. */
+  const counts = [2000, 0, 4, 800];
+  for (const [day, count] of counts.entries()) {
+    if (day > 0) await pass(local, DAY);
+    const threshold = await thresholdOf(local);
+    const device = reporter({ epsilon: 4, max: 10_000, threshold, unsafeSeed: `day ${day}` });
+    const payload = Buffer.from(device.reportMany(values(day, count)));
+    if (count > 0)
+      await local.app.inject({ method: "POST", url: `/v1/reports?metric=pageload&batch=${day}`, payload });
+  }
+  const now = local.clock.wall();
+  const { answers } = (
+    await local.app.inject(`/v1/query?metric=pageload&from=${now - 7 * DAY}&to=${now}&every=1d`)
+  ).json<{ answers: { reports: number; value: number | null; low: number; high: number }[] }>();
+  expect(answers.map(({ reports }) => reports)).toEqual([0, 0, 0, 0, ...counts]);
+  const few = answers[6]!;
+  expect(few.value).not.toBeNull();
+  expect((few.high - few.low) / 2).toBeGreaterThan(Math.abs(few.value!)); // or the test shows nothing
+
+  const { page, errors } = await open(browser, await local.app.listen({ host: "127.0.0.1", port: 0 }), {
+    viewport: { width: 1280, height: 900 },
+  });
+  page.setDefaultTimeout(WAIT);
+  await text(page, "#headline", /./);
+  await pick(page, "#metric", "pageload");
+  await text(page, "#about", /^pageload, mean, last 8 days, noise added on the devices$/);
+  await text(
+    page,
+    "#legend",
+    /a band and no line\. The last band is today so far\. Days without a number are gaps\.$/,
+  );
+  /** What stands at the middle of a day; empty where nothing does. */
+  const tips = async (): Promise<string[]> => {
+    await page.waitForTimeout(500); // the plot is painted with the next frame
+    const box = (await page.locator("#chart .u-over").boundingBox())!;
+    const found: string[] = [];
+    for (let day = 0; day < 8; day++) {
+      await page.mouse.move(box.x + (box.width * (day + 0.3)) / 8, box.y + 50);
+      const tip = page.locator(".chart-tip");
+      found.push((await tip.isVisible()) ? (await tip.innerText()).replaceAll(/\s+/g, " ") : "");
+    }
+    return found;
+  };
+  const shape = (tip: string): string =>
+    tip === "" ? "gap" : [/private|so far/, /margin/].map((part) => (part.test(tip) ? "1" : "0")).join("");
+  const ends = (tip: string): [number, number] => {
+    const [, low, high] = /margin, from ([\d.,]+) ms to ([\d.,]+) ms/.exec(tip)!;
+    return [low!, high!].map((end) => Number(end.replaceAll(",", ""))) as [number, number];
+  };
+  const means = await tips();
+  expect(means.map(shape)).toEqual(["gap", "gap", "gap", "gap", "11", "gap", "01", "11"]);
+  expect(means[4]).toContain("1 Mar, 00:00 to 2 Mar, 00:00");
+  // Reports have fixed seeds: this holds or it does not. A mean that is 40 % off would be noticed.
+  for (const day of [0, 2, 3]) {
+    const all = values(day, counts[day]!);
+    const truth = all.reduce((sum, value) => sum + value, 0) / all.length;
+    expect([day, holds(ends(means[4 + day]!), truth)]).toEqual([day, true]);
+    if (day !== 2) expect([day, holds(ends(means[4 + day]!), 1.4 * truth)]).toEqual([day, false]);
+  }
+  await page.screenshot({ path: join(PICTURES, "pageload-days.png"), fullPage: true });
+
+  await page.locator("#daily label:nth-of-type(2) input").check({ force: true });
+  await text(page, "#about", /^pageload, p50, last 8 days/);
+  await text(page, "#legend", /^One number per day: each band holds the p50 of that day/);
+  const medians = await tips();
+  for (const day of [0, 3])
+    expect([day, holds(ends(medians[4 + day]!), LEAST[day]! + 450)]).toEqual([day, true]);
+  expect(errors).toEqual([]);
+  await page.context().close();
+  await local.stop();
 });
 
 test("a service that has published nothing says that it is empty, and when its first number comes", async () => {
