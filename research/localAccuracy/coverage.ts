@@ -1,6 +1,6 @@
 /**
  * How often do intervals of days hold, draw by draw on fixed data? The mean of the clamped values and the share that θ clamps,
- * for each of the eight distributions and seven hard populations. The share is asked for in every fifth draw: it takes most of the time.
+ * for each of the eight distributions and seven hard populations. The share is asked for in every tenth draw: it takes most of the time.
  *
  *     npm run accuracy:local -- --days coverage --runs 5000
  */
@@ -16,7 +16,7 @@ import { FRESH, HARD } from "./freshValues.js";
 const EPSILONS = [0.3, 1, 4, 16];
 const SIZES = [1, 3, 10, 100, 2000];
 const MAX = 1000;
-const SELDOM = 5;
+const SELDOM = 10;
 const DAY = { start: 0, end: 86_400_000 };
 const WINDOW = { from: 0, to: DAY.end, complete: true, next: null };
 

@@ -4,6 +4,7 @@
  *
  * An operation is one call on both cores whose results are compared in every bit: a batch is one, however long.
  */
+import { driveDays } from "./days.js";
 import { Dice } from "./dice.js";
 import { driveEvents } from "./events.js";
 import { driveKernel } from "./kernels.js";
@@ -12,10 +13,11 @@ import { driveStreams } from "./streams.js";
 import { Tally } from "./tally.js";
 
 /** Most calls go to streams, which are cheap to call and have most states. */
-const STREAMS = 4000;
+const STREAMS = 3952;
 const KERNEL = 48;
 const LOCAL = 48;
-export const EPISODE = STREAMS + KERNEL + LOCAL;
+const DAYS = 48;
+export const EPISODE = STREAMS + KERNEL + LOCAL + DAYS;
 /** Streams of events take a part of that in one episode of so many: enough calls at a time to see hold-outs and days end. */
 const EVENTS = 320;
 const EVENTS_ONE_IN = 4;
@@ -33,6 +35,7 @@ export async function runEpisodes(seed: number, first: number, count: number): P
       await driveEvents(dice, events, tally);
       driveKernel(dice, KERNEL, tally);
       await driveLocal(dice, LOCAL, tally);
+      await driveDays(dice, DAYS, tally);
     } catch (reason) {
       Error.stackTraceLimit = stackTraceLimit;
       const command = `npm run fuzz -- --seed ${seed} --episode ${episode} --operations ${EPISODE}`;

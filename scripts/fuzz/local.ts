@@ -1,4 +1,4 @@
-/** ToPL's two halves, devices and their server: random calls, each on both cores. */
+/** The paper's two phases of ToPL, devices and their server: random calls, each on both cores. */
 import {
   type PaperAggregator,
   aggregator,

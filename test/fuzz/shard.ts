@@ -23,6 +23,8 @@ const DRIVEN = [
   ...["recent", "mean", "median", "moving", "exponential", "own"].map((name) => `smoother ${name}`),
   ...[0, 1, 2, 3].map((levels) => `skipLevels ${levels}`),
   ...["report", "reportMany", "take reports", "distribution", "threshold", "local range"],
+  ...["window report", "terms", "days", "window tally", "merge days", "days statement"],
+  ...["days distribution", "add reports", "θ of a day chosen"],
   ...["event", "advance", "between", "histogram between", "last", "series", "bad event"],
   ...["event snapshot and restore", "missed periods", "event options refused", "limit of a person met"],
   ...["sum", "mean", "count", "histogram", "θ chosen", "a person's sum", "per hour"].map(
