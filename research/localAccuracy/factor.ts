@@ -8,6 +8,7 @@
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
+import type { Mechanism } from "../../src/core/tables/sectors.js";
 import { nearestThreshold } from "../../src/local/channel.js";
 import { addCells, emptyTally } from "../../src/local/dayTally.js";
 import { estimateCounts } from "../../src/local/dayThreshold.js";
@@ -32,9 +33,8 @@ const INVISIBLE = ["flags, seldom", "rare, large", "few outliers"];
 const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
 const geometric = (values: readonly number[]): number => Math.exp(mean(values.map(Math.log)));
 
-/** Relative error of a mean of `reports`, and its bias, if θ clamps. */
-function errorsOf(population: Float64Array, epsilon: number) {
-  const mechanism = dayWindow(epsilon);
+/** Relative error of a mean of `reports`, and the share of it that θ hides. */
+export function errorsOf(population: Float64Array, mechanism: Mechanism) {
   const [end, middle] = [varianceOf(mechanism, 0), varianceOf(mechanism, 0.5)];
   const n = population.length;
   const truth = population.reduce((a, b) => a + b, 0) / n;
@@ -71,7 +71,7 @@ export async function factors(times: number): Promise<void> {
       const max = times * sorted[39_800]!;
       const errors = errorsOf(
         sorted.map((value) => Math.min(value, max)),
-        epsilon,
+        mechanism,
       );
       const best = (reports: number): number =>
         Math.min(...Array.from({ length: 40 }, (_, k) => errors(max * Math.exp(-0.12 * k), reports).error));

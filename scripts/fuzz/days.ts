@@ -6,7 +6,7 @@ import type { Tally } from "./tally.js";
 
 const DAY = 86_400_000;
 /** EM takes milliseconds, a thousand times a usual call: θ follows the reports in one episode of so many. */
-const FOLLOWS_ONE_IN = 24;
+const FOLLOWS_ONE_IN = 16;
 
 type Two<T> = readonly [wasm: T, js: T];
 const twice = <T>(make: (core: "wasm" | "js") => T): Two<T> => [make("wasm"), make("js")];
@@ -62,7 +62,7 @@ async function callOnce(dice: Dice, setting: Setting, tally: Tally): Promise<voi
     if (one.chosen) tally.add("θ of a day chosen");
     if (dice.chance(0.8)) renew(setting, one.threshold);
   } else if (roll < 0.4) {
-    const [from, to] = [time.now - dice.below(9) * DAY, time.now + dice.pick([0, 0, DAY, -DAY])];
+    const [from, to] = [time.now - dice.below(4) * DAY, time.now + dice.pick([0, 0, DAY, -DAY])];
     each("days", (server) => [
       server.between(from, to, { confidence: 0.9 }),
       server.series("1d", from, Math.max(from, to)),

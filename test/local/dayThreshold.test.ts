@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import { FRESH } from "../../research/localAccuracy/freshValues.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { nearestThreshold } from "../../src/local/channel.js";
-import { estimateCounts, nextThreshold, shareOnTop } from "../../src/local/dayThreshold.js";
+import { estimateCounts, firstFactor, nextThreshold, shareOnTop } from "../../src/local/dayThreshold.js";
 import { pooled, type ReportCounts } from "../../src/local/dayTally.js";
+import { resolutionOf } from "../../src/local/tails.js";
 import { Draws } from "../support/dayReports.js";
 import { uniforms } from "../support/localValues.js";
 
@@ -109,7 +110,13 @@ test("θ comes down when values do", async () => {
   const shrinking = (u: number, day: number) => (day < 1 ? 1 : 0.1) * FRESH["Rayleigh"]!(u);
   const setting = { n: 20_000, epsilon: 2, max: 1000, seed: "shrinking" };
   const { thetas } = await follow(shrinking, setting, own);
-  expect(thetas.at(-1)).toBeLessThan(thetas[1]! / 2);
+  expect(thetas.at(-1)).toBeLessThanOrEqual(thetas[1]! / 2);
+});
+
+test("the first θ has half as much again from few reports, and no room from many", () => {
+  // ε = 1: 200, 2,000, 20,000, 65,536 and 10⁶ reports.
+  const factors = [200, 2000, 20_000, 65_536, 1e6].map((reports) => firstFactor(resolutionOf(1, reports)));
+  expect(factors.map((factor) => factor.toFixed(2))).toEqual(["1.50", "1.50", "1.06", "1.02", "1.00"]);
 });
 
 test("a lower bound on the share of values on top: it holds, and is close when there are many reports", () => {

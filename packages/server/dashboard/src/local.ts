@@ -103,5 +103,5 @@ function clippedWords(clipped: api.LocalAnswer["clipped"], current: api.MetricIn
   if (clipped === null)
     return "Every value up to the metric's max counts; after the first day the bound follows your data.";
   const bound = withUnit(clipped.threshold, current);
-  return `Values above ${bound} count as ${bound}: at most ${amount(100 * clipped.high)} % of them. The interval does not cover what lies above the bound.`;
+  return `Values above ${bound} count as ${bound}: at most ${Number((100 * clipped.high).toPrecision(2))} % of them. The interval does not cover what lies above the bound.`;
 }
