@@ -103,9 +103,7 @@ export class EventFile implements Snapshotted {
   take({ at, value, person, group }: EventRow): void {
     const key = this.isGrouped ? group! : ALL;
     if (this.isGrouped && this.metric.release(key) === undefined && !this.groups.includes(key)) return;
-    const read = this.metric.read(key, value, { at, ...(person === undefined ? {} : { person }) });
-    if (typeof read === "string") this.metric.countDropped(read);
-    else this.metric.take(read);
+    this.metric.add(key, value, { at, ...(person === undefined ? {} : { person }) });
   }
 
   /** Closes all periods that end by `end`, day by day; calls back after each day, while its fine periods are kept. */

@@ -63,9 +63,12 @@ export function parseTime(name: string, value: unknown): number {
   );
 }
 
-/** The same for the time of an event, which is private. */
-export function eventTime(value: unknown): number {
-  const time = typeof value === "number" && Math.abs(value) <= FARTHEST ? value : timeOf(value);
+/** Milliseconds since 1970 of the time of an event, which is private: no error quotes it. */
+export const eventTime = (value: unknown): number =>
+  typeof value === "number" && Math.abs(value) <= FARTHEST ? value : otherTime(value);
+
+function otherTime(value: unknown): number {
+  const time = timeOf(value);
   if (time === undefined)
     throw new TypeError(
       "at: expected a Date, ISO text with a time zone, or milliseconds; the event was not taken",

@@ -21,9 +21,8 @@ export interface DroppedEvents {
 
 /** Reads the fields of an event, each once. A field that someone put on a prototype is not the event's. */
 export function ownFields(event: EventInfo | undefined): OwnFields {
-  if (event === undefined || isPlain(event)) return event ?? NOTHING;
-  const read = (name: keyof EventInfo) => (Object.hasOwn(event, name) ? event[name] : undefined);
-  return { at: read("at"), person: read("person") } as OwnFields;
+  if (event === undefined) return NOTHING;
+  return isPlain(event) ? event : copyOf(event);
 }
 
 type OwnFields = { readonly [Name in keyof EventInfo]?: EventInfo[Name] | undefined };
@@ -35,10 +34,22 @@ const NOTHING: OwnFields = Object.freeze({ at: undefined, person: undefined });
  * `in` comes first: after it the engine knows the object's shape, and with it the prototype.
  */
 function isPlain(event: object): boolean {
-  if (typeof event !== "object" || (event as unknown) === null)
+  return (
+    isObject(event) &&
+    ("at" in event || "person" in event) &&
+    Object.getPrototypeOf(event) === base &&
+    !("at" in base) &&
+    !("person" in base)
+  );
+}
+
+const isObject = (event: unknown): boolean => typeof event === "object" && event !== null;
+
+function copyOf(event: EventInfo): OwnFields {
+  if (!isObject(event))
     throw new TypeError("event: expected an object such as { at, person }; the event was not taken");
-  if (!("at" in event) && !("person" in event)) return true;
-  return Object.getPrototypeOf(event) === base && !("at" in base) && !("person" in base);
+  const read = (name: keyof EventInfo) => (Object.hasOwn(event, name) ? event[name] : undefined);
+  return { at: read("at"), person: read("person") } as OwnFields;
 }
 
 const base: object = Object.prototype;

@@ -84,16 +84,13 @@ export abstract class MetricStream<
   /** Takes an event; only counted if the stream has no values. */
   protected take(value: number, event: EventInfo | undefined): void {
     if (this.#busy) refuseReentry();
-    let read: ReturnType<EventMetric["read"]>;
     // Not `#alone`: a closure per event would cost as much as the rest.
     this.#busy = true;
     try {
-      read = this.metric.read(OWN, value, event);
+      this.metric.add(OWN, value, event);
     } finally {
       this.#busy = false;
     }
-    if (typeof read === "string") this.metric.countDropped(read);
-    else this.metric.take(read);
   }
 
   advance(now?: Time): A[] {

@@ -43,7 +43,8 @@ export class OpenPeriods {
   add(start: number, column: number, amount: number): void {
     if (start !== this.#start) this.prepare(start);
     const { cap } = this.#shape;
-    this.#row[column] = Math.max(-cap, Math.min(cap, this.#row[column]! + amount));
+    const row = this.#row;
+    row[column] = Math.max(-cap, Math.min(cap, row[column]! + amount));
   }
 
   /** The sums of a period; zeros if it had no event. */

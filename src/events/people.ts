@@ -83,6 +83,9 @@ export class People {
   // State: by the start of the day, and of the hour. More than one while late events still come.
   readonly #days = new Map<number, Counters>();
   readonly #hours = new Map<number, Counters>();
+  /** The day of the event before: most events come in the order of time. */
+  #day = NaN;
+  #counters: Counters | undefined;
 
   /**
    * @param key 4 secret words
@@ -108,16 +111,28 @@ export class People {
    * @param amount 1 for an event, or the value in grid units
    */
   admit(hash: Uint32Array, day: number, hour: number, amount: number): number {
-    const counters = tableOf(this.#days, day);
-    const hourly = this.#perHour === undefined ? undefined : tableOf(this.#hours, hour);
-    const granted = Math.min(
-      amount,
-      this.#most - counters.amount(hash),
-      hourly === undefined ? Infinity : this.#perHour! - hourly.amount(hash),
-    );
-    counters.add(hash, granted, granted < amount);
-    if (granted > 0) hourly?.add(hash, granted, false);
+    const part = this.#tableOf(day).partOf(hash);
+    const place = part.find(hash);
+    const left = this.#most - part.amountAt(place);
+    const granted =
+      this.#perHour === undefined ? Math.min(amount, left) : this.#admitHour(hash, hour, amount, left);
+    part.addAt(place, hash, granted, granted < amount);
     return granted;
+  }
+
+  #admitHour(hash: Uint32Array, hour: number, amount: number, left: number): number {
+    const part = tableOf(this.#hours, hour).partOf(hash);
+    const place = part.find(hash);
+    const granted = Math.min(amount, left, this.#perHour! - part.amountAt(place));
+    if (granted > 0) part.addAt(place, hash, granted, false);
+    return granted;
+  }
+
+  #tableOf(day: number): Counters {
+    if (day === this.#day) return this.#counters!;
+    this.#counters = tableOf(this.#days, day);
+    this.#day = day;
+    return this.#counters;
   }
 
   /** What the limit did to the people of a day. */
@@ -131,6 +146,7 @@ export class People {
   /** Forgets days and hours before these. */
   forgetBefore(day: number, hour: number): void {
     for (const start of this.#days.keys()) if (start < day) this.#days.delete(start);
+    if (this.#day < day) [this.#day, this.#counters] = [NaN, undefined]; // so that it can be freed
     for (const start of this.#hours.keys()) if (start < hour) this.#hours.delete(start);
   }
 
@@ -152,6 +168,7 @@ export class People {
   }
 
   load(reader: Decoder): void {
+    [this.#day, this.#counters] = [NaN, undefined];
     readTables(reader, this.#days);
     if (this.#perHour !== undefined) readTables(reader, this.#hours);
   }
@@ -198,19 +215,10 @@ const SMALLEST = 16;
 class Counters {
   readonly #parts: (Part | undefined)[] = Array.from({ length: PARTS }, () => undefined);
 
-  #partOf(hash: Uint32Array): Part {
+  /** The table that a person is in. */
+  partOf(hash: Uint32Array): Part {
     const place = hash[3]! >>> 24;
     return (this.#parts[place] ??= new Part());
-  }
-
-  /** What of a person has counted so far. */
-  amount(hash: Uint32Array): number {
-    return this.#partOf(hash).amount(hash);
-  }
-
-  /** Adds to a person's amount; `lost` marks the person as one whose events did not all count. */
-  add(hash: Uint32Array, amount: number, lost: boolean): void {
-    this.#partOf(hash).add(hash, amount, lost);
   }
 
   get people(): number {
@@ -240,7 +248,7 @@ class Counters {
     const words = reader.words(ENTRY * reader.count());
     for (let at = 0; at < words.length && words[at + COUNT] !== 0; at += ENTRY) {
       const entry = words.subarray(at, at + ENTRY);
-      this.#partOf(entry).put(entry, entry[COUNT]!);
+      this.partOf(entry).put(entry, entry[COUNT]!);
     }
   }
 }
@@ -264,13 +272,14 @@ class Part {
     return this.#entries.byteLength;
   }
 
-  amount(hash: Uint32Array): number {
-    const count = this.#entries[this.#find(hash) + COUNT]!;
+  /** What of a person has counted so far. @param at where the person's entry is */
+  amountAt(at: number): number {
+    const count = this.#entries[at + COUNT]!;
     return count === 0 ? 0 : (count & (LOST - 1)) - PRESENT;
   }
 
-  add(hash: Uint32Array, amount: number, lost: boolean): void {
-    const at = this.#find(hash);
+  /** Adds to a person's amount; `lost` marks the person as one whose events did not all count. @param at where `find` said */
+  addAt(at: number, hash: Uint32Array, amount: number, lost: boolean): void {
     const before = this.#entries[at + COUNT]!;
     if (before === 0) return this.put(hash, amount + PRESENT + (lost ? LOST : 0));
     const isLost = before >= LOST;
@@ -297,7 +306,7 @@ class Part {
   }
 
   /** Where the entry of a hash begins, or would begin. */
-  #find(hash: Uint32Array): number {
+  find(hash: Uint32Array): number {
     const entries = this.#entries;
     const h0 = hash[0]!;
     for (let at = ENTRY * Math.floor(h0 * this.#share); ; at += ENTRY) {
@@ -314,7 +323,7 @@ class Part {
   }
 
   #write(hash: Uint32Array, count: number): void {
-    const at = this.#find(hash);
+    const at = this.find(hash);
     for (let i = 0; i < COUNT; i++) this.#entries[at + i] = hash[i]!;
     this.#entries[at + COUNT] = count;
   }

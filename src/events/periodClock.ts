@@ -16,6 +16,9 @@ export interface DayPeriod {
   readonly end: number;
 }
 
+/** Why an event is not counted. */
+export type Dropped = "late" | "early";
+
 const NO_PERIOD: DayPeriod = { day: { start: 0, end: 0 }, start: 0, end: 0 };
 
 export class PeriodClock {
@@ -27,8 +30,10 @@ export class PeriodClock {
   #day: Day;
   #next: number;
   #first: number;
-  /** The period that was asked for last. */
-  #asked = NO_PERIOD;
+  /** Periods that begin by then are open to events without another look at the clock. The caller moves it, never an event. */
+  #horizon: number;
+  /** The open period that was found last. */
+  #found = NO_PERIOD;
   #made: { readonly day: Day; readonly from: number; readonly periods: DayPeriods } | undefined;
 
   /** @param began periods that began before are not published */
@@ -38,6 +43,7 @@ export class PeriodClock {
     this.#next = this.periodFrom(began);
     this.#day = schedule.calendar.dayAt(this.#next);
     this.#first = this.#next;
+    this.#horizon = began + schedule.skew;
   }
 
   /** The running day: that of the next period to be closed. */
@@ -76,7 +82,12 @@ export class PeriodClock {
   turnTo(next: number, day: Day = this.#day): void {
     this.#next = next;
     this.#day = day;
-    this.#asked = NO_PERIOD; // the days after this one may have had other boundaries
+    this.#found = NO_PERIOD; // the days after this one may have had other boundaries
+  }
+
+  /** Says that the caller's clock has reached a time. */
+  hear(now: number): void {
+    this.#horizon = Math.max(this.#horizon, now + this.#schedule.skew);
   }
 
   /** Periods are published from the next one on, or none of them until this is called again. */
@@ -98,12 +109,28 @@ export class PeriodClock {
     return time < this.#day.end ? this.#day : this.#schedule.calendar.dayAt(time);
   }
 
-  /** The period that a time lies in. Memoises the last one: most events come in the order of time. */
-  periodAt(time: number): DayPeriod {
-    if (time >= this.#asked.start && time < this.#asked.end) return this.#asked;
+  /** The open period that was found last, if a time lies in it: most events come in the order of time. */
+  found(time: number): DayPeriod | undefined {
+    const found = this.#found;
+    return time >= found.start && time < found.end ? found : undefined;
+  }
+
+  /**
+   * The open period that a time lies in, or why an event of that time is dropped. Remembers periods up to the horizon alone:
+   * whether an event is early must not depend on the events before it.
+   * @param now what the clock says; NaN if it was not asked
+   */
+  find(time: number, now: number): DayPeriod | Dropped {
     const day = this.dayOf(time);
     const start = this.#startOf(time, day);
-    return (this.#asked = { day, start, end: Math.min(day.end, start + periodLength(day, this.#every)) });
+    const isOpen = start <= this.#horizon;
+    const { clock, skew } = this.#schedule;
+    const isEarly = !isOpen && start > (Number.isNaN(now) ? clock() : now) + skew;
+    if (time < this.#next) return "late";
+    if (isEarly) return "early";
+    const period = { day, start, end: Math.min(day.end, start + periodLength(day, this.#every)) };
+    if (isOpen) this.#found = period;
+    return period;
   }
 
   /** The start of the period that a time of a day lies in. */

@@ -21,6 +21,9 @@ export class Releases {
   readonly #names: string[];
   readonly #releases = new Map<string, Release>();
   #shape: ReleaseShape | undefined;
+  /** The name that was asked for last, and its release: a stream has no other, and a look-up takes as long as the rest of `add`. */
+  #name: string | undefined;
+  #release: Release | undefined;
 
   /**
    * @param keyOf 8 secret words for the noise of a key
@@ -44,7 +47,13 @@ export class Releases {
 
   /** The release of a key; undefined if it has none, or before θ is known. */
   get(name: string): Release | undefined {
-    return this.#releases.get(name);
+    if (name === this.#name) return this.#release;
+    this.#name = name;
+    return (this.#release = this.#releases.get(name));
+  }
+
+  #forgetLast(): void {
+    this.#name = this.#release = undefined;
   }
 
   /** Makes all releases. @param theta Θ in grid units; 1 for counts */
@@ -61,11 +70,13 @@ export class Releases {
       clippedScale:
         shares.clipped > 0 ? countScale(this.#settings, eventsPerPerson(this.#settings)) : undefined,
     };
+    this.#forgetLast();
     for (const name of this.#names) this.#releases.set(name, this.make(name));
   }
 
   /** Takes back what `fix` did. */
   unfix(): void {
+    this.#forgetLast();
     this.#releases.clear();
     this.#shape = undefined;
   }
@@ -77,12 +88,14 @@ export class Releases {
 
   /** Takes another key. @param release undefined before θ is known */
   join(name: string, release: Release | undefined): void {
+    this.#forgetLast();
     this.#names.push(name);
     if (release !== undefined) this.#releases.set(name, release);
   }
 
   /** Forgets a key and wipes what was taken for it. */
   leave(name: string): void {
+    this.#forgetLast();
     const at = this.#names.indexOf(name);
     if (at >= 0) this.#names.splice(at, 1);
     this.#releases.get(name)?.forgetBefore(Infinity);

@@ -29,10 +29,8 @@ function publish(
 ): EventMetric {
   const keys = { people: NOBODY, own: key, release: () => key };
   const metric = new EventMetric(settings, core, keys, START, [""]);
-  for (const value of events) {
-    const read = metric.read("", value, { at: START, ...(person === undefined ? {} : { person }) });
-    if (typeof read !== "string") metric.take(read);
-  }
+  for (const value of events)
+    metric.add("", value, { at: START, ...(person === undefined ? {} : { person }) });
   while (metric.closeNext(MIDNIGHT, MIDNIGHT) !== undefined);
   return metric;
 }
