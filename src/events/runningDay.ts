@@ -1,11 +1,13 @@
 /**
  * The running day of one key. A place per finest period and column holds the noise N of the period from the time it is drawn,
- * and the number T + N once it is published: noise and numbers take one array, of a byte each while all are small. An
- * estimate is the number and the correction of its family of periods, and their sum is exact.
+ * and the number T + N once it is published: noise and numbers take one array, of a byte each while all are small. It is a
+ * ring of one or two runs of noise; numbers that have to make room are kept in fewer bits (codedRows.ts). An estimate is the
+ * number and the correction of its family of periods, and their sum is exact.
  */
 import { DAY_RUN } from "../core/layout.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { DayPeriods } from "./calendar.js";
+import { chunkOf, CodedRows } from "./codedRows.js";
 import { dayCorrections, drawLeaves, familyOf, type NoiseSource } from "./dayNoise.js";
 import type { KeptDay } from "./history.js";
 import { Packed } from "./packed.js";
@@ -17,10 +19,12 @@ export class RunningDay {
   readonly periods: DayPeriods;
   readonly #columns: number;
   // State
-  /** Per leaf, every column. Noise is read from the end on, numbers before it. */
+  /** Numbers of the leaves up to the ring; undefined until there are any. */
+  #coded: CodedRows | undefined;
+  /** Per leaf after them, every column: a ring. Noise is read from the end on, numbers before it. */
   readonly #noisy = new Packed();
   /** Per family of leaves, every column; none for one level, and until they are drawn. */
-  #corrections = NOT_DRAWN;
+  #corrections: ArrayLike<number> = NOT_DRAWN;
   /** Leaves before this one have a number, or were missed; none from it on has one. */
   #end = 0;
   /** The run of leaves whose noise is drawn, from the leaf on that was asked for first; −1 before any. */
@@ -45,7 +49,7 @@ export class RunningDay {
 
   /** Draws the day's corrections if they are not drawn yet. @param key 8 secret words */
   draw(source: NoiseSource, key: Uint32Array): void {
-    if (!this.isDrawn) this.#corrections = dayCorrections(source, key, this.periods);
+    if (!this.isDrawn) this.#corrections = narrowed(dayCorrections(source, key, this.periods));
   }
 
   /**
@@ -56,7 +60,9 @@ export class RunningDay {
   estimate(source: NoiseSource, key: Uint32Array, leaf: number, sums: ArrayLike<number>): Float64Array {
     const columns = this.#columns;
     // The place of a published leaf holds its number, not its noise.
-    if (leaf < this.#end) throw new Error(`leaf: expected one that has no number yet, got ${leaf}`);
+    if (leaf < Math.max(this.#end, this.#first))
+      throw new Error(`leaf: expected one that has no number yet, got ${leaf}`);
+    this.#code(leaf);
     const run = Math.floor(leaf / DAY_RUN);
     if (run !== this.#run) {
       this.#drawRun(source, key, run, leaf, run === this.#run + 1 ? this.#ahead : 0, columns);
@@ -64,10 +70,50 @@ export class RunningDay {
       this.#ahead = 0;
     }
     const out = new Float64Array(columns);
-    for (let i = 0; i < columns; i++) out[i] = sums[i]! + this.#noisy.at(leaf * columns + i);
+    const place = this.#placeOf(leaf);
+    for (let i = 0; i < columns; i++) out[i] = sums[i]! + this.#noisy.at(place + i);
     this.#noisy.reserve(out, 0);
     this.#drawAhead(source, key, run + 1);
     return out;
+  }
+
+  /** The first leaf that is in the ring. */
+  get #first(): number {
+    return this.#coded?.rows ?? 0;
+  }
+
+  /** Leaves that the ring has room for: two runs of noise if one of them is drawn ahead. */
+  get #room(): number {
+    return Math.min(this.periods.leaves, this.#columns === 1 ? DAY_RUN : 2 * DAY_RUN);
+  }
+
+  /** Where the columns of a leaf begin in the ring. */
+  #placeOf(leaf: number): number {
+    return (leaf % this.#room) * this.#columns;
+  }
+
+  /** Moves numbers out of the ring, in whole chunks before a leaf: all leaves before it have a number, or were missed. */
+  #code(leaf: number): void {
+    const columns = this.#columns;
+    const chunk = chunkOf(columns);
+    if (leaf - this.#first < chunk || this.#room === this.periods.leaves) return; // the ring holds a short day
+    this.#coded ??= new CodedRows(columns);
+    const values = new Float64Array(chunk * columns);
+    while (leaf - this.#first >= chunk) {
+      const first = this.#first;
+      for (let i = 0; i < chunk; i++) this.#number(first + i, values, i * columns);
+      this.#coded.append(values);
+    }
+  }
+
+  /** Writes T + N of a leaf, every column; NaN if it has none. */
+  #number(leaf: number, out: Float64Array, at: number): void {
+    if (leaf >= this.#end) out.fill(NaN, at, at + this.#columns);
+    else if (leaf < this.#first) this.#coded!.read(leaf, out, at);
+    else {
+      const place = this.#placeOf(leaf);
+      for (let i = 0; i < this.#columns; i++) out[at + i] = this.#noisy.at(place + i);
+    }
   }
 
   #drawAhead(source: NoiseSource, key: Uint32Array, run: number): void {
@@ -91,29 +137,27 @@ export class RunningDay {
     const noise = new Float64Array(last - first);
     for (let column = from; column < to; column++) {
       drawLeaves(source, key, this.periods, column, run, noise);
-      this.#noisy.reserve(noise, last * columns);
-      for (let i = leaf; i < last; i++) this.#noisy.set(i * columns + column, noise[i - first]!);
+      this.#noisy.reserve(noise, this.#room * columns);
+      for (let i = leaf; i < last; i++) this.#noisy.set(this.#placeOf(i) + column, noise[i - first]!);
     }
   }
 
   /** Publishes what `estimate` gave for a leaf. Leaves that were left out before it have no number. Cannot fail. */
   put(leaf: number, noisy: Float64Array): void {
     const columns = this.#columns;
-    for (let i = this.#end * columns; i < leaf * columns; i++) this.#noisy.clear(i);
-    for (let i = 0; i < columns; i++) this.#noisy.set(leaf * columns + i, noisy[i]!);
+    for (let missed = Math.max(this.#end, this.#first); missed < leaf; missed++)
+      for (let i = 0; i < columns; i++) this.#noisy.clear(this.#placeOf(missed) + i);
+    const place = this.#placeOf(leaf);
+    for (let i = 0; i < columns; i++) this.#noisy.set(place + i, noisy[i]!);
     this.#end = leaf + 1;
   }
 
   /** Writes the estimates of a leaf, every column; NaN if it has none. */
   read(leaf: number, out: Float64Array, at = 0): void {
     const columns = this.#columns;
-    if (leaf >= this.#end) {
-      out.fill(NaN, at, at + columns);
-      return;
-    }
+    this.#number(leaf, out, at);
     const family = familyOf(this.periods.shape, leaf) * columns;
-    for (let i = 0; i < columns; i++)
-      out[at + i] = this.#noisy.at(leaf * columns + i) + (this.#corrections[family + i] ?? 0);
+    for (let i = 0; i < columns; i++) out[at + i]! += this.#corrections[family + i] ?? 0;
   }
 
   /** Writes all estimates into a day that is kept. Cannot fail. */
@@ -127,23 +171,37 @@ export class RunningDay {
     for (const time of [day.start, day.end, start]) writer.double(time);
     const corrections = this.isEmpty ? NOT_DRAWN : this.#corrections;
     writer.count(corrections.length);
-    for (const correction of corrections) writer.double(correction);
+    for (let i = 0; i < corrections.length; i++) writer.double(corrections[i]!);
     writer.count(this.#end);
-    for (let i = 0; i < this.#end * this.#columns; i++) writer.double(this.#noisy.at(i));
+    const row = new Float64Array(this.#columns);
+    for (let leaf = 0; leaf < this.#end; leaf++) {
+      this.#number(leaf, row, 0);
+      for (const number of row) writer.double(number);
+    }
   }
 
   static load(reader: Decoder, levels: readonly number[], columns: number): RunningDay {
     const day = { start: reader.double(), end: reader.double() };
     const running = new RunningDay(new DayPeriods(day, levels, reader.double()), columns);
-    running.#corrections = Array.from({ length: reader.count() }, () => reader.double());
+    running.#corrections = narrowed(Array.from({ length: reader.count() }, () => reader.double()));
     const end = reader.count();
     for (let leaf = 0; leaf < end; leaf++) {
       const noisy = Float64Array.from({ length: columns }, () => reader.double());
       if (noisy.some(Number.isNaN)) continue; // nobody listened to it
-      running.#noisy.reserve(noisy, end * columns);
+      running.#code(leaf);
+      running.#noisy.reserve(noisy, running.#room * columns);
       running.put(leaf, noisy);
     }
-    running.#end = end;
     return running;
   }
+}
+
+/**
+ * Numbers in half the memory, if it holds them exactly: corrections are multiples of 2⁻¹⁶ at least, so a single holds
+ * those below 2⁸. A short list stays as it is, since the header of a typed array takes 200 bytes.
+ */
+function narrowed(corrections: readonly number[]): ArrayLike<number> {
+  if (corrections.length < 128) return corrections;
+  const singles = Float32Array.from(corrections);
+  return singles.every((single, i) => single === corrections[i]) ? singles : corrections;
 }

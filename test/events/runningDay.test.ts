@@ -106,3 +106,58 @@ describe.each([1, 2, 40])("the running day of %d columns", (columns) => {
     expect(() => day.estimate(source, key, 7, sums(7, columns))).toThrow("leaf");
   });
 });
+
+describe.each([1, 3, 66])("a day of minutes with %d columns", (columns) => {
+  const minutes = new DayPeriods({ start: 0, end: DAY }, [60_000, HOUR, DAY]);
+  const { leaves } = minutes;
+  const source = { core: jsCore, columns, scale: noiseScale(3, 1, 1, 32), fraction: 2 ** 16 };
+  const corrections = dayCorrections(source, key, minutes);
+  const noise = Array.from({ length: columns }, (_, column) =>
+    Array.from({ length: Math.ceil(leaves / 64) }, (_, run) => {
+      const out = new Float64Array(Math.min(64, leaves - 64 * run));
+      drawLeaves(source, key, minutes, column, run, out);
+      return Array.from(out);
+    }).flat(),
+  );
+  /** Nobody listened for a moment, for more than a run, and for more than two. */
+  const missed = (leaf: number): boolean =>
+    leaf % 97 < 2 || (leaf >= 200 && leaf < 290) || (leaf >= 700 && leaf < 1000);
+  const events = (leaf: number, column: number): number => (leaf % 50 === 3 ? 400 * column : leaf % 3);
+  const expected = (leaf: number): number[] =>
+    Array.from({ length: columns }, (_, i) =>
+      missed(leaf)
+        ? NaN
+        : events(leaf, i) + noise[i]![leaf]! + corrections[familyOf(minutes.shape, leaf) * columns + i]!,
+    );
+
+  test("the ring and the code of numbers before it give the numbers of the definition, also after a restart", () => {
+    let day = new RunningDay(minutes, columns);
+    const row = new Float64Array(columns);
+    const readAll = (until: number): void => {
+      for (let leaf = 0; leaf < until; leaf++) {
+        day.read(leaf, row);
+        if (leaf % 5 === 0 || leaf > until - 140)
+          expect(Array.from(row), `leaf ${leaf} of ${until}`).toEqual(expected(leaf));
+      }
+    };
+    for (let leaf = 0; leaf < leaves; leaf++) {
+      if (leaf === 333 || leaf === 1290) {
+        const writer = new Encoder();
+        day.save(writer);
+        day = RunningDay.load(writer.read(), [60_000, HOUR, DAY], columns);
+      }
+      if (missed(leaf)) continue;
+      day.draw(source, key);
+      const sums = Array.from({ length: columns }, (_, i) => events(leaf, i));
+      const noisy = day.estimate(source, key, leaf, sums);
+      if (leaf % 40 === 7) expect(day.estimate(source, key, leaf, sums)).toEqual(noisy);
+      day.put(leaf, noisy);
+      if ([65, 130, 291, 340, 1001].includes(leaf)) readAll(leaf + 1);
+    }
+    readAll(leaves);
+    for (const leaf of [1439, 0, 699, 64, 1000]) {
+      day.read(leaf, row);
+      expect(Array.from(row)).toEqual(expected(leaf));
+    }
+  });
+});

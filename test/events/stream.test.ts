@@ -60,6 +60,22 @@ describe("a number is a measurement", () => {
     expect(day.map(({ value, complete }) => [value, complete])).toEqual([[null, false]]);
   });
 
+  test("whether an event is early depends on the clock, never on the events before it", () => {
+    for (const before of [0, 5]) {
+      const clock = clockAt(TEN);
+      const own = counter({ clock, skew: "3s" });
+      clock.move(second(8));
+      for (let i = 0; i < before; i++) own.add({ at: second(10) });
+      expect(own.dropped.early).toBe(0);
+      clock.move(TEN); // set back: nothing was closed, so nobody but these events knows of the time before
+      own.add({ at: second(10) });
+      expect(own.dropped.early).toBe(1);
+      own.advance(second(8));
+      own.add({ at: second(10) }); // the caller said that it is this late
+      expect(own.dropped.early).toBe(1);
+    }
+  });
+
   test("lateness keeps a period open, skew lets events ahead in", () => {
     const own = counter({ lateness: "2s", skew: "3s" });
     own.add({ at: second(3) }); // ahead by 3 s
