@@ -94,7 +94,7 @@ async function metricStatement(service: Service, { metric }: ServedMetric): Prom
     stream,
     composition:
       stream === null
-        ? `Values get noise on the device; ${perPerson!.events} reports a day: ε = ${personEpsilon(metric)} for a person and day.`
+        ? `Values get noise on the device; ${perPerson!.events === 1 ? "one report" : `${perPerson!.events} reports`} a day: ε = ${personEpsilon(metric)} for a person and day.`
         : perPerson === undefined
           ? "Every event is in one period of each level: ε for one event."
           : `${limitWords(perPerson)}, over all keys: ε for the person and day.`,

@@ -111,8 +111,25 @@ test.each([
     { ...right, metrics: { m: { type: "local", epsilon: 1, max: 3, keys: ["a"] } } },
     "metrics.m.keys: expected none for type local",
   ],
+  [
+    { ...right, metrics: { m: { type: "local", epsilon: 1, unit: "EUR" } } },
+    "metrics.m.max: expected a number, since only page loads in ms have a bound of their own",
+  ],
+  [
+    { ...right, metrics: { m: { type: "local", epsilon: 1, threshold: 14_999 } } },
+    "metrics.m.threshold: expected one of the 321",
+  ],
 ])("%j is refused", (config, message) => {
   expect(problemsOf(JSON.parse(JSON.stringify(config)))).toContain(message);
+});
+
+test("a local metric with nothing but ε is of page loads: 60 s, 15 s on the first day, one report a day", () => {
+  const found = { max: 60_000, threshold: 15_000, reports: 1 };
+  expect(resolveMetric("m", { type: "local", epsilon: 1 })).toMatchObject({ unit: "ms", local: found });
+  const lower = resolveMetric("m", { type: "local", epsilon: 1, threshold: 7500, perPerson: 2 });
+  expect(lower).toMatchObject({ unit: "ms", local: { max: 60_000, threshold: 7500, reports: 2 } });
+  const own = resolveMetric("m", { type: "local", epsilon: 1, max: 500 });
+  expect(own).toMatchObject({ unit: "", local: { max: 500, threshold: undefined, reports: 1 } });
 });
 
 test("all mistakes come at once", () => {

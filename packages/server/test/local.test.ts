@@ -116,6 +116,20 @@ test("the script has ε, the bound and the budget in it, and finds the service b
   ]);
 });
 
+test("page loads need nothing but ε: the first day's bound is built in, and the first report counts under it", async () => {
+  const metrics = { load: { type: "local", epsilon: 4 } } as const;
+  const running = await startService(
+    testConfig(temporaryFolder(), { metrics, cors: ["https://shop.example"] }),
+  );
+  expect(await terms(running)).toMatchObject({ threshold: 15_000, max: 60_000, reports: 1, epsilon: 4 });
+  const device = reporter({ epsilon: 4, max: 60_000, threshold: 15_000 });
+  const payload = Buffer.concat(Array.from({ length: 50 }, () => packReport(device.report(1500))));
+  expect((await post(running, "b1", payload)).statusCode).toBe(204);
+  expect(await ask(running, "last=1d")).toMatchObject({
+    ...{ reports: 50, unit: "ms", clipped: { threshold: 15_000 } },
+  });
+});
+
 test("a device, which needs no token, cannot make a batch of events count as sent", async () => {
   const both = {
     ...metrics,

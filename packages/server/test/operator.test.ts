@@ -189,6 +189,18 @@ describe("the command", () => {
     expect(paths).toContain(manifest.exports["./brume.schema.json"]);
   });
 
+  test("--check says beforehand what will be seen of devices' reports", async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "brume.json");
+    const metrics = { load: { type: "local", epsilon: 1 } };
+    writeFileSync(file, JSON.stringify({ epsilon: 1, key: { file: join(folder, "key") }, metrics }));
+    writeFileSync(join(folder, "key"), "7".repeat(64), { mode: 0o600 });
+    // test/local/precision.test.ts holds these numbers against drawn reports.
+    expect(await command({ config: file, check: true })).toContain(
+      "metrics.load: at ε = 1 and 500 page loads a day the mean is known to ± 49 % a day, ± 18 % a week; at ε = 2 to ± 23 % and ± 8 %",
+    );
+  });
+
   test("--check tells every mistake at once: of the file, of a metric, of two secrets, of what others reach", async () => {
     const folder = temporaryFolder();
     const file = join(folder, "brume.json");

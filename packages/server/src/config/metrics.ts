@@ -42,7 +42,7 @@ const NEEDS: Readonly<Record<MetricType, readonly string[]>> = {
   sum: ["every", "max"],
   mean: ["every", "max"],
   histogram: ["every"],
-  local: ["max"],
+  local: [],
 };
 const TAKES: Readonly<Record<MetricType, readonly string[]>> = {
   count: [],
@@ -59,8 +59,9 @@ export function metricsOf({ metrics }: Config): Metric[] {
 }
 
 export function resolveMetric(name: string, config: MetricConfig): Metric {
-  const { type, epsilon, unit = "" } = config;
-  const local = type === "local";
+  const { type, epsilon } = config;
+  const local = type === "local" ? localConfig(config) : undefined;
+  const { unit = "" } = local ?? config;
   const perPerson = config.protect === "event" ? undefined : limitOf(config.perPerson ?? 1);
   const keys = keysOf(config);
   return {
@@ -74,15 +75,19 @@ export function resolveMetric(name: string, config: MetricConfig): Metric {
     every: milliseconds(config.every ?? "1h"),
     lateness: milliseconds(config.lateness ?? LATENESS),
     skew: milliseconds(config.skew ?? "1m"),
-    options: local ? undefined : streamOptions(config, perPerson),
-    local: local
-      ? {
-          max: config.max!,
-          threshold: typeof config.threshold === "number" ? config.threshold : undefined,
-          reports: perPerson!.events!,
-        }
-      : undefined,
+    options: local === undefined ? streamOptions(config, perPerson) : undefined,
+    local: local && { max: local.max, threshold: local.threshold, reports: perPerson!.events! },
   };
+}
+
+/** Load times of pages, as the script tag measures them: nearly all are below the bound that the first day has. */
+const PAGE_LOADS = { max: 60_000, threshold: 15_000, unit: "ms" };
+
+/** Without `max` a local metric is of page loads. */
+function localConfig({ max, threshold, unit }: MetricConfig) {
+  const start = typeof threshold === "number" ? { threshold } : {};
+  if (max === undefined) return { ...PAGE_LOADS, ...start };
+  return { max, unit, threshold: start.threshold };
 }
 
 /** Senders that collect events for up to a minute are in time. */
@@ -183,7 +188,8 @@ function problemsOf(path: string, metric: MetricConfig): string[] {
   return [...problems, ...localProblems(path, metric), ...personProblems(path, metric)];
 }
 
-function localProblems(path: string, { type, epsilon, max, threshold, holdout }: MetricConfig): string[] {
+function localProblems(path: string, config: MetricConfig): string[] {
+  const { type, epsilon, unit, threshold, holdout } = config;
   if (type !== "local") return [];
   if (holdout !== undefined)
     return [
@@ -191,9 +197,13 @@ function localProblems(path: string, { type, epsilon, max, threshold, holdout }:
     ];
   if (threshold === "noisy-max")
     return [`${path}.threshold: expected a number for type local, got "noisy-max"; give a number or none`];
-  if (max === undefined) return [];
+  if (config.max === undefined && unit !== undefined && unit !== PAGE_LOADS.unit)
+    return [
+      `${path}.max: expected a number, since only page loads in ms have a bound of their own, got none; add it`,
+    ];
+  const { max, threshold: start } = localConfig(config);
   return libraryWords(() =>
-    aggregator({ epsilon, max, ...(threshold === undefined ? {} : { threshold }) }),
+    aggregator({ epsilon, max, ...(start === undefined ? {} : { threshold: start }) }),
   ).map((message) => `${path}.${message}`);
 }
 
