@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<keyof typeof SUMMARIES, () => Promise<Command>>>
   query: async () => (await import("./query.js")).query,
   plan: async () => (await import("./plan.js")).plan,
   explain: async () => (await import("./explain.js")).explain,
+  statement: async () => (await import("./statement.js")).statement,
   demo: async () => (await import("./demo.js")).demo,
   serve: async () => (await import("./serve.js")).serve,
   kafka: async () => (await import("./kafka.js")).kafka,

@@ -152,6 +152,9 @@ describe("brume release", () => {
     const told = await brume(["explain", statement]);
     expect(told.out).toContain("NOT PRIVATE");
     expect(told.out).toContain("values above θ count as θ");
+    const record = await brume(["statement", statement, "--registry"]);
+    expect(record.code).toBe(2);
+    expect(record.err).toContain("expected a private release, got one that was made from a seed");
   });
 
   test.each([
@@ -285,6 +288,8 @@ describe("brume release", () => {
     ],
     [["publish"], 'unknown command "publish"'],
     [["explain"], "FILE.json: missing"],
+    [["statement", "--registry"], "FILE.json: missing"],
+    [["statement", "package.json"], "--registry: missing"],
   ])("called wrongly, exit code 2: %j", async (args, message) => {
     const { code, err } = await brume(args);
     expect(code).toBe(2);

@@ -1,6 +1,6 @@
 /** What the service says about its own privacy: for machines, and as a text for people. */
 import type { EventStatement, Software } from "brume";
-import { software } from "brume/node";
+import { registryRecord, type RegistryRecord, software } from "brume/node";
 import { personEpsilon } from "./config/metrics.js";
 import type { PerPersonConfig } from "./config/types.js";
 import type { Spending } from "./dayBudget.js";
@@ -145,4 +145,42 @@ function periodWords(stream: EventStatement | null): string {
   if (stream === null) return "";
   const errors = Object.entries(stream.standardErrors ?? {}).map(([level, x]) => `${level} ${rounded(x)}`);
   return ` A number every ${stream.every}${errors.length === 0 ? "" : `; standard errors: ${errors.join(", ")}`}.`;
+}
+
+/** The service as a record for the public registry of deployments. */
+export function serviceRecord(statement: ServiceStatement): RegistryRecord {
+  const { software, zone, budget, metrics, composition, notProtected } = statement;
+  const local = metrics.length > 0 && metrics.every(({ stream }) => stream === null);
+  return registryRecord({
+    software,
+    model: local ? "Local" : "Central",
+    ...(budget.spent > 0
+      ? {
+          unit: "User-day-level",
+          neighbours: `Inputs that differ in all events of one person in one day of the zone ${zone}.`,
+          epsilon: budget.spent,
+        }
+      : {
+          unit: "Event-level",
+          neighbours: "Inputs that differ in one event.",
+          epsilon: Math.max(...metrics.map(({ epsilon }) => epsilon)),
+        }),
+    delta: statement.delta,
+    parameters: metrics.map(({ name, epsilon, unit }) => `${name}: ε = ${epsilon} for ${unit}`).join("; "),
+    domain: `Events with a time, a key and a person, by days of the zone ${zone}: ${metrics.map(({ name, type }) => `${name} (${type})`).join(", ")}.`,
+    unprotected: notProtected,
+    trust: local
+      ? "Nobody is trusted: values are perturbed on the device, and only reports leave it."
+      : "The operator's server sees the events; readers see published numbers alone.",
+    releases: `Numbers of each period after it has ended. A person may spend ε = ${budget.limit} in a day of the zone; more is refused at the start.`,
+    postProcessing:
+      "Least-squares consistency of the noise, done before the day begins; answers, intervals and charts are functions of published numbers.",
+    composition,
+    preprocessing: metrics.map(({ name, composition }) => `${name}: ${composition}`).join(" "),
+    mechanisms: metrics.map(({ name, stream }) =>
+      stream === null
+        ? `${name}: a window mechanism on the device, with integer weights.`
+        : `${name}: ${stream.noise}, on every period of the levels ${stream.levels.join(", ")}. Randomness: ${stream.randomness}.`,
+    ),
+  });
 }

@@ -95,6 +95,13 @@ test("steps, csv and the statement", async () => {
   expect((await app.inject("/v1/statement?format=text")).body).toContain(
     "ε = 400 for one person, per day (UTC)",
   );
+  expect((await app.inject("/v1/statement?format=registry")).json()).toMatchObject({
+    status: "Draft",
+    deployment: {
+      basic: { name: "TO ADD: the name of the data product" },
+      privacy_loss: { privacy_unit: "User-day-level", privacy_parameters: { epsilon: 1200 } },
+    },
+  });
 });
 
 test("an answer is the library's: nothing before a period has ended, then a number, and when the next one comes", async () => {

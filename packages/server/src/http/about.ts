@@ -1,7 +1,7 @@
 /** What the service publishes and promises: `/v1/metrics` and `/v1/statement`. */
 import type { FastifyInstance } from "fastify";
 import type { Answer, ServedMetric, Service } from "../service.js";
-import { explainService, serviceStatement } from "../statement.js";
+import { explainService, serviceRecord, serviceStatement } from "../statement.js";
 import { errorAnswers } from "./events.js";
 
 export function aboutRoutes(app: FastifyInstance, service: Service): void {
@@ -26,7 +26,7 @@ export function aboutRoutes(app: FastifyInstance, service: Service): void {
       return { now, zone, metrics };
     },
   );
-  app.get<{ Querystring: { format?: "json" | "text" } }>(
+  app.get<{ Querystring: { format?: "json" | "text" | "registry" } }>(
     "/v1/statement",
     {
       config: { access: "read" },
@@ -36,7 +36,14 @@ export function aboutRoutes(app: FastifyInstance, service: Service): void {
         querystring: {
           type: "object",
           additionalProperties: false,
-          properties: { format: { type: "string", enum: ["json", "text"], description: "Default json." } },
+          properties: {
+            format: {
+              type: "string",
+              enum: ["json", "text", "registry"],
+              description:
+                "Default json. registry: a record for the public registry of deployments, to be completed.",
+            },
+          },
         },
         response: {
           200: {
@@ -52,9 +59,9 @@ export function aboutRoutes(app: FastifyInstance, service: Service): void {
     },
     async (request, reply) => {
       const statement = await serviceStatement(service);
-      return request.query.format === "text"
-        ? reply.type("text/plain; charset=utf-8").send(explainService(statement))
-        : reply.send(statement);
+      if (request.query.format === "text")
+        return reply.type("text/plain; charset=utf-8").send(explainService(statement));
+      return reply.send(request.query.format === "registry" ? serviceRecord(statement) : statement);
     },
   );
 }
