@@ -8,7 +8,7 @@ import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { attack, type Finding, type Observations } from "./attack.js";
 import { type Break, brokenCore } from "./breaks.js";
 import type { MakeTargets, Target, World } from "./target.js";
-import { counter, events, histogram, mean, perPerson } from "./targets/events.js";
+import { counter, events, histogram, hubPeople, mean, perPerson } from "./targets/events.js";
 import { forest } from "./targets/forest.js";
 import { laplace } from "./targets/laplace.js";
 import { hm, pm, sr, sw } from "./targets/local.js";
@@ -69,6 +69,7 @@ const SUBJECTS = {
   events: { makeTargets: events, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   mean: { makeTargets: mean, samples: 80_000, breaks: ["scale"] },
   "per-person": { makeTargets: perPerson, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
+  "hub-people": { makeTargets: hubPeople, samples: 80_000, breaks: ["scale"] },
   histogram: { makeTargets: histogram, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   sr: local(sr),
   pm: local(pm),
@@ -91,8 +92,20 @@ export interface AuditOptions {
   /** Makes the audit repeatable. Default: fresh randomness. */
   readonly unsafeSeed?: string | undefined;
   readonly core?: Core;
+  /** Called with all runs of each attack, for other testers. */
+  readonly dump?: (samples: AuditSamples) => void;
   /** Called now and then with the runs done so far and in all. */
   readonly progress?: (done: number, all: number) => void;
+}
+
+/** Runs on two neighbouring inputs. */
+export interface AuditSamples {
+  /** What differs between the two inputs. */
+  readonly name: string;
+  /** The numbers of a row. */
+  readonly features: readonly string[];
+  /** Rows of the first and of the second input, one after the other. */
+  readonly rows: readonly [Float64Array, Float64Array];
 }
 
 export interface Audit {
@@ -129,6 +142,7 @@ export function audit(asked: AuditOptions): Audit {
         options.progress?.((done += runs), all),
       ),
     );
+    options.dump?.({ name: target.name, features: target.features, rows: [first!.rows, second!.rows] });
     // Bonferroni: all bounds hold together with the confidence asked for.
     return { target, ...attack(first!, second!, ALPHA / targets.length, subject.delta) };
   });

@@ -1,5 +1,13 @@
 /** brume audit: attacks a mechanism and says how much of its ε the attack has shown. */
-import { type Audit, audit as runAudit, type AuditOptions, MECHANISM_NAMES } from "../audit/audit.js";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type Audit,
+  audit as runAudit,
+  type AuditOptions,
+  type AuditSamples,
+  MECHANISM_NAMES,
+} from "../audit/audit.js";
 import { parseBreak } from "../audit/breaks.js";
 import { given } from "../../src/core/given.js";
 import { type Arguments, type Command, UsageError } from "../../src/cli/command.js";
@@ -18,17 +26,24 @@ export const audit: Command = {
       value: "B",
       help: "spoil it first, to see it caught: scale=0.8, tree-scale=0.5, choice-scale=0.5, float or skip-node",
     },
+    dump: { value: "FOLDER", help: "also write all runs for other testers: float64 files and samples.json" },
     "unsafe-seed": { value: "S", help: "the same runs every time" },
     json: { help: "one JSON object instead of a sentence" },
   },
   example: "brume audit --mechanism laplace --epsilon 1 --break float",
   run(args) {
     const progress = new Progress("runs");
+    const folder = args.text("dump");
+    const dumped: Dumped[] = [];
     const found = runAudit({
       ...auditOptions(args),
+      ...(folder === undefined
+        ? {}
+        : { dump: (samples) => dumped.push(dumpSamples(folder, dumped.length, samples)) }),
       progress: (done, all) => progress.show(done, done / all),
     });
     progress.clear();
+    if (folder !== undefined) writeFileSync(join(folder, "samples.json"), samplesFile(found, dumped));
     console.log(args.has("json") ? json(found) : sentence(found, args.text("break")));
   },
 };
@@ -46,6 +61,28 @@ function auditOptions(args: Arguments): AuditOptions {
     unsafeSeed: args.text("unsafe-seed"),
   };
 }
+
+interface Dumped {
+  readonly name: string;
+  readonly features: readonly string[];
+  readonly runs: number;
+  readonly files: readonly [string, string];
+}
+
+/** Writes both inputs of an attack as little-endian float64, row by row. */
+function dumpSamples(folder: string, i: number, { name, features, rows }: AuditSamples): Dumped {
+  mkdirSync(folder, { recursive: true });
+  const files = [`${i}-first.f64`, `${i}-second.f64`] as const;
+  for (const [world, file] of files.entries()) {
+    const bytes = new DataView(new ArrayBuffer(8 * rows[world]!.length));
+    rows[world]!.forEach((value, at) => bytes.setFloat64(8 * at, value, true));
+    writeFileSync(join(folder, file), bytes);
+  }
+  return { name, features, runs: rows[0].length / features.length, files };
+}
+
+const samplesFile = ({ mechanism, claimed }: Audit, attacks: readonly Dumped[]): string =>
+  `${JSON.stringify({ mechanism, epsilon: claimed, format: "little-endian float64, one row of features per run", attacks }, null, 2)}\n`;
 
 const json = ({ mechanism, claimed, lowerBound, confidence, samples, verdict }: Audit): string =>
   JSON.stringify({ mechanism, claimed, lowerBound, confidence, samples, verdict });

@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { audit as command } from "../../research/cli/audit.js";
 import { Arguments } from "../../src/cli/command.js";
@@ -95,6 +98,7 @@ const samples: Partial<Record<MechanismName, number>> = {
   events: 10_000,
   mean: 10_000,
   "per-person": 10_000,
+  "hub-people": 20_000,
   histogram: 10_000,
   sr: 200_000,
   pm: 200_000,
@@ -130,6 +134,7 @@ describe("our mechanisms keep their promise, and the attack comes near it", () =
     ["events", 1, 0.25],
     ["mean", 1, 0.25],
     ["per-person", 1, 0.25],
+    ["hub-people", 1, 0.04], // 0.35 ± 0.05
     ["histogram", 1, 0.25],
     ["sr", 1, 0.9],
     ["sr", 4, 0.8],
@@ -175,6 +180,7 @@ describe("every break is caught", () => {
     ["events", "scale=0.4"],
     ["mean", "scale=0.4"],
     ["per-person", "scale=0.4"],
+    ["hub-people", "scale=0.3"],
     ["histogram", "scale=0.4"],
     ["sr", "scale=0.8"],
     ["pm", "scale=0.8"],
@@ -225,6 +231,37 @@ describe("brume audit", () => {
     expect(lowerBound).toBe(
       audit({ mechanism: "laplace", epsilon: 1, samples: 20_000, unsafeSeed: "cli" }).lowerBound,
     );
+  });
+
+  test("--dump writes the runs of both inputs for other testers", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "brume-audit-"));
+    try {
+      await printed(...quick, "choice", "--dump", folder);
+      const { mechanism, epsilon, attacks } = JSON.parse(
+        readFileSync(join(folder, "samples.json"), "utf8"),
+      ) as {
+        mechanism: string;
+        epsilon: number;
+        attacks: { name: string; features: string[]; runs: number; files: [string, string] }[];
+      };
+      expect({ mechanism, epsilon }).toEqual({ mechanism: "choice", epsilon: 1 });
+      expect(attacks.map(({ features, runs }) => [features, runs])).toEqual([
+        [["threshold"], 5000],
+        [["rough threshold"], 20_000],
+        [["values above the threshold"], 5000],
+      ]);
+      // Another tester, by hand: how much likelier the smaller rough threshold is on one input.
+      const share = (file: string) => {
+        const bytes = readFileSync(join(folder, file));
+        const values = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i));
+        return values.filter((value) => value === 0).length / values.length;
+      };
+      const [first, second] = attacks[1]!.files.map(share) as [number, number];
+      expect(first).toBeGreaterThan(second);
+      expect(first / second).toBeLessThan(Math.E);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("a break is named in words", async () => {

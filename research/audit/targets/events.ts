@@ -19,18 +19,21 @@ const NOBODY = new Uint32Array(4);
 
 const day = (epsilon: number) => ({ epsilon, every: "1h", levels: LEVELS, clock: () => START });
 
-/** Publishes the day. @param events values of the events of the first hour that world 1 has */
+/** Publishes the day. @param events values of the events of the first hour that world 1 has, dealt to the streams in turn */
 function publish(
-  settings: EventSettings,
+  { settings, person, streams = [""] }: Attacked,
   core: Core,
   key: Uint32Array,
   events: readonly number[],
-  person: string | undefined,
 ): EventMetric {
-  const keys = { people: NOBODY, own: key, release: () => key };
-  const metric = new EventMetric(settings, core, keys, START, [""]);
-  for (const value of events)
-    metric.add("", value, { at: START, ...(person === undefined ? {} : { person }) });
+  // A stream has a key of its own: words of the run's key that no other stream has.
+  const release = (stream: string) => key.slice(8 * streams.indexOf(stream), 8 * streams.indexOf(stream) + 8);
+  const keys = { people: NOBODY, own: key.slice(0, 8), release };
+  const metric = new EventMetric(settings, core, keys, START, streams);
+  for (const [i, value] of events.entries()) {
+    const event = { at: START, ...(person === undefined ? {} : { person }) };
+    metric.add(streams[i % streams.length]!, value, event);
+  }
   while (metric.closeNext(MIDNIGHT, MIDNIGHT) !== undefined);
   return metric;
 }
@@ -40,7 +43,9 @@ interface Attacked {
   /** Values of the events of the first hour that are there, or not. */
   readonly events: readonly number[];
   readonly person?: string;
-  /** What they move the columns of the first hour by, together at most by Δ. */
+  /** The keys of a hub's metric; one without a name if there are none. */
+  readonly streams?: readonly string[];
+  /** What they move the columns of the first hour of each stream by, together at most by Δ. */
   readonly moved: readonly number[];
   /** t of the noise of a node. */
   readonly t: number;
@@ -49,26 +54,31 @@ interface Attacked {
 }
 
 function target(name: string, core: Core, attacked: Attacked): Target {
-  const { settings, events, person, moved, t, beside } = attacked;
+  const { events, moved, t, beside, streams = [""] } = attacked;
   return {
     name,
     features: ["likelihood ratio of the published numbers", "first published number"],
     effort: 1,
     observe(world: World, random: Random, rows: Float64Array) {
-      const keys = new Uint32Array(4 * rows.length);
+      const words = 8 * streams.length;
+      const keys = new Uint32Array((words * rows.length) / 2);
       core.keystream(random, keys);
       for (let row = 0; row < rows.length; row += 2) {
-        const key = keys.slice(4 * row, 4 * row + 8);
-        const metric = publish(settings, core, key, world === 1 ? events : [], person);
-        const release = metric.release("")!;
-        const first = release.measure(START, START + HOUR).sums;
-        const second = release.measure(START + HOUR, MIDNIGHT).sums;
-        const ratio = (x: number, i: number): number =>
-          moved[i] === 0
-            ? 0
-            : Math.log(likelihood(x, second[i]!, t) / likelihood(x - moved[i]!, second[i]!, t));
-        rows[row] = first.reduce((sum, x, i) => sum + ratio(x, i), beside?.(metric) ?? 0);
-        rows[row + 1] = first[moved.findIndex((by) => by !== 0)]!;
+        const key = keys.slice((words * row) / 2, (words * row) / 2 + words);
+        const metric = publish(attacked, core, key, world === 1 ? events : []);
+        rows[row] = beside?.(metric) ?? 0;
+        rows[row + 1] = 0;
+        for (const stream of streams) {
+          const release = metric.release(stream)!;
+          const first = release.measure(START, START + HOUR).sums;
+          const second = release.measure(START + HOUR, MIDNIGHT).sums;
+          const ratio = (x: number, i: number): number =>
+            moved[i] === 0
+              ? 0
+              : Math.log(likelihood(x, second[i]!, t) / likelihood(x - moved[i]!, second[i]!, t));
+          rows[row]! += first.reduce((sum, x, i) => sum + ratio(x, i), 0);
+          rows[row + 1]! += first[moved.findIndex((by) => by !== 0)]!;
+        }
       }
     },
   };
@@ -115,6 +125,27 @@ export const perPerson: MakeTargets = (epsilon, core) => {
       events: [1, 1, 1],
       person: "one",
       moved: [2],
+      t: (2 * LEVELS.length * SHARES) / (release * epsilon),
+      beside({ limitedDays }) {
+        const { lost } = limitedDays[0]!;
+        return own * (Math.abs(lost - 1) - Math.abs(lost));
+      },
+    }),
+  ];
+};
+
+/** A person's day in a hub: three events with two keys, of whom the first two count, one with each key. */
+export const hubPeople: MakeTargets = (epsilon, core) => {
+  const settings = resolveEventStream({ ...day(epsilon), of: "count", perPerson: 2 });
+  const { release, limited } = settings.shares;
+  const own = (limited * epsilon) / SHARES;
+  return [
+    target("a person with events of two keys of a hub in a day, or nobody", core, {
+      settings,
+      events: [1, 1, 1],
+      person: "one",
+      streams: ["a", "b"],
+      moved: [1],
       t: (2 * LEVELS.length * SHARES) / (release * epsilon),
       beside({ limitedDays }) {
         const { lost } = limitedDays[0]!;

@@ -2,6 +2,7 @@
  * ToPS end to end, through the code that publishes. A replaced value is read by one stage only, so there is an
  * attack for each: on a value that chooses θ, one that is counted, one of the probe, one that warms up, one that is published.
  */
+import { chooseCandidate, makeChoice } from "../../../src/stream/choice.js";
 import { resolveSettings, type StreamOptions } from "../../../src/stream/options.js";
 import { HoldoutStream } from "../../../src/stream/stream.js";
 import type { Core } from "../../../src/core/core.js";
@@ -16,8 +17,34 @@ export const tops: MakeTargets = (epsilon, core) => [
   published(epsilon, core),
 ];
 
-/** The choice of θ alone: the class that chooses, and the count of values above θ. */
-export const choice: MakeTargets = (epsilon, core) => [choosing(epsilon, core), counting(epsilon, core)];
+/** The choice of θ alone: the class that chooses, the class of the rough θ, and the count of values above θ. */
+export const choice: MakeTargets = (epsilon, core) => [
+  choosing(epsilon, core),
+  roughly(epsilon, core),
+  counting(epsilon, core),
+];
+
+/**
+ * A value of the class that chooses the rough θ, below or above the first of two candidates. Nobody sees the rough θ, but the
+ * proof counts it as published, because the choice of θ depends on it: so does the attack, which has no power otherwise.
+ */
+function roughly(epsilon: number, core: Core): Target {
+  const rule = makeChoice(epsilon, 16, 256, 2);
+  return {
+    name: "a value of the class that chooses the rough threshold, 0 or max",
+    features: ["rough threshold"],
+    effort: 1,
+    observe(world: World, random: Random, rows: Float64Array) {
+      for (let row = 0; row < rows.length; row++) {
+        const above = Float64Array.of(rule.hinge + world, 0);
+        rows[row] = chooseCandidate(core, random, rule, above, LEAST_SLOPE, 0);
+      }
+    },
+  };
+}
+
+/** β of a sparse class: the rough θ is then the smaller one often enough for both to be seen. */
+const LEAST_SLOPE = 1.5;
 
 /** Sixteen values choose between two thresholds; one of them, of the class that chooses, is 0 or max. */
 function choosing(epsilon: number, core: Core): Target {
