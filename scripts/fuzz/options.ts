@@ -41,6 +41,7 @@ export function randomTops(dice: Dice): StreamOptions & Given {
     unsafeSeed: `fuzz ${dice.word()}`,
     ...longer,
     ...(fixed ? { threshold: max * dice.pick([1, 0.5, dice.unit(), 1 / 256]) } : {}),
+    ...(dice.chance(0.2) ? { min: max * dice.pick([-0.5, -1, -3, -0.1, 0.25]) } : {}),
   };
 }
 

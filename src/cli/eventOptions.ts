@@ -9,7 +9,6 @@ export const EVENT_FLAGS: Readonly<Record<string, Option>> = {
   every: { value: "D", help: "events at times: how often there is a number, such as 1m, 1h or 1d; public" },
   levels: { value: "D,E", help: "with --every: the periods you ask about (--every, then 1s, 1m, 1h, 1d)" },
   zone: { value: "Z", help: "with --every: whose hours and days, such as Europe/Berlin (UTC)" },
-  min: { value: "A", help: "with --every: public lower bound of a value, if it may be negative (0)" },
   of: { value: "W", help: "with --every: count, sum or mean (count, or sum with --max)" },
   edges: { value: "A:B[:N]", help: "with --every: percentiles; N buckets from A to B (64)" },
   "per-person": {

@@ -48,21 +48,22 @@ export const plan: Command = {
       return;
     }
     const short = (x: number) => String(Number(x.toPrecision(4)));
+    const theta = (args.number("min") ?? 0) === 0 ? "θ" : "(θ − min)";
     process.stdout.write(
       [
         ...(args.text("target") === undefined
           ? []
           : [`ε = ${short(p.epsilon)} is the smallest that meets the target.`]),
         `Blocks of ${p.blockLength} values (${p.skipLevels} levels skipped), ${p.levels} levels of noise with fan-out ${p.fanout}, one forest per ${p.forestLength} values, ${p.holdout} values held out.`,
-        `Noise on every node has scale ${short(p.noiseScalePerTheta)}·θ.`,
+        `Noise on every node has scale ${short(p.noiseScalePerTheta)}·${theta}.`,
         ...(p.refining === null
           ? []
           : [
-              `θ is chosen once more after ${p.refining.values} published values; until then the scale is ${short(p.refining.noiseScalePerTheta)}·θ.`,
+              `θ is chosen once more after ${p.refining.values} published values; until then the scale is ${short(p.refining.noiseScalePerTheta)}·${theta}.`,
             ]),
         `Memory: ${Math.ceil(p.memory.stream / 1024)} KB per stream, and ${Math.ceil(p.memory.index / 1024)} KB of range index at most.`,
         "",
-        "Noise in a range (standard error of the sum, and of the mean), in units of θ:",
+        `Noise in a range (standard error of the sum, and of the mean), in units of ${theta}:`,
         table(
           ["values", "sum", "mean"],
           p.errors.map((e) => [

@@ -8,6 +8,7 @@ import { type Arguments, type Option, UsageError } from "./command.js";
 export const STREAM_FLAGS: Readonly<Record<string, Option>> = {
   epsilon: { value: "E", help: "privacy budget ε of the whole release (required)" },
   max: { value: "B", help: "public upper bound of a value (required)" },
+  min: { value: "A", help: "public lower bound of a value, if it may be negative (0)" },
   holdout: { value: "M", help: "values that choose θ and are never published (65536)" },
   refine: { help: "choose θ once more from the first published values, for a short --holdout" },
   "max-range": { value: "R", help: "longest range you will ask for, in values (1048576)" },
@@ -24,9 +25,8 @@ export const STREAM_FLAGS: Readonly<Record<string, Option>> = {
 
 /** @param epsilon the one of the options, unless another is tried */
 export function streamOptions(args: Arguments, epsilon = args.required("epsilon")): StreamOptions {
-  if (args.text("min") !== undefined)
-    throw new UsageError("--min: expected none without --every; values of a stream are clamped to [0, B]");
   const options = {
+    min: args.number("min"),
     holdout: args.number("holdout"),
     maxRange: args.number("max-range"),
     tuning: given({

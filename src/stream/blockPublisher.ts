@@ -43,7 +43,7 @@ export class BlockPublisher implements Publisher {
   readonly #fraction: number = NaN;
   /** The most that ticks let a block sum to, in grid units. */
   readonly #cap: number = Infinity;
-  /** max in grid units. */
+  /** max − min in grid units. */
   readonly #largest: number;
   /** Finished blocks. */
   #block = 0;
@@ -90,7 +90,7 @@ export class BlockPublisher implements Publisher {
     this.#left = this.#blockLength;
     this.#sum = 0;
     this.#cap = cap;
-    this.#largest = Math.floor(settings.max / settings.resolution);
+    this.#largest = Math.floor(settings.width / settings.resolution);
     const parts = makeParts(core, key, settings, theta, firstMean, cap);
     this.#fraction = parts.fraction;
     this.#trees = parts.trees;

@@ -20,10 +20,10 @@ export const coarseGrid = (max: number): number => gridOf(max, COARSE_STEPS);
 
 /** The largest candidate for Θ, and what the others are multiples of, in grid units. */
 export const candidateGrid = ({
-  max,
+  width,
   resolution,
   thresholdStep,
-}: Pick<Settings, "max" | "resolution" | "thresholdStep">): {
+}: Pick<Settings, "width" | "resolution" | "thresholdStep">): {
   readonly largest: number;
   readonly step: number;
-} => ({ largest: Math.floor(max / resolution), step: thresholdStep / resolution });
+} => ({ largest: Math.floor(width / resolution), step: thresholdStep / resolution });

@@ -64,7 +64,7 @@ function laplaceSpread(scale: number): Spread {
   return { variance, fourth: variance ** 2 };
 }
 
-/** In grid units. @param largest max in grid units: no value hides more than it can have above θ */
+/** In grid units. @param largest max − min in grid units: no value hides more than it can have above θ */
 export function hiddenIn(parts: readonly CountedPart[], largest: number, confidence: number): Hidden {
   const estimate = (kind: keyof Excess, errors: -1 | 0 | 1): number => {
     let [sum, spread] = [0, NO_SPREAD];

@@ -62,9 +62,9 @@ export function copyHoldout(from: Holdout, fresh: Holdout): Holdout {
 }
 
 export function makeHoldout(core: Core, key: Uint32Array, settings: Settings): Holdout {
-  const { variant, threshold, resolution } = settings;
+  const { variant, threshold, min, resolution } = settings;
   const units = (theta: number): number => Math.floor(theta / resolution + 0.5);
-  if (threshold !== "noisy-max") return new PlainHoldout(core, key, settings, threshold, units);
+  if (threshold !== "noisy-max") return new PlainHoldout(core, key, settings, threshold - min, units);
   if (variant === "default") return new ClassedHoldout(core, key, settings);
   return new PlainHoldout(core, key, settings, new NoisyMax(core, key, settings), units);
 }
@@ -83,7 +83,7 @@ class ClassedHoldout implements Holdout {
   readonly #choosing: number;
   readonly #read: number;
   // Doubles from the start, whatever the settings are: engines then keep them in place.
-  readonly #max: number = NaN;
+  readonly #width: number = NaN;
   readonly #resolution: number = NaN;
 
   constructor(core: Core, key: Uint32Array, settings: Settings) {
@@ -92,7 +92,7 @@ class ClassedHoldout implements Holdout {
     this.#settings = settings;
     this.#choosing = settings.choosing;
     this.#read = settings.choosing + settings.probing;
-    this.#max = settings.max;
+    this.#width = settings.width;
     this.#resolution = settings.resolution;
     this.#classes = new Classes(choiceOf(settings, core));
   }
@@ -112,14 +112,14 @@ class ClassedHoldout implements Holdout {
   add(value: number): void {
     const held = this.#held + 1;
     if (held >= this.#choosing) return this.#addLate(value, held);
-    this.#classes!.add(quantise(value, this.#max, this.#resolution));
+    this.#classes!.add(quantise(value, this.#width, this.#resolution));
     this.#held = held;
   }
 
   /** A value that chooses θ or comes after it. @param held how many there are with it */
   #addLate(value: number, held: number): void {
     if (held === this.#choosing) {
-      this.#classes!.add(quantise(value, this.#max, this.#resolution));
+      this.#classes!.add(quantise(value, this.#width, this.#resolution));
       this.#set(this.#classes!.choose(this.#core, this.#key));
     } else if (held <= this.#read)
       this.#probe!.add(quantise(value, this.#chosen!.theta * this.#resolution, this.#resolution));
@@ -130,7 +130,7 @@ class ClassedHoldout implements Holdout {
     let next = 0;
     if (this.#classes !== undefined) {
       next = Math.min(end, this.#choosing - 1 - this.#held); // all but the one that chooses θ
-      this.#classes.addMany(this.#core, batch, next, this.#max, this.#resolution);
+      this.#classes.addMany(this.#core, batch, next, this.#width, this.#resolution);
       this.#held += next;
     }
     for (; next < end; next++) this.add(batch[next]!);
@@ -204,7 +204,7 @@ export class PlainHoldout implements Holdout {
   #held = 0;
 
   /**
-   * @param threshold chooses θ, or is θ in units of the stream
+   * @param threshold chooses θ − min, or is it, in units of the stream
    * @param toUnits what the stream begins with for a θ: Θ in grid units, if it is on a grid that is known
    */
   constructor(
@@ -237,8 +237,8 @@ export class PlainHoldout implements Holdout {
   }
 
   add(value: number): void {
-    const { choosing, warming, max, resolution } = this.#settings;
-    if (this.#held < choosing) this.#chooser!.add(value > 0 ? Math.min(value, max) : 0);
+    const { choosing, warming, width, resolution } = this.#settings;
+    if (this.#held < choosing) this.#chooser!.add(value > 0 ? Math.min(value, width) : 0);
     else if (this.#held < choosing + warming)
       this.#warmStart!.add(quantise(value, this.#theta! * resolution, resolution));
     if (this.#held + 1 === choosing && this.#chooser !== undefined) {

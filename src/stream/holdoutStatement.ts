@@ -88,7 +88,7 @@ export function warningsOf(
   sparse: boolean,
   refined: boolean,
 ): string[] {
-  const { max, resolution, variant, threshold, refine } = settings;
+  const { max, width, resolution, variant, threshold, refine } = settings;
   const warnings: string[] = [];
   if (settings.coarsened)
     warnings.push(
@@ -112,7 +112,7 @@ export function warningsOf(
     warnings.push(
       `so few ${refined ? "values of the first tree" : "held-out values"} are above 0 that noise may have chosen θ: it may be far too small or too large; ${todo}`,
     );
-  if (theta === Math.floor(max / resolution))
+  if (theta === Math.floor(width / resolution))
     warnings.push(
       `θ is the largest candidate, max = ${max}: values above it are clamped whatever they are; raise max if values can be larger`,
     );

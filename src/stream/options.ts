@@ -14,6 +14,11 @@ export interface StreamOptions {
   /** B, the public upper bound of a value, in units of the stream. Larger values are clamped to it. */
   readonly max: number;
   /**
+   * The public lower bound of a value, for values that may be negative or that are far from 0. Smaller values are clamped to
+   * it. θ then bounds what a value is above `min`. Default 0.
+   */
+  readonly min?: number;
+  /**
    * m, how many values are read first to choose θ and are never published: positions, as `range` takes them, count from 0
    * after them. Default 65 536 (0 with a fixed threshold).
    */
@@ -80,7 +85,7 @@ export interface Tuning {
 export { heldOut } from "./firstTree.js";
 
 export const STREAM_OPTIONS: readonly (keyof StreamOptions)[] = [
-  ...(["epsilon", "max", "holdout", "maxRange", "threshold", "smoother", "tuning"] as const),
+  ...(["epsilon", "max", "min", "holdout", "maxRange", "threshold", "smoother", "tuning"] as const),
   ...(["variant", "history", "name", "core", "unsafeSeed"] as const),
 ];
 export const TUNING: readonly (keyof Tuning)[] = [
@@ -95,7 +100,10 @@ export const TUNING: readonly (keyof Tuning)[] = [
 
 export interface Settings {
   readonly epsilon: number;
+  /** The bounds of a value, and max − min. All stages but the first and the last see values less `min`, from 0 to `width`. */
+  readonly min: number;
   readonly max: number;
+  readonly width: number;
   /** Values that choose θ and, by default, give the first prediction. */
   readonly choosing: number;
   /** Values after them that decide whether one level less is skipped. */
@@ -149,27 +157,31 @@ export function resolveReading(asked: StreamOptions): Settings {
   const options = ownOptions("options", asked, STREAM_OPTIONS);
   const tuning = ownOptions("tuning", options.tuning ?? {}, TUNING);
   const epsilon = checkPositive("epsilon", options.epsilon);
-  const max = checkPositive("max", options.max);
+  const { min, max, width } = checkBounds(options.min ?? 0, options.max);
   const variant = checkChoice("variant", options.variant ?? "default", ["default", "paper"]);
   const fanout = checkInteger("tuning.fanout", tuning.fanout ?? 16, 2, 64);
   const maxRange = checkInteger("maxRange", options.maxRange ?? 2 ** 20, fanout, 2 ** 40);
-  const coarse = coarseGrid(max);
-  const usual = variant === "paper" ? coarse : fineGrid(max);
+  const coarse = coarseGrid(width);
+  const usual = variant === "paper" ? coarse : fineGrid(width);
   const resolution = checkPositive("tuning.resolution", tuning.resolution ?? usual);
-  if (resolution > max)
-    throw new RangeError(`tuning.resolution: expected at most max = ${max}, got ${resolution}`);
+  if (resolution > width)
+    throw new RangeError(
+      `tuning.resolution: expected at most ${min === 0 ? "max" : "max − min"} = ${width}, got ${resolution}`,
+    );
   const rule = tuning.skipLevels ?? (variant === "paper" ? "paper" : "auto");
   if (typeof rule !== "number") checkChoice("tuning.skipLevels", rule, ["auto", "paper"]);
-  const threshold = checkThreshold(options.threshold ?? "noisy-max", max, resolution);
+  const threshold = checkThreshold(options.threshold ?? "noisy-max", min, max, resolution);
   const shape = shapeOf(skippedLevels(rule, epsilon, maxRange, fanout), maxRange, fanout, options.history);
   const follow = checkFollow(tuning.follow, epsilon, maxRange, fanout, threshold, variant);
   const reading: Settings = {
     epsilon,
+    min,
     max,
+    width,
     ...holdout(options.holdout, tuning.warmStart ?? variant !== "paper", threshold, variant),
     resolution,
     coarsened: false,
-    ...thresholdGrid(tuning.thresholdStep, max, tuning.resolution ?? coarse, variant),
+    ...thresholdGrid(tuning.thresholdStep, width, tuning.resolution ?? coarse, variant),
     threshold,
     follow,
     refine: checkRefine(tuning.refine ?? false, follow, fanout ** (levelCount(maxRange, fanout) - 1)),
@@ -182,8 +194,29 @@ export function resolveReading(asked: StreamOptions): Settings {
     core: checkChoice("core", options.core ?? "auto", ["auto", "wasm", "js"]),
     unsafeSeed: options.unsafeSeed === undefined ? undefined : checkText("unsafeSeed", options.unsafeSeed),
   };
+  checkFarFromZero(reading);
   const settings = rule === "auto" ? withProbe(reading) : reading;
   return tuning.resolution === undefined ? withExactGrid(settings, coarse) : checked(settings);
+}
+
+function checkBounds(min: unknown, max: unknown): Pick<Settings, "min" | "max" | "width"> {
+  if (typeof min !== "number" || !Number.isFinite(min))
+    throw new RangeError(`min: expected a finite number, got ${shown(min)}`);
+  if (min === 0) return { min: 0, max: checkPositive("max", max), width: max as number };
+  if (typeof max !== "number" || !(max > min && max - min < Infinity))
+    throw new RangeError(`max: expected a finite number above min = ${min}, got ${shown(max)}`);
+  return { min, max, width: max - min };
+}
+
+/** Steps of the grid up to the bound that is farthest from 0: a value less `min` is rounded far finer than the grid is. */
+const MOST_STEPS = 2 ** 40;
+
+function checkFarFromZero({ min, max, resolution }: Settings): void {
+  const steps = Math.max(Math.abs(min), Math.abs(max)) / resolution;
+  if (min !== 0 && steps > MOST_STEPS)
+    throw new RangeError(
+      `min: expected bounds within 2^40 times the resolution ${resolution} of 0, got ${min} and max = ${max}; take a coarser tuning.resolution, or subtract a constant from the values`,
+    );
 }
 
 /** The shapes that the hold-out may decide on. */
@@ -201,7 +234,7 @@ function withExactGrid(settings: Settings, coarse: number): Settings {
   const fits = shapesOf(settings).every((shape) => exactRangeError(shape) === undefined);
   if (fits || settings.resolution >= coarse) return checked(settings);
   const resolution = 2 * settings.resolution;
-  checkThreshold(settings.threshold, settings.max, resolution);
+  checkThreshold(settings.threshold, settings.min, settings.max, resolution);
   return withExactGrid({ ...settings, resolution, coarsened: true }, coarse);
 }
 
@@ -252,12 +285,19 @@ function withProbe(settings: Settings): Settings {
   return { ...settings, choosing: choosing - probing, probing };
 }
 
-function checkThreshold(threshold: unknown, max: number, resolution: number): "noisy-max" | number {
+function checkThreshold(
+  threshold: unknown,
+  min: number,
+  max: number,
+  resolution: number,
+): "noisy-max" | number {
   if (threshold === "noisy-max") return threshold;
   if (typeof threshold !== "number")
     throw new TypeError(`threshold: expected "noisy-max" or a number, got ${shown(threshold)}`);
-  if (!(threshold >= resolution && threshold <= max))
-    throw new RangeError(`threshold: expected resolution ${resolution} ≤ θ ≤ max ${max}, got ${threshold}`);
+  if (!(threshold >= min + resolution && threshold <= max))
+    throw new RangeError(
+      `threshold: expected ${min === 0 ? "" : `min ${min} + `}resolution ${resolution} ≤ θ ≤ max ${max}, got ${threshold}`,
+    );
   return threshold;
 }
 

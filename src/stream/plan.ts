@@ -18,7 +18,7 @@ export interface Plan {
   readonly forestLength: number;
   /** Values held out before the first one is published. */
   readonly holdout: number;
-  /** Scale of the noise on every node for θ = 1: multiply by θ. */
+  /** Scale of the noise on every node for θ = 1: multiply by θ, or by θ − min. */
   readonly noiseScalePerTheta: number;
   /** With `tuning.refine`: how many values are published before θ is chosen once more, and the scale of their noise. */
   readonly refining: { readonly values: number; readonly noiseScalePerTheta: number } | null;
@@ -43,7 +43,7 @@ export interface Plan {
 /** Takes the options of `tops`. */
 export function plan(options: StreamOptions): Plan {
   const settings = resolveSettings(options);
-  const { epsilon, fanout, levels, skipped, blockLength, blocksPerForest, maxRange, max } = settings;
+  const { epsilon, fanout, levels, skipped, blockLength, blocksPerForest, maxRange, min, width } = settings;
   const forestLength = blocksPerForest * blockLength;
   const perTheta = levels / nodeEpsilon(settings);
   const random = Math.sqrt(meanVariance(maxRange, fanout, levels, skipped)) / nodeEpsilon(settings);
@@ -67,11 +67,11 @@ export function plan(options: StreamOptions): Plan {
       length,
       standardErrorPerTheta: errorOfLength(settings, length),
     })),
-    thresholds: thresholds(settings).map((threshold) => ({
-      threshold,
-      noiseScale: perTheta * threshold,
-      standardError: random * threshold,
-      errorOfMean: (longest * threshold) / forestLength,
+    thresholds: thresholds(settings).map((theta) => ({
+      threshold: min + theta,
+      noiseScale: perTheta * theta,
+      standardError: random * theta,
+      errorOfMean: (longest * theta) / forestLength,
     })),
     memory: {
       stream: Math.max(holdoutBytes(settings), releaseBytes(settings)),
@@ -80,12 +80,12 @@ export function plan(options: StreamOptions): Plan {
     },
   };
 
-  /** θ given, or halvings of max down to 16 steps of the candidates. */
+  /** θ − min as it is given, or halvings of max − min down to 16 steps of the candidates. */
   function thresholds({ threshold, thresholdStep }: Settings): number[] {
-    if (threshold !== "noisy-max") return [threshold];
+    if (threshold !== "noisy-max") return [threshold - min];
     const list = [];
-    for (let theta = max; theta >= 16 * thresholdStep && list.length < 12; theta /= 2) list.push(theta);
-    return list.length > 0 ? list : [max];
+    for (let theta = width; theta >= 16 * thresholdStep && list.length < 12; theta /= 2) list.push(theta);
+    return list.length > 0 ? list : [width];
   }
 }
 
@@ -120,8 +120,8 @@ function bytesPerBlock({ smoother }: Settings): number {
 
 /** A few counters per candidate; the paper's rule keeps the values. */
 function holdoutBytes(settings: Settings): number {
-  const { choosing, max, thresholdStep, variant } = settings;
-  if (variant === "paper") return choosing * (max / thresholdStep <= 2 ** 16 ? 2 : 4);
+  const { choosing, width, thresholdStep, variant } = settings;
+  if (variant === "paper") return choosing * (width / thresholdStep <= 2 ** 16 ? 2 : 4);
   return choosing === 0 ? 0 : classesBytes(settings);
 }
 

@@ -144,9 +144,10 @@ export class Predictor {
 }
 
 function smootherFor(settings: Settings, firstMean: number, largest: number): Smoother {
-  const { smoother, fanout, levels, blocksPerForest, blockLength, resolution } = settings;
+  const { smoother, fanout, levels, blocksPerForest, blockLength, min, resolution } = settings;
   return makeSmoother(smoother, {
     ...{ fanout, levels, blocksPerForest, blockLength, largest },
+    least: min,
     unit: resolution / blockLength,
     first: firstMean * blockLength,
   });

@@ -72,14 +72,14 @@ export class Refining {
 
   /** Counts a value, in units of the stream, if it is one of those that choose; cannot fail. */
   add(value: number): void {
-    const { max, resolution } = this.#settings;
-    if (this.#classes.held < this.#read) this.#classes.add(quantise(value, max, resolution));
+    const { width, resolution } = this.#settings;
+    if (this.#classes.held < this.#read) this.#classes.add(quantise(value, width, resolution));
   }
 
   addMany(core: Core, values: Float64Array): void {
-    const { max, resolution } = this.#settings;
+    const { width, resolution } = this.#settings;
     const count = Math.min(values.length, this.#read - this.#classes.held);
-    this.#classes.addMany(core, values, count, max, resolution);
+    this.#classes.addMany(core, values, count, width, resolution);
   }
 
   copy(): Refining {

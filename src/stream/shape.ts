@@ -73,10 +73,10 @@ export function checkExactRange(settings: Settings): void {
 
 /** Whether sums and noise stay exact integers in a double; if not, what to change. */
 export function exactRangeError(settings: Settings): string | undefined {
-  const { epsilon, max, resolution, levels, fanout, blocksPerForest, blockLength } = settings;
+  const { epsilon, max, width, resolution, levels, fanout, blocksPerForest, blockLength } = settings;
   if (!(blockLength <= LONGEST_BLOCK))
     return `tuning.skipLevels: expected blocks of at most 2^30 values, got ${fanout}^${settings.skipped} = ${blockLength}; lower it`;
-  const largest = Math.ceil(max / resolution);
+  const largest = Math.ceil(width / resolution);
   const scale = (levels * largest) / leastEpsilon(settings);
   if (!(scale <= MOST_SCALE))
     return `epsilon: noise of scale levels·(max/resolution)/ε = ${scale.toPrecision(3)} is above 2^40; raise epsilon (${epsilon}), lower max (${max}) or take a coarser tuning.resolution (${resolution})`;

@@ -155,11 +155,12 @@ async function decryptSnapshot(bytes: Uint8Array, key: SnapshotKey) {
 
 /** Every setting that published numbers depend on, and the stream's name, as text; public. */
 export function parametersOf(settings: Settings): Parameters {
-  const { refine, coarsened: _, ...others } = settings; // `coarsened` follows from the others
+  const { refine, min, coarsened: _, width: __, ...others } = settings; // `coarsened` and `width` follow from the others
   const { variant, thresholdStep, resolution } = others;
   const shown = {
+    ...(min === 0 ? {} : { min }), // left out where they are not used: older snapshots do not have them
     ...others,
-    ...(refine ? { refine } : {}), // left out where it is off: older snapshots do not have it
+    ...(refine ? { refine } : {}),
     thresholdStep: variant === "default" && thresholdStep === resolution ? 0 : thresholdStep, // so older ones have it
     smoother: smootherName(settings.smoother),
     core: "any", // both give the same answers
@@ -169,10 +170,12 @@ export function parametersOf(settings: Settings): Parameters {
 
 /** Said first when it differs: a snapshot of another stream usually differs in other settings as well. */
 const IDENTITY = "name";
+/** Then these: others follow from them. */
+const BOUNDS = ["min", "max"];
 
 /** Refuses parameters that differ, and names the first one. */
 export function checkParameters(sealed: Parameters, wanted: Parameters): void {
-  const names = [IDENTITY, ...new Set([...Object.keys(wanted), ...Object.keys(sealed)])];
+  const names = [IDENTITY, ...BOUNDS, ...new Set([...Object.keys(wanted), ...Object.keys(sealed)])];
   const different = names.find((name) => sealed[name] !== wanted[name]);
   if (different === undefined) return;
   const [got, want] = [sealed, wanted].map((from) => JSON.stringify(from[different] ?? "none"));

@@ -99,8 +99,7 @@ export class StagedSystem<P extends Publisher> implements System {
   }
 
   pushMany(values: ValueBatch): Float64Array {
-    if (this.#busy) refuseReentry();
-    const batch = this.#whileBusy(() => batchOf(values));
+    const batch = this.readBatch(values);
     try {
       // Held-out values are copied, so that another thread cannot change one after it was checked. Publishers check the
       // values that they publish while they add them up.
@@ -115,6 +114,12 @@ export class StagedSystem<P extends Publisher> implements System {
   receive(batch: Float64Array): Float64Array {
     if (this.#busy) refuseReentry();
     return this.#take(batch, (part) => part);
+  }
+
+  /** A batch as `batchOf` gives it. A caller's getters may run, but not call this system. */
+  protected readBatch(values: ValueBatch): Float64Array {
+    if (this.#busy) refuseReentry();
+    return this.#whileBusy(() => batchOf(values));
   }
 
   /** @param checked makes sure of values that are held out */

@@ -39,8 +39,9 @@ export interface Statement {
   readonly threshold: number | null;
   /** θ over time, for the positions that can still be asked for: from which published position on each one holds. */
   readonly thresholds: readonly { readonly from: number; readonly threshold: number }[];
+  readonly min: number;
   readonly max: number;
-  /** What happens to values outside [0, max] and above θ. No value is refused for its size. */
+  /** What happens to values outside [min, max] and above θ. No value is refused for its size. */
   readonly clamping: string;
   /** Values are rounded to multiples of it before noise is added; intervals of answers count what that may be off by. */
   readonly resolution: number;
@@ -109,15 +110,16 @@ export function makeStatement(
   published: number,
   { protects, ...parts }: StatementParts,
 ): Statement {
-  const { max, resolution, fanout, levels, skipped, blockLength, maxRange, unsafeSeed } = settings;
+  const { min, max, resolution, fanout, levels, skipped, blockLength, maxRange, unsafeSeed } = settings;
   const secret = unsafeSeed === undefined;
   return {
     software,
     definition: "event-level differential privacy",
     neighbours: "streams of the same length that differ in the value at one position",
     unit: "one value",
+    min,
     max,
-    clamping: "values below 0 count as 0, values above max count as max, and values above θ count as θ",
+    clamping: `values below ${min === 0 ? "0 count as 0" : "min count as min"}, values above max count as max, and values above θ count as θ`,
     resolution,
     fanout,
     levels,
@@ -143,18 +145,19 @@ export function makeStatement(
 
 const number = (value: number): string => String(Number(value.toPrecision(6)));
 
-function protection({ unit, max, epsilon, delta }: Statement): string {
-  return `Protected: ${unit}. Replacing ${unit === "one value" ? "any one value by another" : `${unit} by others`} between 0 and ${max} changes the probability of any output by at most a factor e^ε = ${number(Math.exp(epsilon))}${delta === 0 ? "" : `, except with probability δ = ${delta}`}.`;
+function protection({ unit, min, max, epsilon, delta }: Statement): string {
+  return `Protected: ${unit}. Replacing ${unit === "one value" ? "any one value by another" : `${unit} by others`} between ${min} and ${max} changes the probability of any output by at most a factor e^ε = ${number(Math.exp(epsilon))}${delta === 0 ? "" : `, except with probability δ = ${delta}`}.`;
 }
 
 /** What happens to values: clamped to θ, summed in blocks, covered with noise. */
 function treatment(statement: Statement): string[] {
   const { threshold, noise, noiseScale, blockLength, levels, fanout, smoother } = statement;
-  if (threshold === 0) return ["θ = 0: every value counts as 0, and zeros are published."];
+  if (threshold === 0 && statement.min === 0)
+    return ["θ = 0: every value counts as 0, and zeros are published."];
   const scale = noiseScale === null ? "its scale is not the same everywhere" : `scale ${number(noiseScale)}`;
   const carriers = levels === 1 ? "one level carries" : `${levels} levels of fan-out ${fanout} carry`;
   return [
-    `No value is refused for its size: ${statement.clamping}. They are rounded to multiples of ${statement.resolution}.`,
+    `No value is refused for its size: ${statement.clamping}. They are rounded to ${statement.min === 0 ? "" : `min = ${statement.min} and `}multiples of ${statement.resolution}${statement.min === 0 ? "" : " above it"}.`,
     threshold === null
       ? "θ is not chosen yet."
       : `θ = ${number(threshold)}. Noise on every node: ${noise}, ${scale}.`,

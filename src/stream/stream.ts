@@ -1,7 +1,7 @@
 /**
- * Releases a stream of values in [0, max] under event-level ε-differential privacy.
+ * Releases a stream of values in [min, max] under event-level ε-differential privacy.
  *
- *     value ─▶ Threshold ─▶ Perturber ─▶ Smoother ─▶ released value
+ *     value − min ─▶ Threshold ─▶ Perturber ─▶ Smoother ─▶ released value + min
  *
  * The first `holdout` values choose θ (and give a first prediction) and are never released. Threshold, warm start
  * and perturber read disjoint values, so their ε compose in parallel: ε in all (docs/privacy.md).
@@ -10,6 +10,9 @@ import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
+import type { ValueBatch } from "../core/batches.js";
+import { checkFinite, checkValue } from "../core/checks.js";
+import type { RangeAnswer } from "./answer.js";
 import { checkBinding, writeBinding } from "./binding.js";
 import { BlockPublisher } from "./blockPublisher.js";
 import type { Decoder, Encoder } from "./codec.js";
@@ -27,7 +30,7 @@ import { encode, openBound, type OpenedSnapshot } from "./snapshot.js";
 import { SnapshotSequence } from "./snapshotSequence.js";
 import { type Stage, StagedSystem, type SystemParts } from "./stagedSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
-import type { PrivateStream } from "./system.js";
+import type { PrivateStream, RangeOptions } from "./system.js";
 import { prepareTables } from "./followTables.js";
 import { firstParts, nodeEpsilon } from "./epsilonShares.js";
 
@@ -78,7 +81,7 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
   /** A stream that has seen no value. */
   static begin(settings: Settings, name = settings.name): HoldoutStream {
     const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
-    return new HoldoutStream(settings, chooseCore(settings.core), key, name);
+    return new (kindOf(settings))(settings, chooseCore(settings.core), key, name);
   }
 
   /** One that resumes from a snapshot. */
@@ -90,7 +93,8 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
   ): Promise<HoldoutStream> {
     const snapshot = await openBound(bytes, key, (sealed) => checkBinding(sealed, settings, name));
     try {
-      return new HoldoutStream(settings, chooseCore(settings.core), snapshot.state.words(8), name, snapshot);
+      const Kind = kindOf(settings);
+      return new Kind(settings, chooseCore(settings.core), snapshot.state.words(8), name, snapshot);
     } finally {
       snapshot.state.wipe();
     }
@@ -128,6 +132,64 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
       writer.words(this.#key);
       saveStage(writer, this.stage);
     });
+  }
+}
+
+/** Streams with a `min` are a kind of their own, so that others do not pay for it. */
+const kindOf = ({ min }: Settings): typeof HoldoutStream => (min === 0 ? HoldoutStream : ShiftedStream);
+
+/**
+ * A stream of values less `min`, shifted back: a position's number by `min`, the sum of n positions by n·min. How many
+ * positions a range has is public, so that the shift is exact and has no noise.
+ */
+class ShiftedStream extends HoldoutStream {
+  readonly #min: number;
+  readonly #max: number;
+
+  constructor(...parts: ConstructorParameters<typeof HoldoutStream>) {
+    super(...parts);
+    [this.#min, this.#max] = [parts[0].min, parts[0].max];
+  }
+
+  override push(value: number): number | undefined {
+    const number = super.push(this.#shift(checkValue(value)));
+    return number === undefined ? undefined : number + this.#min;
+  }
+
+  override pushMany(values: ValueBatch): Float64Array {
+    const own = new Float64Array(this.readBatch(values)); // another thread may change the caller's
+    return this.receive(checkFinite(own));
+  }
+
+  override receive(batch: Float64Array): Float64Array {
+    return this.#shiftBack(super.receive(batch.map((value) => this.#shift(value))));
+  }
+
+  override published(from: number, to: number): Float64Array {
+    return this.#shiftBack(super.published(from, to));
+  }
+
+  override range(from: number, to: number, options?: RangeOptions): RangeAnswer {
+    const { sum, mean, low, high, ...rest } = super.range(from, to, options);
+    const all = (to - from) * this.#min;
+    return {
+      sum: sum + all,
+      mean: from === to ? 0 : mean + this.#min,
+      low: low + all,
+      high: high + all,
+      ...rest,
+    };
+  }
+
+  /** From 0 to max − min. Clamped first: what a finite value becomes is finite. */
+  #shift(value: number): number {
+    return Math.min(Math.max(value, this.#min), this.#max) - this.#min;
+  }
+
+  /** In place: these are numbers that were made for this call. */
+  #shiftBack(numbers: Float64Array): Float64Array {
+    for (let i = 0; i < numbers.length; i++) numbers[i]! += this.#min;
+    return numbers;
   }
 }
 
@@ -203,13 +265,15 @@ class Tops implements SystemParts<BlockPublisher> {
   }
 
   statement({ holdout, release }: Stage<BlockPublisher>): Statement {
-    const { epsilon, resolution, smoother, variant } = this.settings;
+    const { epsilon, min, max, resolution, smoother, variant } = this.settings;
     const { beginning, publisher } = release ?? {};
     const refined = publisher?.refined;
     const settled = withSkipped(this.settings, beginning?.skipped ?? this.settings.skipped);
     const stretches = publisher?.stretches ?? [];
     const units = stretches.at(-1)?.theta ?? holdout?.theta;
-    const threshold = units === undefined ? null : units * resolution;
+    // Rounding must not put θ above max: a hub gives it to its streams.
+    const thetaOf = (theta: number) =>
+      min === 0 ? theta * resolution : Math.min(max, min + theta * resolution);
     const parts = stretches.at(-1)?.parts ?? firstParts(settled);
     return makeStatement(settled, this.#core.name, publisher?.length ?? 0, {
       system: variant === "paper" ? "ToPS, as in the paper" : "ToPS",
@@ -217,13 +281,14 @@ class Tops implements SystemParts<BlockPublisher> {
       delta: 0,
       composition: COMPOSITION[settled.refine ? "refining" : settled.follow ? "following" : "still"],
       stages: stagesOf(settled),
-      threshold,
+      threshold: units === undefined ? null : thetaOf(units),
       smoother: smootherName(smoother) + (publisher?.smootherTrouble ?? ""),
       thresholds: stretches.map(({ block, theta }) => ({
         from: block * settled.blockLength,
-        threshold: theta * resolution,
+        threshold: thetaOf(theta),
       })),
-      noiseScale: threshold === null ? null : (settled.levels * threshold) / nodeEpsilon(settled, parts),
+      noiseScale:
+        units === undefined ? null : (settled.levels * (units * resolution)) / nodeEpsilon(settled, parts),
       noise: "discrete Laplace, sampled exactly",
       settled: release !== undefined || settled.probing === 0,
       clampedShare:

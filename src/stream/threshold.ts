@@ -12,7 +12,7 @@ import { makeSelection, type Selection } from "../core/tables/selection.js";
 import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
 
-/** A way to choose θ from held-out values; each sees a value once, already in [0, max]. */
+/** A way to choose θ from held-out values; each sees a value once, less `min`, already in [0, max − min]. */
 export interface ThresholdChooser {
   add(value: number): void;
   /** θ in units of the stream, after the last value. */
@@ -38,7 +38,7 @@ export class NoisyMax implements ThresholdChooser {
     this.#key = key;
     this.#settings = settings;
     this.#selection = selectionOf(settings, core); // fails here, before any value, if scores cannot be exact
-    const highest = binOf(settings.max, settings.thresholdStep);
+    const highest = binOf(settings.width, settings.thresholdStep);
     this.#bins = new (highest < 2 ** 16 ? Uint16Array : Uint32Array)(settings.choosing);
   }
 

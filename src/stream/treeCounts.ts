@@ -19,7 +19,7 @@ export interface CountShape {
   /** Of the noise on a tree's count. */
   readonly scale: number;
   readonly epsilon: number;
-  /** max in grid units: nothing is above a θ as large as this. */
+  /** max − min in grid units: nothing is above a θ as large as this. */
   readonly largest: number;
 }
 

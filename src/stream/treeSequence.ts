@@ -215,9 +215,9 @@ export class TreeSequence implements OtherScales {
    * @param above how many of the values that chose θ were above it
    */
   countedParts(from: number, to: number, above: AboveCount): CountedPart[] {
-    const { max, resolution, blockLength } = this.#settings;
+    const { width, resolution, blockLength } = this.#settings;
     const scale = ALL_PARTS / (COUNT_PARTS * this.#settings.epsilon);
-    const largest = Math.floor(max / resolution);
+    const largest = Math.floor(width / resolution);
     const { stretch, refined } = this.#running;
     const epsilon = refined === undefined ? this.#settings.epsilon : refiningEpsilon(this.#settings);
     const shape = { blockLength, scale, epsilon, largest };

@@ -39,6 +39,7 @@ const DRIVEN = [
     "values, θ chosen",
     "values, θ follows",
     "values, θ refined",
+    "values, below zero",
   ],
   ...["values, probe", "values, restored", "events: count", "events: count, people", "events: sum"],
   ...["events: sum, people", "events: sum, people's sums", "events: mean, people", "events: histogram"],

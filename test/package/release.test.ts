@@ -296,6 +296,20 @@ describe("brume release", () => {
     expect(err).toContain(message);
   });
 
+  test("values below zero, with --min: as the library has them", async () => {
+    const below = values.map((value) => value - 60);
+    const bounds = ["--min", "-60", "--max", "40"];
+    const { code, out, err } = await brume(
+      ["release", "-", ...flags.filter((flag) => flag !== "--max" && flag !== "100"), ...bounds],
+      `${below.join("\n")}\n`,
+    );
+    expect([code, numbers(out)]).toEqual([0, expected.map((number) => number - 60)]);
+    expect(numbers(out).some((number) => number < 0)).toBe(true);
+    expect(err).toContain("by another between -60 and 40");
+    const plan = await brume(["plan", "--epsilon", "1", ...bounds]);
+    expect(plan.out).toContain("·(θ − min).");
+  });
+
   test("says so when everything went into the hold-out", async () => {
     const { code, out, err } = await brume(["release", "-", "--epsilon", "1", "--max", "9"], "1\n2\n");
     expect([code, out]).toEqual([0, ""]);

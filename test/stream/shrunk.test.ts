@@ -7,6 +7,7 @@ import { driftingStream } from "../support/streams.js";
 /** b = 2, L = 2, node variance 3: σ_0² = 3, σ_1² = W_1 = 2, V_1 = 3·1·1/2 + 2/4 = 2. */
 const tiny = {
   unit: 1,
+  least: 0,
   fanout: 2,
   levels: 2,
   blocksPerForest: 4,

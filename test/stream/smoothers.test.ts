@@ -10,7 +10,7 @@ import { privateStream } from "../../src/stream/stream.js";
 import vectors from "../vectors/smoothers.json" with { type: "json" };
 
 const context = (unit: number): SmootherContext => ({
-  ...{ unit, fanout: 4, levels: 3, blocksPerForest: 64, blockLength: 4, first: 10 },
+  ...{ unit, least: 0, fanout: 4, levels: 3, blocksPerForest: 64, blockLength: 4, first: 10 },
   largest: 2 ** 40,
 });
 

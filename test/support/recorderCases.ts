@@ -56,12 +56,13 @@ export function randomValueOptions(dice: Dice): StreamOptions {
     },
     history: Infinity,
     unsafeSeed: "recorder",
+    ...(dice.chance(0.25) ? { min: -max * dice.pick([0.5, 1, 3]) } : {}),
   };
 }
 
 /** A value replaced: mostly by one that is as far away as can be. */
-function randomValue(dice: Dice, max: number): number {
-  return dice.pick([0, max, 2 * max, max * dice.unit(), (max * dice.unit()) / 16]);
+function randomValue(dice: Dice, { min, width }: Settings): number {
+  return min + dice.pick([0, width, 2 * width, width * dice.unit(), (width * dice.unit()) / 16]);
 }
 
 export interface ValueCase {
@@ -85,11 +86,11 @@ export function randomValueCase(dice: Dice): ValueCase {
       continue;
     }
     const count = heldOut(settings) + dice.below(Math.min(400, 3 * settings.maxRange)) + 1;
-    const values = Float64Array.from({ length: count }, () => randomValue(dice, settings.max));
+    const values = Float64Array.from({ length: count }, () => randomValue(dice, settings));
     const neighbour = values.slice();
     const at = dice.chance(0.4) ? dice.below(Math.max(1, heldOut(settings))) : dice.below(count);
-    values[at] = dice.chance(0.6) ? 0 : randomValue(dice, settings.max);
-    neighbour[at] = dice.chance(0.6) ? 2 * settings.max : randomValue(dice, settings.max);
+    values[at] = dice.chance(0.6) ? settings.min : randomValue(dice, settings);
+    neighbour[at] = dice.chance(0.6) ? settings.min + 2 * settings.width : randomValue(dice, settings);
     const snapshots = new Set(dice.chance(0.1) ? [dice.below(count), dice.below(count)] : []);
     // θ that follows is noted at the ends of trees: one value at a time.
     const batch = settings.follow ? 1 : dice.pick([1, 7, 64]);
@@ -129,6 +130,7 @@ export async function checkValues(own: ValueCase, plant?: Plant): Promise<Result
   const { faults, share, diverged } = compare(a.recording, b.recording, options.epsilon);
   const kinds = [
     `values, θ ${typeof options.threshold === "number" ? "public" : options.variant === "paper" ? "by noisy max" : "chosen"}`,
+    ...(settings.min < 0 ? ["values, below zero"] : []),
     ...(settings.follow ? ["values, θ follows"] : []),
     ...(settings.refine ? ["values, θ refined"] : []),
     ...(settings.probing > 0 ? ["values, probe"] : []),

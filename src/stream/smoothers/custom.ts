@@ -13,13 +13,13 @@ export type CustomSmoother = (means: readonly number[]) => number;
 
 export function custom(
   predict: CustomSmoother,
-  { unit, largest }: SmootherContext,
+  { unit, least, largest }: SmootherContext,
 ): Smoother & { readonly failures: number } {
   const state = new Float64Array(1 + OWN_BLOCKS);
   let failures = 0;
   const attempt = (means: readonly number[]): number => {
     try {
-      return predict(means) / unit;
+      return (predict(means) - least) / unit;
     } catch {
       return NaN;
     }
@@ -34,7 +34,7 @@ export function custom(
       const held = remembered(state);
       const oldest = state[0]! - held;
       const prediction = attempt(
-        Array.from({ length: held }, (_, i) => state[1 + ((oldest + i) % OWN_BLOCKS)]! * unit),
+        Array.from({ length: held }, (_, i) => state[1 + ((oldest + i) % OWN_BLOCKS)]! * unit + least),
       );
       if (Math.abs(prediction) <= largest) return prediction;
       failures++;

@@ -2,6 +2,8 @@
 export interface SmootherContext {
   /** What turns a block sum in grid units into a mean in units of the stream. */
   readonly unit: number;
+  /** `min` of the stream: a mean of 0 stands for it. */
+  readonly least: number;
   readonly fanout: number;
   readonly levels: number;
   readonly blocksPerForest: number;
