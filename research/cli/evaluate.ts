@@ -8,6 +8,7 @@ import { readNumbers } from "../../src/cli/input.js";
 import { INPUT_FLAGS, inputOf } from "../../src/cli/inputOptions.js";
 import { Progress } from "../../src/cli/progress.js";
 import { table } from "../../src/cli/table.js";
+import { evaluateEvents } from "./events.js";
 import { evaluateOpponents } from "./opponents.js";
 import { evaluateZoo } from "./zoo.js";
 import { evaluateShort } from "./short.js";
@@ -31,6 +32,7 @@ export const evaluate: Command = {
     still: { help: "compare the zoo also with the default whose θ does not follow the stream" },
     sweep: { help: "with --zoo: how good θ is for hold-outs and ranges of many lengths" },
     short: { help: "with --zoo: what a short --holdout (1024) costs, and what a second choice of θ mends" },
+    events: { help: "in place of data: how good θ of event streams is, against the best θ" },
     kept: { value: "FILE", help: "where finished runs are kept (build/zoo or build/opponents, runs.ndjson)" },
     out: { value: "DIR", help: "beside --zoo and --methods: also write table, figure and cells there" },
     ...INPUT_FLAGS,
@@ -53,6 +55,7 @@ export const evaluate: Command = {
   example:
     "brume evaluate --data fares.csv.gz --column fare --max 30000 --epsilon 0.01,0.1 --methods tops,pak --tile",
   async run(args) {
+    if (args.has("events")) return evaluateEvents(args);
     if (args.has("sweep")) return evaluateSweep(args);
     if (args.has("short")) return evaluateShort(args);
     if (args.text("zoo") !== undefined)

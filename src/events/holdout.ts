@@ -72,7 +72,7 @@ const errorOfChoice = (settings: EventSettings): number =>
   dayError(settings) * (settings.finished ? settings.shares.threshold / settings.shares.release : 1);
 
 /** The standard error of a whole day of 24 hours, in units of θ/ε. */
-function dayError({ schedule }: EventSettings): number {
+export function dayError({ schedule }: EventSettings): number {
   const { shape } = new DayPeriods({ start: 0, end: DAY }, schedule.levels);
   const { variance } = spreadOf(shape).of(0, shape.sizes[0]!);
   return schedule.levels.length * Math.sqrt(2 * variance);
