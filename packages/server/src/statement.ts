@@ -144,7 +144,9 @@ const rounded = (value: number): string => String(Number(value.toPrecision(3)));
 function periodWords(stream: EventStatement | null): string {
   if (stream === null) return "";
   const errors = Object.entries(stream.standardErrors ?? {}).map(([level, x]) => `${level} ${rounded(x)}`);
-  return ` A number every ${stream.every}${errors.length === 0 ? "" : `; standard errors: ${errors.join(", ")}`}.`;
+  const { every, min } = stream;
+  const clamped = min === null || min === 0 ? "" : ` Values below ${min} are clamped to it.`;
+  return ` A number every ${every}${errors.length === 0 ? "" : `; standard errors: ${errors.join(", ")}`}.${clamped}`;
 }
 
 /** The service as a record for the public registry of deployments. */

@@ -43,14 +43,18 @@ export function heights(lines: Lines | undefined, more: readonly Float64Array[] 
       if (value < low) low = value;
       if (value > high) high = value;
     }
-  const margin = marginOf(lines);
+  const top = marginEnd(lines?.clampedHigh ?? lines?.high, 0.95);
+  const bottom = marginEnd(lines?.low, 0.05);
   const room = 0.1 * (high - low || 1);
-  return [low < 0 ? low - room : 0, Math.max(high + room, Math.min(margin, 1.6 * high))];
+  return [
+    low < 0 ? Math.min(low - room, Math.max(bottom, 1.6 * low)) : 0,
+    Math.max(high + room, Math.min(top, 1.6 * high)),
+  ];
 }
 
-/** The upper end of nearly all of the margin. */
-function marginOf(lines: Lines | undefined): number {
-  const ends = Array.from(lines?.clampedHigh ?? lines?.high ?? []).filter((value) => !Number.isNaN(value));
+/** An end of nearly all of the margin. */
+function marginEnd(line: Float64Array | undefined, share: number): number {
+  const ends = Array.from(line ?? []).filter((value) => !Number.isNaN(value));
   ends.sort((a, b) => a - b);
-  return ends[Math.floor(0.95 * ends.length)] ?? 0;
+  return ends[Math.floor(share * ends.length)] ?? 0;
 }

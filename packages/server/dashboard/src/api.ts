@@ -11,6 +11,8 @@ export interface MetricInfo {
   /** When the next number comes, in milliseconds since 1970. */
   readonly next: number | null;
   readonly epsilon: number;
+  /** The lowest value of an event, of sums and means. */
+  readonly min?: number | null;
   readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
   readonly keys: readonly string[];
 }
@@ -38,7 +40,7 @@ export interface Answer extends Estimate {
   readonly total?: Estimate | null;
   readonly quantiles?: readonly (Estimate & { readonly p: number })[];
   readonly limited?: { readonly share: number; readonly low: number; readonly high: number };
-  readonly clipped?: { readonly events: number };
+  readonly clipped?: { readonly events: number; readonly low: number; readonly high: number };
 }
 
 export interface Series {

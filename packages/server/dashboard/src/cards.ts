@@ -2,7 +2,7 @@
 import { h } from "../../../../site/src/look/dom.js";
 import { amount } from "../../../../site/src/look/format.js";
 import type { Answer, Budget, Estimate, MetricInfo, PlannedDays } from "./api.js";
-import { between, percentile, withUnit } from "./words.js";
+import { between, percentile, plausible, withUnit } from "./words.js";
 
 const row = (...cells: readonly (string | Node)[]): HTMLElement =>
   h("tr", {}, ...cells.map((cell) => h("td", {}, cell)));
@@ -27,13 +27,21 @@ export function percentileRows({ quantiles = [] }: Pick<Answer, "quantiles">, me
   ];
 }
 
-/** One row per key with a bar: the estimate, and its margin around the bar's end. */
+/** One row per key with a bar from 0, to the left for numbers below it: the estimate, and its margin around the bar's end. */
 export function keyRows(
   answers: readonly (readonly [key: string, answer: Estimate])[],
   metric: MetricInfo,
 ): Node[] {
-  const most = Math.max(1e-9, ...answers.map(([, { value, high }]) => Math.max(value ?? 0, high ?? 0)));
-  const part = (value: number): string => `${(100 * Math.min(1, Math.max(0, value / most))).toFixed(2)}%`;
+  const ends = answers.flatMap(([, { value, low, high }]) =>
+    [value, low, high].map((end) => plausible(end ?? 0, metric)),
+  );
+  const [least, most] = [Math.min(0, ...ends), Math.max(1e-9, ...ends)];
+  const part = (from: number, to: number): string =>
+    `${((100 * Math.max(0, to - from)) / (most - least)).toFixed(2)}%`;
+  const place = (element: HTMLElement, from: number, to: number): void => {
+    element.style.left = part(least, from);
+    element.style.width = part(from, to);
+  };
   return [
     h(
       "tbody",
@@ -47,9 +55,9 @@ export function keyRows(
           h("span", { class: "bar-margin" }),
         );
         const [filled, margin] = bar.children as unknown as [HTMLElement, HTMLElement];
-        filled.style.width = part(value ?? 0);
-        margin.style.left = part(low ?? 0);
-        margin.style.width = `calc(${part(high ?? most)} - ${part(low ?? 0)})`;
+        const end = plausible(value ?? 0, metric);
+        place(filled, Math.min(0, end), Math.max(0, end));
+        place(margin, plausible(low ?? 0, metric), plausible(high ?? most, metric));
         const text = estimate(answer, metric);
         const cells = row(key, bar, text);
         cells.title = `${key}: ${between(answer, metric)}`;

@@ -10,6 +10,7 @@ import {
   between,
   DAY,
   fits,
+  isSigned,
   legendOf,
   lengthOf,
   missingWords,
@@ -68,8 +69,9 @@ async function refresh(): Promise<void> {
 
 async function show(current: api.MetricInfo): Promise<void> {
   if (current.type === "local") return showLocal(current, chosen.range, chosen.daily, times);
-  const { now } = await api.metrics();
+  // Before anything is awaited: another metric, with other keys, may be picked meanwhile.
   const key = current.keys.length === 0 ? undefined : byId<HTMLSelectElement>("key").value;
+  const { now } = await api.metrics();
   const histogram = current.type === "histogram";
   const question: api.Question = {
     metric: current.name,
@@ -125,7 +127,7 @@ function headline(answer: api.Answer, current: api.MetricInfo, now: number): voi
   byId("headline").textContent =
     value === null
       ? "Too few events to tell"
-      : current.type !== "histogram" && low !== null && low <= 0
+      : current.type !== "histogram" && !isSigned(current) && low !== null && low <= 0
         ? "Nothing above the noise"
         : withUnit(value, current);
   byId("margin").textContent =

@@ -2,7 +2,7 @@
 import { type StreamChart, streamChart } from "../../../../site/src/charts/streamChart.js";
 import { byId } from "../../../../site/src/look/dom.js";
 import type { Estimate, MetricInfo } from "./api.js";
-import { periodName, STEPS, unitOf, withUnit, type ZoneTimes } from "./words.js";
+import { periodName, plausible, STEPS, unitOf, withUnit, type ZoneTimes } from "./words.js";
 
 /** A period as it is drawn: no line without a value, no band without `high`. */
 export interface Span extends Estimate {
@@ -28,7 +28,7 @@ export function plot(
     Float64Array.from(
       spans.flatMap((span) => {
         const found = of(span);
-        const height = found === null ? NaN : Math.max(0, found);
+        const height = found === null ? NaN : plausible(found, current);
         return [span.running ? NaN : height, height, height];
       }),
     );

@@ -33,16 +33,22 @@ export const percentile = (p: number): string => `p${Number((100 * p).toFixed(3)
 export const unitOf = ({ type, unit, name }: MetricInfo): string =>
   type === "count" ? (unit === "" ? name : unit) : unit;
 
-/** Nothing that is measured is below 0: where noise says so, 0 is shown. */
+/** Whether numbers of a metric may be below 0: sums and means of values that may. */
+export const isSigned = ({ min }: MetricInfo): boolean => (min ?? 0) < 0;
+
+/** A number as it is shown: where only noise can have put it below 0, it is 0. */
+export const plausible = (value: number, metric: MetricInfo): number =>
+  isSigned(metric) ? value : Math.max(0, value);
+
 export const withUnit = (value: number, metric: MetricInfo): string =>
-  `${amount(Math.max(0, value))}${unitOf(metric) === "" ? "" : `\u00a0${unitOf(metric)}`}`;
+  `${amount(plausible(value, metric))}${unitOf(metric) === "" ? "" : `\u00a0${unitOf(metric)}`}`;
 
 /** "between 120 and 310 ms"; an end that noise hides is told. */
 export function between({ low, high }: Estimate, metric: MetricInfo): string {
   if (low === null && high === null) return "too few events to tell";
   if (low === null) return `below ${withUnit(high!, metric)}`;
   if (high === null) return `above ${withUnit(low, metric)}`;
-  return `between ${amount(Math.max(0, low))} and ${withUnit(high, metric)}`;
+  return `between ${amount(plausible(low, metric))} and ${withUnit(high, metric)}`;
 }
 
 /** Times in the zone of the service. */
@@ -93,7 +99,7 @@ export function missingWords(answer: Answer, metric: MetricInfo): string {
   const values =
     clipped === undefined || clipped.events < 1
       ? ""
-      : `About ${amount(clipped.events)} values were above the bound and count as it. `;
+      : `About ${amount(clipped.events)} values (${amount(Math.max(0, clipped.low))} to ${amount(clipped.high)}) were above the bound and count as it. `;
   return limitWords(answer, metric) + values;
 }
 

@@ -70,7 +70,7 @@ async function aboutMetric(service: Service, { metric }: ServedMetric): Promise<
   const { name, type, unit, keys, hasKeys, every, epsilon, perPerson, options } = metric;
   const about = { name, type, unit, epsilon, perPerson: perPerson ?? null, keys: hasKeys ? keys : [] };
   if (options === undefined) return { ...about, every: null, levels: [], next: null };
-  const { levels, standardErrors } = await service.statement(metric);
+  const { levels, standardErrors, min } = await service.statement(metric);
   const { next } = (await service.ask(name, keys[0]!, { last: every }, {})) as Answer;
-  return { ...about, every: levels[0], levels, standardErrors, next };
+  return { ...about, ...(min === null ? {} : { min }), every: levels[0], levels, standardErrors, next };
 }

@@ -10,11 +10,11 @@ import { amount } from "../../../../site/src/look/format.js";
 import { faults } from "../../../../test/support/axe.js";
 import { launch, open } from "../../../../test/support/chromium.js";
 import type { Config } from "../../src/config/types.js";
+import { bounds, holds, literal, pick, text, WAIT } from "./page.js";
 import { pass, type Running, send, startService, temporaryFolder, testConfig } from "../support.js";
 
 const MINUTE = 60_000;
 const MINUTES = 60;
-const WAIT = 60_000;
 /** Where people can look at them. */
 const PICTURES = "build/dashboard";
 
@@ -79,16 +79,8 @@ beforeEach(async () => {
 });
 afterEach(() => running.stop());
 
-const text = (page: Page, selector: string, wanted: RegExp) =>
-  page.waitForFunction(
-    ([at, pattern]) => new RegExp(pattern!).test(document.querySelector(at!)?.textContent ?? ""),
-    [selector, wanted.source],
-    { timeout: WAIT },
-  );
 /** The range of one hour. */
 const pickHour = (page: Page) => page.locator("#ranges label:nth-of-type(2) input").check({ force: true });
-const pick = (page: Page, id: string, value: string) => page.locator(id).selectOption(value);
-const literal = (words: string): string => words.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** Pixels of the chart that are not background: a chart with a line has many. */
 const inked = (page: Page): Promise<number> =>
@@ -155,21 +147,6 @@ test("what it says is what the service answers; each control acts; nothing is wi
       await page.context().close();
     }
 });
-
-/** "between 120 and 310 ms" as numbers; "above 300 ms" has no upper end. */
-const bounds = (words: string): [number, number] => {
-  const number = (pattern: RegExp, open: number): number => {
-    const found = pattern.exec(words);
-    return found === null ? open : Number(found[1]!.replaceAll(",", ""));
-  };
-  expect(words).toMatch(/between|above|below/);
-  return [
-    number(/(?:between|above) ([\d.,]+)/, 0),
-    number(/(?:between [\d.,]+ and|below) ([\d.,]+)/, Infinity),
-  ];
-};
-const holds = ([low, high]: readonly [number, number], truth: number): boolean =>
-  low <= truth && truth <= high;
 
 test("the truth is in the intervals that the page shows: of every minute, of the hour, of every key and percentile", async () => {
   const { page } = await open(browser, url);
