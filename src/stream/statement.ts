@@ -157,7 +157,7 @@ function treatment(statement: Statement): string[] {
   const scale = noiseScale === null ? "its scale is not the same everywhere" : `scale ${number(noiseScale)}`;
   const carriers = levels === 1 ? "one level carries" : `${levels} levels of fan-out ${fanout} carry`;
   return [
-    `No value is refused for its size: ${statement.clamping}. They are rounded to ${statement.min === 0 ? "" : `min = ${statement.min} and `}multiples of ${statement.resolution}${statement.min === 0 ? "" : " above it"}.`,
+    `No value is refused for its size: ${statement.clamping}. They are rounded to ${statement.min === 0 ? "" : `${statement.min} plus `}multiples of ${statement.resolution}.`,
     threshold === null
       ? "θ is not chosen yet."
       : `θ = ${number(threshold)}. Noise on every node: ${noise}, ${scale}.`,

@@ -158,7 +158,7 @@ describe("the statement and the plan", () => {
     const text = stream.explain();
     expect(text).toContain("Replacing any one value by another between -40 and 60");
     expect(text).toContain("values below min count as min");
-    expect(text).toContain("rounded to min = -40 and multiples of");
+    expect(text).toContain("rounded to -40 plus multiples of");
     expect(text).toContain("θ = 0. Noise on every node"); // 40 above min
   });
 
