@@ -356,6 +356,7 @@ export class HubMetric {
       const from = metric.next;
       let first = NaN;
       while (metric.next < until) {
+        yield* metric.prepareNext(until);
         const closed = this.#step(lane, position, () => metric.closeNext(until, closeAt));
         if (closed === undefined) break;
         if (closed !== "held" && Number.isNaN(first)) first = closed.from;
@@ -429,14 +430,13 @@ export class HubMetric {
   /** Keys whose first day has begun publish from now on. */
   #joinDue({ metric }: Lane, chunks: readonly Chunk[]): void {
     if (this.ruled) return;
-    for (const chunk of chunks) {
-      const own = new Set(metric.keys);
+    const own = new Set(metric.keys);
+    for (const chunk of chunks)
       for (const { number, name, since } of this.#keysOf(chunk)) {
         if (!(since <= Math.max(metric.day.start, this.record.began)) || own.has(name)) continue;
         metric.join(name);
         if (chunk.lane === undefined) this.#joined.add(number);
       }
-    }
   }
 
   // Closed days

@@ -66,6 +66,15 @@ const LEAST_PERIODS = 256;
 
 const NOBODY = new Uint32Array(0);
 
+/** What `closeNext` needs and may fail to make: noisy numbers of a leaf, and what ends the day if it is the last one. */
+interface Prepared {
+  readonly periods: DayPeriods;
+  readonly leaf: number;
+  /** Undefined for a period that was missed. */
+  readonly estimates: readonly Float64Array[] | undefined;
+  readonly end: (() => void) | undefined;
+}
+
 export class EventMetric {
   // Parameters
   readonly settings: EventSettings;
@@ -82,6 +91,8 @@ export class EventMetric {
   #late = 0;
   #early = 0;
   #overLimit = 0;
+  /** What `prepareNext` made, for the next `closeNext`. */
+  #prepared: Prepared | undefined;
 
   /**
    * @param began when the metric began: periods that began before are not published
@@ -355,14 +366,43 @@ export class EventMetric {
     const leaf = periods.leafAt(this.next);
     const [from, to] = [periods.startOf(leaf), periods.startOf(leaf + 1)];
     if (to > until) return undefined;
-    const estimates = missed ? undefined : this.#releases.estimates(periods, leaf);
-    const end = to === this.day.end ? this.#prepareEnd(periods) : undefined;
+    const { estimates, end } = this.#takePrepared(periods, leaf, missed);
     this.#releases.close(periods, leaf, estimates);
     this.#clock.turnTo(to);
     this.#clock.hear(now);
     end?.();
     this.#forgetPeople();
     return { from, to };
+  }
+
+  /**
+   * Computes what `closeNext` publishes, key by key: other work may run between two steps, and no event is taken before
+   * `closeNext`. Changes nothing that is published.
+   */
+  *prepareNext(until: number): Generator<void, void> {
+    if (this.next >= until || this.isHeldOut) return;
+    const periods = this.#clock.periods!;
+    const leaf = periods.leafAt(this.next);
+    if (periods.startOf(leaf + 1) > until) return;
+    this.#prepared = yield* this.#prepare(periods, leaf, false);
+  }
+
+  *#prepare(periods: DayPeriods, leaf: number, missed: boolean): Generator<void, Prepared> {
+    const estimates = missed ? undefined : yield* this.#releases.estimates(periods, leaf);
+    const ends = periods.startOf(leaf + 1) === this.day.end;
+    return { periods, leaf, estimates, end: ends ? yield* this.#prepareEnd(periods) : undefined };
+  }
+
+  /** What `prepareNext` made for this leaf, or the same made now. */
+  #takePrepared(periods: DayPeriods, leaf: number, missed: boolean): Prepared {
+    const prepared = this.#prepared;
+    this.#prepared = undefined;
+    if (!missed && prepared?.periods === periods && prepared.leaf === leaf) return prepared;
+    const preparing = this.#prepare(periods, leaf, missed);
+    for (;;) {
+      const step = preparing.next();
+      if (step.done === true) return step.value;
+    }
   }
 
   /** Whether `miss` passes over any period. */
@@ -395,10 +435,10 @@ export class EventMetric {
   }
 
   /** Computes all noisy numbers of a day that ends; returns what publishes them and begins the next day. */
-  #prepareEnd(periods: DayPeriods): () => void {
+  *#prepareEnd(periods: DayPeriods): Generator<void, () => void> {
     const { day } = periods;
     const following = this.#clock.followingDay;
-    const releases = this.#releases.prepareEnd(periods, following);
+    const releases = yield* this.#releases.prepareEnd(periods, following);
     const limited = this.#limited.prepareEnd(day, () => this.#people!.limited(day.start));
     return () => {
       releases();

@@ -5,8 +5,10 @@
 import type { Core } from "../core/core.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { DayPeriods } from "./calendar.js";
+import type { KeptDay } from "./history.js";
 import { countScale, type EventSettings, eventsPerPerson, releaseScale } from "./options.js";
 import { Release, type ReleaseShape } from "./release.js";
+import type { RunningDay } from "./runningDay.js";
 
 /** Sums of a period saturate at so many events, or grid units: far above anything real, and exact in a double. */
 const COUNT_CAP = 2 ** 32;
@@ -106,9 +108,14 @@ export class Releases {
     for (const release of this.#releases.values()) release.beginDay(periods);
   }
 
-  /** The noisy integers of every key for a leaf of the running day. Changes nothing that is published. */
-  estimates(periods: DayPeriods, leaf: number): Float64Array[] {
-    return Array.from(this.#releases.values(), (release) => release.estimate(periods, leaf));
+  /** The noisy integers of every key for a leaf of the running day, key by key. Changes nothing that is published. */
+  *estimates(periods: DayPeriods, leaf: number): Generator<void, Float64Array[]> {
+    const estimates: Float64Array[] = [];
+    for (const release of this.#releases.values()) {
+      estimates.push(release.estimate(periods, leaf));
+      yield;
+    }
+    return estimates;
   }
 
   /** Publishes what `estimates` gave, or nothing for a period that was missed. Cannot fail. */
@@ -117,18 +124,18 @@ export class Releases {
     for (const release of this.#releases.values()) release.close(periods, leaf, estimates?.[i++]);
   }
 
-  /** Computes all that a day's end needs; returns what ends it and begins the next day, and cannot fail. */
-  prepareEnd(periods: DayPeriods, following: DayPeriods): () => void {
-    const clipped = Array.from(this.#releases.values(), (release) => release.clippedOf(periods));
-    const room = Array.from(
-      this.#releases.values(),
-      (release) => [release.prepareEnd(), release.prepareDay(following)] as const,
-    );
+  /** Computes all that a day's end needs, key by key; returns what ends it and begins the next day, and cannot fail. */
+  *prepareEnd(periods: DayPeriods, following: DayPeriods): Generator<void, () => void> {
+    const prepared: (readonly [number | undefined, KeptDay, RunningDay])[] = [];
+    for (const release of this.#releases.values()) {
+      prepared.push([release.clippedOf(periods), release.prepareEnd(), release.prepareDay(following)]);
+      yield;
+    }
     return () => {
       let i = 0;
       for (const release of this.#releases.values()) {
-        const [ended, begun] = room[i]!;
-        release.endDay(periods, clipped[i++], ended);
+        const [clipped, ended, begun] = prepared[i++]!;
+        release.endDay(periods, clipped, ended);
         release.beginDay(following, begun);
       }
     };

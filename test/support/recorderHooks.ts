@@ -253,13 +253,30 @@ watch(HubMetric.prototype, "close", (_, run, self) => {
   return run();
 });
 
+/** Draws that hide counts of people. */
+const ofPeople = ({ stage, stream }: Draw): boolean =>
+  stage === (Stage.dayCounts as number) && [1, 2].includes(stream.nonce[0]!);
+/** Those that were made before `closeNext` took them. */
+const ahead = new WeakMap<EventMetric, Draw[]>();
+
+watch(EventMetric.prototype, "prepareNext", function* (recording, run, self) {
+  const preparing = run() as ReturnType<EventMetric["prepareNext"]>;
+  const made: Draw[] = [];
+  ahead.set(self, made);
+  for (;;) {
+    const { result, draws } = drawsOf(recording, () => preparing.next());
+    made.push(...draws.filter(ofPeople));
+    if (result.done === true) return;
+    yield;
+  }
+});
+
 watch(EventMetric.prototype, "closeNext", (recording, run, self) => {
   if (recording.hub && !counting.has(self)) return run();
   const last = self.limitedDays.at(-1)?.day ?? -Infinity;
   const { result, draws } = drawsOf(recording, run);
-  const counts = draws.filter(
-    ({ stage, stream }) => stage === (Stage.dayCounts as number) && [1, 2].includes(stream.nonce[0]!),
-  );
+  const counts = [...(ahead.get(self) ?? []), ...draws.filter(ofPeople)];
+  ahead.delete(self);
   const fresh = self.limitedDays.filter(({ day }) => day > last).flatMap(({ lost, whole }) => [lost, whole]);
   if (fresh.length !== counts.length) recording.faults.push("limited: draws and counts differ in number");
   fresh.forEach((count, i) => recording.meet(counts[i]!, 0, count - counts[i]!.noise[0]!));

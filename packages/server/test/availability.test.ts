@@ -136,23 +136,32 @@ test("a reader that hangs up in the middle of a dear question is forgotten, and 
   expect(lines).toEqual([]);
 });
 
-/** A process of its own that sends requests until it is stopped, so that its work is not measured. */
-function attacker(urls: readonly string[], connections: number, batch = 0): ChildProcess {
+/**
+ * A process of its own that sends requests until it is stopped, so that its work is not measured.
+ * @param bodies are sent in turn; a read without them
+ */
+function attacker(
+  urls: readonly string[],
+  connections: number,
+  bodies: readonly string[] = [],
+): ChildProcess {
   const program = `
-    const urls = ${JSON.stringify(urls)};
-    const event = (_, i) => ({ metric: "requests", key: "a", person: "person " + i });
-    const body = JSON.stringify({ events: Array.from({ length: ${batch} }, event) });
-    const headers = { "content-type": "application/json" };
-    const options = ${batch} === 0 ? {} : { method: "POST", body, headers };
-    for (let i = 0; i < ${connections}; i++)
-      void (async () => {
-        for (let n = i; ; n++)
-          try {
-            const response = await fetch(urls[n % urls.length], options);
-            for await (const _ of response.body);
-          } catch { await new Promise((resolve) => setTimeout(resolve, 50)); }
-      })();`;
-  const child = spawn(process.execPath, ["-e", program], { stdio: "ignore" });
+    let text = "";
+    process.stdin.on("data", (data) => (text += data)).on("end", () => {
+      const { urls, bodies } = JSON.parse(text);
+      const headers = { "content-type": "application/json" };
+      const options = (n) => bodies.length === 0 ? {} : { method: "POST", body: bodies[n % bodies.length], headers };
+      for (let i = 0; i < ${connections}; i++)
+        void (async () => {
+          for (let n = i; ; n++)
+            try {
+              const response = await fetch(urls[n % urls.length], options(n));
+              for await (const _ of response.body);
+            } catch { await new Promise((resolve) => setTimeout(resolve, 50)); }
+        })();
+    });`;
+  const child = spawn(process.execPath, ["-e", program], { stdio: ["pipe", "ignore", "ignore"] });
+  child.stdin.end(JSON.stringify({ urls, bodies }));
   atEnd(() => child.kill("SIGKILL"));
   return child;
 }
@@ -229,12 +238,50 @@ test("full batches from 20 connections, and percentiles of devices, hold up /hea
   const question = `${url}/v1/query?metric=load&quantiles=${shares(32)}`;
   expect((await fetch(question)).status).toBe(200);
   attacker([question], 10);
-  attacker([`${url}/v1/events`], 20, 2500);
+  const event = (_: unknown, i: number) => ({ metric: "requests", key: "a", person: `person ${i}` });
+  attacker([`${url}/v1/events`], 20, [JSON.stringify({ events: Array.from({ length: 2500 }, event) })]);
   await sleep(1500);
   const before = await running.service.hub.sequence();
   const turn = await longTurn(async () => {
     const commits = async () => (await running.service.hub.sequence()) - before;
     for (const end = Date.now() + 5000; Date.now() < end || (await commits()) < 6;)
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+  expect(turn).toBeLessThan(100);
+});
+
+test("OTLP bodies as large as they may be, within the limits and beyond, from 20 connections, hold up /healthz by less than 100 ms", async () => {
+  const running = await startService(testConfig(temporaryFolder(), { limits: { perMinute: 0 } }));
+  const url = await listen(running);
+  const LONGEST = 1_000_000;
+  const whole = (metrics: string) => `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[${metrics}]}]}]}`;
+  /** As many copies as fit. */
+  const filled = (part: string, around: (parts: string) => string) =>
+    around(`${part},`.repeat((LONGEST - 400) / (part.length + 1) - 1) + part);
+  const attributes = `[{"key":"key","value":{"stringValue":"a"}},{"key":"person","value":{"stringValue":"p"}}]`;
+  const point = `{"asInt":1,"attributes":${attributes}}`;
+  const sum = (points: string) =>
+    `{"name":"requests","sum":{"aggregationTemporality":1,"isMonotonic":true,"dataPoints":[${points}]}}`;
+  const bodies = [
+    whole(sum(`${point},`.repeat(2400) + point)), // all of it counts
+    whole(`${sum(point)},`.repeat(2400) + sum(point)),
+    filled("{}", (points) => whole(`{"name":"requests","histogram":{"dataPoints":[${points}]}}`)),
+    filled("{}", (points) => whole(sum(points))),
+    filled("{}", whole),
+    filled("{}", (all) => `{"resourceMetrics":[${all}]}`),
+    filled('{"key":"x"}', (all) => whole(sum(`{"asInt":1,"attributes":[${all}]}`))),
+  ];
+  const post = async (body: string) => {
+    const headers = { "content-type": "application/json" };
+    return (await fetch(`${url}/v1/metrics`, { method: "POST", body, headers })).status;
+  };
+  const answers: number[] = [];
+  for (const body of bodies) answers.push(await post(body));
+  expect(answers).toEqual([200, 200, 400, 400, 400, 200, 200]);
+  attacker([`${url}/v1/metrics`], 20, bodies);
+  await sleep(1500);
+  const turn = await longTurn(async () => {
+    for (const end = Date.now() + 5000; Date.now() < end;)
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
   expect(turn).toBeLessThan(100);

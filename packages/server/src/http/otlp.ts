@@ -156,12 +156,20 @@ function metricsOf({ resourceMetrics = [] }: OtlpBody, most: number): readonly O
   const metrics = resourceMetrics.flatMap(({ scopeMetrics = [] }) =>
     scopeMetrics.flatMap(({ metrics = [] }) => metrics),
   );
-  let points = 0;
-  for (const { gauge, sum } of metrics)
-    points += Math.max(1, (gauge?.dataPoints?.length ?? 0) + (sum?.dataPoints?.length ?? 0));
+  const points = metrics.reduce((sum, metric) => sum + Math.max(1, dataPointsOf(metric)), 0);
   if (points > most)
     throw new BadRequest(`body: expected at most ${most} points and metrics; export more often`);
   return metrics;
+}
+
+/** How many points a metric has, of whatever kind. */
+function dataPointsOf(metric: OtlpMetric): number {
+  let points = 0;
+  for (const kind of Object.values(metric) as unknown[]) {
+    const { dataPoints } = Object(kind) as { dataPoints?: unknown };
+    if (Array.isArray(dataPoints)) points += dataPoints.length;
+  }
+  return points;
 }
 
 function eventsOf<M extends Named>(
@@ -196,12 +204,7 @@ function pointsOf(metric: OtlpMetric): { readonly event?: RawEvent; readonly tim
       event: { ...eventOf(name, point), value: Number(point.asDouble ?? point.asInt ?? NaN) },
       times: 1,
     }));
-  if (sum === undefined) {
-    const points = Object.values(metric).flatMap((kind: unknown) =>
-      typeof kind === "object" ? ((kind as { dataPoints?: unknown[] } | null)?.dataPoints ?? []) : [],
-    );
-    return points.map(() => ({ times: 0 }));
-  }
+  if (sum === undefined) return Array.from({ length: dataPointsOf(metric) }, () => ({ times: 0 }));
   const delta = [1, "AGGREGATION_TEMPORALITY_DELTA"].includes(sum.aggregationTemporality ?? 0);
   return (sum.dataPoints ?? []).map((point) => {
     const times = Number(point.asInt ?? point.asDouble ?? NaN);
