@@ -74,8 +74,11 @@ test.each(Object.keys(stores))("%s: every item counts once while the store fails
   }
 });
 
+/** Rewrites what a store sends to its server. */
+type Rewrite = (text: string) => string;
+
 /** Servers on loopback, each with a way to a store that is empty. */
-const servers: Record<string, () => Promise<() => Promise<Store>>> = {
+const servers: Record<string, () => Promise<(rewrite?: Rewrite) => Promise<Store>>> = {
   async postgres() {
     const service = await startPostgres();
     ends.push(() => service.stop());
@@ -84,9 +87,9 @@ const servers: Record<string, () => Promise<() => Promise<Store>>> = {
     });
     ends.push(() => pool.end());
     await eventually(() => pool.query("SELECT 1"));
-    return async () => {
+    return async (rewrite = (text) => text) => {
       await pool.query("DROP TABLE IF EXISTS brume_snapshots");
-      return postgresStore(pool);
+      return postgresStore({ query: (text, values) => pool.query(rewrite(text), values) });
     };
   },
   async redis() {
@@ -98,15 +101,23 @@ const servers: Record<string, () => Promise<() => Promise<Store>>> = {
         .connect(),
     );
     ends.push(() => client.close());
-    return async () => {
+    return async (rewrite = (text) => text) => {
       await client.sendCommand(["FLUSHALL"]);
-      return redisStore(client);
+      return redisStore({ sendCommand: (command) => client.sendCommand(command.map(rewrite)) });
     };
   },
 };
 
+/** Each is started once. */
+const started = new Map<string, ReturnType<(typeof servers)[string]>>();
+function server(kind: string) {
+  const known = started.get(kind) ?? servers[kind]!();
+  started.set(kind, known);
+  return known;
+}
+
 test.each(Object.keys(servers))("%s: every item counts once while the store fails", async (kind) => {
-  const emptied = await servers[kind]!();
+  const emptied = await server(kind);
   const driven = { injected: 0, inDoubt: 0 };
   for (const path of STORED) {
     const found = await histories(path, 4, async () => ({ rate: 0.1, store: await emptied() }));
@@ -117,6 +128,33 @@ test.each(Object.keys(servers))("%s: every item counts once while the store fail
   expect(driven.injected).toBeGreaterThan(20);
   expect(driven.inDoubt).toBeGreaterThan(3);
 });
+
+/** The condition of a write, and one that lets a second writer store over what the first one was told is stored. */
+const LIES: Record<string, readonly [string, string]> = {
+  postgres: [
+    "brume_snapshots.sequence = excluded.sequence - 1",
+    "brume_snapshots.sequence <= excluded.sequence",
+  ],
+  redis: ["newest == sequence - 1", "newest <= sequence"],
+};
+
+test.each(Object.entries(LIES))(
+  "planted in %s: its condition does not hold, and values are lost",
+  async (kind, [honest, lie]) => {
+    const emptied = await server(kind);
+    let told = 0;
+    const rewrite: Rewrite = (text) => {
+      if (text.includes(honest)) told++;
+      return text.replace(honest, lie);
+    };
+    const { faults } = await histories(streamOfValues, 8, async () => ({
+      rate: 0,
+      store: await emptied(rewrite),
+    }));
+    expect(told).toBeGreaterThan(8);
+    expect(faults.join("\n")).toMatch(/accepted, counted 0 times|published as/);
+  },
+);
 
 test("a writer that fell behind stores no older state above a newer one, so the hub can be opened again", async () => {
   const found = await Promise.all([604, 769].map((i) => checkHistory(hubOfEvents, new Dice(7, i))));
