@@ -12,6 +12,7 @@ interface Known {
 
 export class Catalogue implements Section {
   readonly name = "catalogue";
+  readonly leads = true;
   /** 8 words, from which all noise follows. */
   root: Uint32Array;
   zone: string;
@@ -56,7 +57,7 @@ export class Catalogue implements Section {
       generation: (known?.generation ?? 0) + 1,
       parameters,
       began,
-      keys: keys.map((key) => ({ name: key, since: began })),
+      keys: keys.map((key) => ({ name: key, since: began, until: -Infinity })),
     };
     this.#metrics.set(name, { record, listed: true });
     return record;
@@ -97,6 +98,7 @@ export class Catalogue implements Section {
       for (const key of keys) {
         writer.text(key.name);
         writer.double(key.since);
+        writer.double(key.until);
       }
     }
     writer.text(JSON.stringify(this.#sections));
@@ -113,6 +115,7 @@ export class Catalogue implements Section {
       const keys = Array.from({ length: reader.count() }, () => ({
         name: reader.text(),
         since: reader.double(),
+        until: reader.double(),
       }));
       this.#metrics.set(name, { record: { name, number, generation, parameters, began, keys }, listed });
     }

@@ -118,7 +118,10 @@ export class CommitQueue {
     this.#events += events;
     this.#reports += reports;
     return new Promise<void>((resolve, reject) => {
-      const batch = this.#batch(events + reports);
+      const last = this.#queue.at(-1);
+      // Not behind a closing in its row: how many others are there would decide which event finds room and is not late.
+      const joins = last !== undefined && Number.isNaN(last.closeAt) && hasRoom(last, events + reports);
+      const batch = joins ? last : this.#begin();
       batch.waiting.push({ submission, resolve, reject });
       batch.size += events + reports;
       this.#start();
@@ -131,7 +134,7 @@ export class CommitQueue {
   /** Closes the periods that are due at a time; resolves to them when that is stored. */
   close(now: number): Promise<readonly ClosedSpan[]> {
     return new Promise((resolve, reject) => {
-      const batch = this.#batch();
+      const batch = this.#queue.at(-1) ?? this.#begin();
       batch.closeAt = Number.isNaN(batch.closeAt) ? now : Math.max(batch.closeAt, now);
       batch.closings.push({ resolve, reject });
       this.#start();
@@ -149,10 +152,7 @@ export class CommitQueue {
   }
   #committing = false;
 
-  /** The last one that waits, if it has room for so many events and reports; else a new one. */
-  #batch(size = 0): Batch {
-    const last = this.#queue.at(-1);
-    if (last !== undefined && (last.size === 0 || last.size + size <= MOST_EVENTS)) return last;
+  #begin(): Batch {
     const batch: Batch = { waiting: [], size: 0, closeAt: NaN, closings: [] };
     this.#queue.push(batch);
     return batch;
@@ -263,3 +263,6 @@ export class CommitQueue {
     if (this.#state !== undefined) await (await this.#state).checkpoint();
   }
 }
+
+/** Whether a batch that waits takes so many events and reports more. */
+const hasRoom = ({ size }: Batch, more: number): boolean => size === 0 || size + more <= MOST_EVENTS;

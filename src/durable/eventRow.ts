@@ -2,7 +2,7 @@
  * A row of a hub's journal: everything that was received between two commits. Every event takes the same number of bytes,
  * whether or not it counts, and so does the id of a request and the report of a device.
  *
- *     row    = time · closed at · missed at · days that begin · names of new keys · records
+ *     row    = time · told · closed at · missed at · days that begin · names of new keys · records
  *     record = metric (4) · key (4) · kind and hour (4) · granted (4) · hash (16) · value (8) · start (8) · day (8)
  */
 import type { Day } from "../events/calendar.js";
@@ -31,6 +31,8 @@ export const NO_KEY = 0xffffffff;
 export interface RowHead {
   /** When it was made; never before the row before. */
   readonly time: number;
+  /** The newest time at which the hub was opened, or told to close periods. No event has a part in it. */
+  readonly told: number;
   /** Periods that are due then are closed; NaN if none are. */
   readonly closeAt: number;
   /** Periods that were over then have no number, since no process listened; NaN if there are none. */
@@ -99,9 +101,9 @@ export class RowWriter {
     if (more !== undefined) this.#records.set(more, at + 8);
   }
 
-  bytes({ time, closeAt, missedAt, days, names }: RowHead): Uint8Array {
+  bytes({ time, told, closeAt, missedAt, days, names }: RowHead): Uint8Array {
     const writer = new Encoder();
-    for (const number of [time, closeAt, missedAt]) writer.double(number);
+    for (const number of [time, told, closeAt, missedAt]) writer.double(number);
     writer.count(days.length);
     for (const { start, end } of days) for (const number of [start, end]) writer.double(number);
     writer.count(names.length);
@@ -119,7 +121,8 @@ export class RowWriter {
 
 export function readRow(bytes: Uint8Array): Row {
   const reader = new Decoder(bytes);
-  const [time, closeAt, missedAt] = [reader.double(), reader.double(), reader.double()];
+  const [time, told] = [reader.double(), reader.double()];
+  const [closeAt, missedAt] = [reader.double(), reader.double()];
   const days = Array.from({ length: reader.count() }, () => ({
     start: reader.double(),
     end: reader.double(),
@@ -131,7 +134,7 @@ export function readRow(bytes: Uint8Array): Row {
   const count = reader.count();
   const words = reader.words(WORDS * count);
   return {
-    ...{ time, closeAt, missedAt, days, names },
+    ...{ time, told, closeAt, missedAt, days, names },
     forEach(take) {
       for (let i = 0; i < count; i++) {
         const own = words.subarray(WORDS * i, WORDS * (i + 1));

@@ -37,8 +37,16 @@ export interface MetricRecord {
   readonly generation: number;
   readonly parameters: Parameters;
   readonly began: number;
-  /** By number; `since` is the start of the first day that they publish, NaN while they are not listed. */
-  readonly keys: { readonly name: string; since: number }[];
+  readonly keys: KeyRecord[];
+}
+
+/** A key of a metric, by its number. */
+export interface KeyRecord {
+  readonly name: string;
+  /** Start of the first day that it publishes; NaN while it is not listed. */
+  since: number;
+  /** Start of the day in which it was taken off the list the last time: it published the days before; −Infinity if never. */
+  until: number;
 }
 
 /** A range of time that has been published. Public. */
@@ -201,7 +209,7 @@ export class HubMetric {
   /** Takes a name into the record; returns its chunk if that is new. */
   addName(name: string, since: number): Section | undefined {
     const known = this.#chunks.length;
-    this.record.keys.push({ name, since });
+    this.record.keys.push({ name, since, until: -Infinity });
     const chunk = this.#number(name);
     return this.#chunks.length > known ? chunk : undefined;
   }
@@ -210,9 +218,7 @@ export class HubMetric {
     return this.#chunks[Math.floor(number / this.#perChunk)]!;
   }
 
-  *#keysOf(
-    chunk: Chunk,
-  ): Generator<{ readonly number: number; readonly name: string; readonly since: number }> {
+  *#keysOf(chunk: Chunk): Generator<{ readonly number: number } & Readonly<KeyRecord>> {
     const first = chunk.index * this.#perChunk;
     for (let number = first; number < Math.min(first + this.#perChunk, this.record.keys.length); number++)
       yield { number, ...this.record.keys[number]! };
@@ -284,7 +290,11 @@ export class HubMetric {
       if (listed.has(key.name) === !Number.isNaN(key.since)) continue;
       changed = true;
       key.since = listed.has(key.name) ? from : NaN;
-      if (Number.isNaN(key.since) && this.#joined.delete(number)) this.metric.leave(key.name);
+      if (!Number.isNaN(key.since)) continue;
+      if (this.#joined.delete(number)) {
+        this.metric.leave(key.name);
+        key.until = this.metric.day.start;
+      }
     }
     for (const key of keys)
       if (!this.#numbers.has(key)) {
@@ -410,8 +420,10 @@ export class HubMetric {
   /** Moves what the keys of a chunk published in a day out of live state. */
   #takeDays(metric: EventMetric, chunk: Chunk, day: ClosedDay): void {
     const keys = new Map<number, KeyDay>();
-    for (const { number, name } of this.#keysOf(chunk)) {
+    for (const { number, name, since, until } of this.#keysOf(chunk)) {
       const taken = metric.release(name)?.takeBefore(metric.day.start);
+      // In a replay, a chunk of some rows ago still has keys that left since: how many rows came must not decide.
+      if (!(day.start < until || since <= Math.max(day.start, this.record.began))) continue;
       const kept = taken?.days.find(({ periods }) => periods.day.start === day.start);
       const clipped = taken?.clipped.find((count) => count.day === day.start)?.count;
       if (kept !== undefined) keys.set(number, { kept, clipped });

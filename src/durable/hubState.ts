@@ -76,8 +76,9 @@ export class HubState {
   readonly metrics = new Map<string, HubMetric>();
   readonly #numbered = new Map<number, HubMetric>();
   readonly #releaseKeys = new Map<string, Uint32Array>();
-  /** The time of the newest row, and the end of the last day whose boundaries are fixed. */
+  /** The time of the newest row, when the hub was last opened or told to close periods, and the end of the last fixed day. */
   #time = -Infinity;
+  #told = -Infinity;
   #fixedUntil = -Infinity;
   /** A commit has begun to change what is in memory and has not ended. */
   halfway = false;
@@ -126,14 +127,15 @@ export class HubState {
     const state = new HubState(settings, journal, catalogue, requests);
     await state.#load();
     const first = epoch === undefined;
-    const now = Math.max(first ? began : settings.clock(), state.#time);
+    // Not the time of the newest row: if the clock was set back, an event would decide on which day new keys begin.
+    const now = Math.max(first ? began : settings.clock(), state.#told);
     await state.#follow(now, key, charged, alone && !begun, first ? began : NaN);
     return state;
   }
 
   async #load(): Promise<void> {
     const { journal } = this;
-    if (journal.newest !== undefined) this.#time = readRow(journal.newest).time;
+    if (journal.newest !== undefined) ({ time: this.#time, told: this.#told } = readRow(journal.newest));
     for (const section of this.#requests.sections) {
       const state = await journal.load(section);
       if (state !== undefined) section.load(state);
@@ -319,7 +321,8 @@ export class HubState {
     this.halfway = true;
     const time = Math.max(now, this.#time, Number.isNaN(closeAt) ? -Infinity : closeAt);
     const { writer, refused } = this.#write(submissions, new Set(names.map(({ id }) => id)), time);
-    const bytes = writer.bytes({ time, closeAt, missedAt, days: this.#newDays(time), names });
+    const told = [closeAt, missedAt].reduce((last, at) => (at > last ? at : last), this.#told);
+    const bytes = writer.bytes({ time, told, closeAt, missedAt, days: this.#newDays(time), names });
     const position = await journal.commit(bytes, prepared, fixed);
     if (long) await this.#turns.next();
     const closed = await this.#applySlowly(readRow(bytes), position);
@@ -437,7 +440,7 @@ export class HubState {
     }
     for (const { metric, key } of row.names) {
       const added = this.#numbered.get(metric)?.takeKey(key, position);
-      if (added !== undefined && live) this.journal.add(added);
+      if (added !== undefined) this.journal.add(added, position);
     }
     row.forEach((record) => {
       const { kind, metric, hash, more } = record;
@@ -452,6 +455,7 @@ export class HubState {
     }
     this.#requests.forgetBefore(row.time);
     this.#time = Math.max(this.#time, row.time);
+    this.#told = Math.max(this.#told, row.told);
     this.journal.changedAll(position);
     return closed;
   }
@@ -479,7 +483,7 @@ export class HubState {
     if (this.#settings.store === undefined || this.position === 0) return;
     const prepared = await this.journal.prepare(true);
     if (prepared.length === 0) return;
-    await this.journal.commit(rowAt(this.#time), prepared);
+    await this.journal.commit(rowAt(this.#time, this.#told), prepared);
   }
 }
 
@@ -492,10 +496,13 @@ function checkClock({ clock, confirmClock }: EventHubSettings, newest: number): 
 }
 
 /** A row that changes nothing. */
-const rowAt = (time: number): Uint8Array =>
-  new RowWriter(0).bytes({ time, closeAt: NaN, missedAt: NaN, days: [], names: [] });
+const rowAt = (time: number, told: number): Uint8Array =>
+  new RowWriter(0).bytes({ time, told, closeAt: NaN, missedAt: NaN, days: [], names: [] });
 
-const emptyRow = (newest: Uint8Array): Uint8Array => rowAt(readRow(newest).time);
+function emptyRow(newest: Uint8Array): Uint8Array {
+  const { time, told } = readRow(newest);
+  return rowAt(time, told);
+}
 
 const countOfRecords = (submissions: readonly Submission[]): number =>
   submissions.reduce((sum, { entries, reports }) => sum + entries.length + reports.length + 1, 0);

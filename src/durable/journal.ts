@@ -187,9 +187,12 @@ export class Journal {
     this.#enter("open");
   }
 
-  /** Begins to follow a section that is new; it is stored with the next commit. */
-  add(section: Section): void {
-    this.#sections.add(section, this.#position);
+  /**
+   * Begins to follow a section that is new; it is stored with the next commit.
+   * @param since the first row that is in it; default the next one
+   */
+  add(section: Section, since = this.#position + 1): void {
+    this.#sections.add(section, since);
   }
 
   /** Says that a section changes by itself, with the next row. */
@@ -247,7 +250,11 @@ export class Journal {
           one,
           committer.commit(() => one.snapshot),
         );
-      const last = sections.filter(({ of }) => this.#sections.isLast(of, position));
+      const leading = sections.filter(({ of }) => of.section.leads === true);
+      await Promise.all(leading.map(store)).catch(notStored);
+      const last = sections.filter(
+        (one) => !leading.includes(one) && this.#sections.isLast(one.of, position),
+      );
       await Promise.all(last.map(store));
       this.#sections.checkRoom(position);
       const manifest = this.#sections.manifest();
@@ -256,7 +263,7 @@ export class Journal {
       const put = committer.commit(() => row);
       await Promise.allSettled([
         put,
-        ...sections.filter((one) => !last.includes(one)).map(store),
+        ...sections.filter((one) => !leading.includes(one) && !last.includes(one)).map(store),
         ...others.map((one, i) =>
           entries.settle(
             once[i]!,
@@ -305,6 +312,14 @@ export class Journal {
   async removeEntry(name: string): Promise<void> {
     await this.#stored?.entries.remove(name);
   }
+}
+
+/** The row was not given to the store: whatever became of a section before it, nothing of the call is stored. */
+function notStored(cause: unknown): never {
+  if (!(cause instanceof StoreError) || cause.code !== "in-doubt") throw cause;
+  throw new StoreError("unavailable", "store: a section of the journal could not be stored; try again", {
+    cause,
+  });
 }
 
 async function openStored(store: CheckedStore, key: CryptoKey, name: string): Promise<Stored> {

@@ -21,6 +21,11 @@ export interface Section {
   save(writer: Encoder): void;
   /** It must be in the next commit. */
   readonly urgent?: boolean;
+  /**
+   * It holds what no row says. It is stored before the row that it comes with, and only over the version that this process
+   * knows: a process that lost against another one must not replace what that one began with.
+   */
+  readonly leads?: boolean;
   /** Told that its newest state is in the store. */
   stored?(): void;
 }
@@ -116,9 +121,9 @@ export class Sections {
     return found.state;
   }
 
-  /** Follows a section that is new; it is stored with the next commit. @param position the newest row */
-  add(section: Section, position: number): void {
-    this.#changed.add(this.#follow(section, { version: undefined, covers: position, since: position + 1 }));
+  /** Follows a section that is new; it is stored with the next commit. @param since the first row that is in it */
+  add(section: Section, since: number): void {
+    this.#changed.add(this.#follow(section, { version: undefined, covers: since - 1, since }));
   }
 
   #follow(section: Section, state: Pick<Tracked, "version" | "covers" | "since">): Tracked {
@@ -208,11 +213,15 @@ export class Sections {
         );
   }
 
-  /** Awaits the outcome of a put. A failure does no harm: rows are replayed, and the version is looked up again. */
+  /**
+   * Awaits the outcome of a put. A failure does no harm: rows are replayed, and the version is looked up again. If the section
+   * leads, the failure is the caller's.
+   */
   async settle({ of, covers, snapshot }: PreparedSection, put: Promise<unknown>): Promise<void> {
     try {
       await put;
-    } catch {
+    } catch (error) {
+      if (of.section.leads === true) throw error;
       of.version = undefined;
       return;
     }
