@@ -23,6 +23,17 @@ export async function charge(
   await odometer.register(releaseName, release, terms, begins);
 }
 
+/** Rejects if a charge would be rejected, and charges nothing. */
+export async function checkCharge(
+  budget: Budget,
+  name: string,
+  release: Release,
+  begins: boolean,
+): Promise<void> {
+  const { odometer, terms, releaseName } = debtOf(budget, name);
+  await odometer.check(releaseName, release, terms, begins);
+}
+
 /**
  * Charges a metric of a hub of events, once for each time that it begins. The store of the hub gets a mark with the first
  * charge, so a hub whose state was lost, or that never had one, is charged again. The mark is stored after the charge: a

@@ -48,13 +48,17 @@ export class Catalogue implements Section {
     return changed;
   }
 
+  /** The generation that a metric would begin with. */
+  nextGeneration(name: string): number {
+    return (this.#metrics.get(name)?.record.generation ?? 0) + 1;
+  }
+
   /** Begins a metric, or a new generation of it. */
   begin(name: string, parameters: Parameters, began: number, keys: readonly string[]): MetricRecord {
-    const known = this.#metrics.get(name)?.record;
     const record: MetricRecord = {
       name,
-      number: known?.number ?? this.#metrics.size,
-      generation: (known?.generation ?? 0) + 1,
+      number: this.#metrics.get(name)?.record.number ?? this.#metrics.size,
+      generation: this.nextGeneration(name),
       parameters,
       began,
       keys: keys.map((key) => ({ name: key, since: began, until: -Infinity })),
@@ -102,6 +106,14 @@ export class Catalogue implements Section {
       }
     }
     writer.text(JSON.stringify(this.#sections));
+  }
+
+  /** Refuses another zone than the hub began with. */
+  checkZone(zone: string): void {
+    if (this.zone === zone) return;
+    throw new RangeError(
+      `zone: expected ${JSON.stringify(this.zone)}, which the hub began with, got ${JSON.stringify(zone)}; give the zone back, or another name to the hub`,
+    );
   }
 
   load(reader: Decoder): void {

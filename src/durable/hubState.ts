@@ -7,15 +7,13 @@ import { chooseCore } from "../core/choose.js";
 import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import type { Day } from "../events/calendar.js";
-import { timeText } from "../events/duration.js";
 import type { ReadEvent } from "../events/metric.js";
-import { eventParameters } from "../events/options.js";
 import type { Dropped } from "../events/periodClock.js";
 import { eventStatement } from "../events/statement.js";
 import { snapshotKey } from "../stream/sealing.js";
-import type { Parameters } from "../stream/snapshot.js";
 import { chargeMetric } from "./budget.js";
 import { Catalogue } from "./catalogue.js";
+import { checkOpening, parametersOf, releaseName } from "./checkOpening.js";
 import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
 import { Kind, NO_KEY, readRow, type Row, RowWriter } from "./eventRow.js";
 import { type ClosedSpan, HubMetric, type MetricRecord } from "./hubMetric.js";
@@ -111,17 +109,13 @@ export class HubState {
     const { store, name, atLeast, calendar } = settings;
     const key = await snapshotKey(settings.key);
     const journal = await Journal.open(store, key, name, atLeast);
-    const time = journal.newest === undefined ? -Infinity : readRow(journal.newest).time;
-    if (epoch === undefined) checkClock(settings, time);
+    if (epoch === undefined) await checkOpening(settings, journal, charged);
     const alone = settings.exclusive && store !== undefined;
     const begun = alone && (await journal.takeOver(epoch, emptyRow));
     const catalogue = new Catalogue(secretKey(), calendar.zone);
     const found = await journal.load(catalogue);
     if (found !== undefined) catalogue.load(found);
-    if (catalogue.zone !== calendar.zone)
-      throw new RangeError(
-        `zone: expected ${JSON.stringify(catalogue.zone)}, which the hub began with, got ${JSON.stringify(calendar.zone)}; give the zone back, or another name to the hub`,
-      );
+    catalogue.checkZone(calendar.zone);
     const ids = await new NoiseKeys(catalogue.root).of("requests", "");
     const requests = new RequestIds(ids.slice(0, 4), settings.remember);
     const state = new HubState(settings, journal, catalogue, requests);
@@ -270,7 +264,7 @@ export class HubState {
     const { budget, name, store } = this.#settings;
     for (const hubMetric of this.metrics.values()) {
       const { metric, record } = hubMetric;
-      const release = `${name}/${record.name}${record.generation === 1 ? "" : `#${record.generation}`}`;
+      const release = releaseName(name, record.name, record.generation);
       // Opened again after its first row could not be stored, it has published nothing in between.
       const begins = begun.has(hubMetric) && !charged.has(release);
       await chargeMetric(budget, release, eventStatement(metric), store, key, begins);
@@ -487,14 +481,6 @@ export class HubState {
   }
 }
 
-function checkClock({ clock, confirmClock }: EventHubSettings, newest: number): void {
-  const now = clock();
-  if (confirmClock || newest === -Infinity || now <= newest + HOUR) return;
-  throw new RangeError(
-    `clock: expected at most an hour after the newest stored time ${timeText(newest)}, got ${timeText(now)}; if the clock is right, open with confirmClock: true`,
-  );
-}
-
 /** A row that changes nothing. */
 const rowAt = (time: number, told: number): Uint8Array =>
   new RowWriter(0).bytes({ time, told, closeAt: NaN, missedAt: NaN, days: [], names: [] });
@@ -506,11 +492,6 @@ function emptyRow(newest: Uint8Array): Uint8Array {
 
 const countOfRecords = (submissions: readonly Submission[]): number =>
   submissions.reduce((sum, { entries, reports }) => sum + entries.length + reports.length + 1, 0);
-
-const parametersOf = ({ events, keys }: MetricSettings): Parameters => ({
-  ...eventParameters(events),
-  keys: keys.list === undefined ? "rule" : "list",
-});
 
 /** Whether a submission before it in the row is the same request. */
 function isRepeated(seen: Map<string, string>, hashed: HashedRequest): boolean {

@@ -144,6 +144,11 @@ export class Journal {
     }
   }
 
+  /** The stored state of a section at this moment; undefined if there is none. */
+  peek(section: Section): Promise<Decoder | undefined> {
+    return this.#sections.peek(section);
+  }
+
   /** The stored state of a section; undefined if there is none. From now on the section is followed. */
   async load(section: Section): Promise<Decoder | undefined> {
     if (this.#stored === undefined) return this.#sections.load(section, []);

@@ -150,13 +150,23 @@ export class Odometer {
    * @param again charge it although the name is registered: its state was lost, and it reads the data another time
    */
   register(name: string, release: Release, terms: Terms = {}, again = false): Promise<void> {
-    return this.#change((charges) => {
-      const charge = this.#chargeOf(name, release, terms);
-      const before = charges.get(name);
-      if (before === undefined) return charge;
-      checkSameTerms(before, charge);
-      return again ? { ...before, times: before.times + 1 } : before;
+    return this.#change((charges) => this.#registered(charges, name, release, terms, again));
+  }
+
+  /** Rejects if `register` would, and changes nothing. */
+  check(name: string, release: Release, terms: Terms = {}, again = false): Promise<void> {
+    return this.#replace((charges) => {
+      this.#with(charges, this.#registered(charges, name, release, terms, again));
+      return undefined;
     });
+  }
+
+  #registered(charges: Charges, name: string, release: Release, terms: Terms, again: boolean): Charge {
+    const charge = this.#chargeOf(name, release, terms);
+    const before = charges.get(name);
+    if (before === undefined) return charge;
+    checkSameTerms(before, charge);
+    return again ? { ...before, times: before.times + 1 } : before;
   }
 
   /** Spends the ε of a registered release again: one more report of a device, period, or pass over the data. */
@@ -271,13 +281,15 @@ export class Odometer {
   }
 
   #change(next: (charges: Charges) => Charge): Promise<void> {
-    return this.#replace((before) => {
-      const charge = next(before);
-      if (before.get(charge.name) === charge) return undefined;
-      const charges = new Map(before).set(charge.name, charge);
-      this.#checkLimit(charge, charges);
-      return charges;
-    });
+    return this.#replace((before) => this.#with(before, next(before)));
+  }
+
+  /** These charges and one more, or another one in its place; undefined if it is there. Throws if it is above the limit. */
+  #with(before: Charges, charge: Charge): Charges | undefined {
+    if (before.get(charge.name) === charge) return undefined;
+    const charges = new Map(before).set(charge.name, charge);
+    this.#checkLimit(charge, charges);
+    return charges;
   }
 
   /**

@@ -97,6 +97,13 @@ export class Sections {
     return this.#all.get(section)!.covers;
   }
 
+  /** The stored state of a section that is not followed; undefined if there is none. */
+  async peek(section: Section): Promise<Decoder | undefined> {
+    const found = await this.#read({ section, name: `${this.#prefix}/${section.name}` });
+    found?.state.double(); // the row that it covers
+    return found?.state;
+  }
+
   /**
    * Reads the stored version of a section, and follows the section from now on.
    * @param manifest of the newest row: no stored section is older
@@ -183,7 +190,7 @@ export class Sections {
     return chosen;
   }
 
-  #read({ section, name }: Tracked): Promise<OpenedSnapshot | undefined> {
+  #read({ section, name }: Pick<Tracked, "section" | "name">): Promise<OpenedSnapshot | undefined> {
     return this.#records?.read(name, section.parameters ?? {}) ?? Promise.resolve(undefined);
   }
 

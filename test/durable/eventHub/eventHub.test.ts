@@ -133,6 +133,37 @@ test("an exclusive hub ends when another process opens it", async () => {
   expect(round(await second.between("orders", "berlin", TEN, TEN + 1000))).toBe(1);
 });
 
+test("a process whose zone, budget or clock is refused does not end the one that has the hub", async () => {
+  const store = plainStore();
+  const clock = new Clock();
+  const first = openExact(store, clock, 0, { exclusive: true, zone: "Europe/Berlin" });
+  await first.add("orders", "berlin");
+  const odometer = await openOdometer({
+    name: "small",
+    store: plainStore(),
+    key,
+    limit: 1,
+    unit: "one event",
+  });
+  const refused: readonly [object, string][] = [
+    [{ zone: "UTC" }, "zone: expected"],
+    [{ zone: "Europe/Berlin", budget: { odometer } }, "odometer"],
+    [{ zone: "Europe/Berlin", clock: () => TEN + 7_200_000 }, "clock: expected"],
+  ];
+  for (const [options, message] of refused) {
+    const { clock: other = clock.read, ...more } = options as { clock?: () => number };
+    const second = openExact(store, Object.assign(new Clock(), { read: other }), 0, {
+      exclusive: true,
+      ...more,
+    });
+    await expect(second.stats()).rejects.toThrow(message);
+    await first.add("orders", "berlin");
+  }
+  expect(odometer.statement().data).toEqual([]); // nothing was charged
+  await first.advance(TEN + 1000);
+  expect(round(await first.between("orders", "berlin", TEN, TEN + 1000))).toBe(4);
+});
+
 test("a process that fell behind by more than the journal cannot write", async () => {
   const store = plainStore();
   const clock = new Clock();
