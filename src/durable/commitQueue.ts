@@ -7,7 +7,7 @@ import { StoreError } from "./stores/store.js";
 /** How often a commit is made when another process writes to the same hub. */
 const ATTEMPTS = 4;
 /** Events of one row, so that no commit holds others up for long; a submission that is longer has a row to itself. */
-const MOST_EVENTS = 1024;
+const MOST_EVENTS = 2048;
 
 /** Too much waits for the store. Nothing of the call was taken: make it again later. */
 export class HubBusy extends Error {

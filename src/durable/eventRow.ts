@@ -43,7 +43,7 @@ export interface RowHead {
   readonly names: readonly { readonly metric: number; readonly key: string }[];
 }
 
-/** One record. `hash` and `more` are valid until the next one is read. */
+/** One record, valid until the next one is read. */
 export interface RowRecord {
   metric: number;
   key: number;
@@ -79,26 +79,37 @@ export class RowWriter {
     doubles[1] = event?.start ?? 0;
     doubles[2] = event?.day ?? 0;
     const hour = event === undefined ? 0 : Math.round((event.hour - event.day) / HOUR);
-    this.#put([metric, key, kind + 256 * hour, granted], event?.hash, doubleWords);
+    this.#put(metric, key, kind + 256 * hour, granted, event?.hash, doubleWords);
   }
 
   /** @param body 4 words that stand for what the request holds */
   request(id: Uint32Array, body: Uint32Array): void {
-    this.#put([0, NO_KEY, Kind.request, 0], id, body);
+    this.#put(0, NO_KEY, Kind.request, 0, id, body);
   }
 
   /** @param section the number of the section that takes it */
   report(section: number, report: Uint8Array): void {
     const words = new Uint32Array(2);
     new Uint8Array(words.buffer).set(report);
-    this.#put([section, NO_KEY, Kind.report, 0], words, undefined);
+    this.#put(section, NO_KEY, Kind.report, 0, words, undefined);
   }
 
-  #put(head: readonly number[], hash: Uint32Array | undefined, more: Uint32Array | undefined): void {
+  #put(
+    metric: number,
+    key: number,
+    kind: number,
+    granted: number,
+    hash: Uint32Array | undefined,
+    more: Uint32Array | undefined,
+  ): void {
+    const records = this.#records;
     const at = WORDS * this.#count++;
-    this.#records.set(head, at);
-    if (hash !== undefined) this.#records.set(hash, at + 4);
-    if (more !== undefined) this.#records.set(more, at + 8);
+    records[at] = metric;
+    records[at + 1] = key;
+    records[at + 2] = kind;
+    records[at + 3] = granted;
+    if (hash !== undefined) copyWords(hash, 0, records, at + 4, hash.length);
+    if (more !== undefined) copyWords(more, 0, records, at + 8, more.length);
   }
 
   bytes({ time, told, closeAt, missedAt, days, names }: RowHead): Uint8Array {
@@ -136,20 +147,32 @@ export function readRow(bytes: Uint8Array): Row {
   return {
     ...{ time, told, closeAt, missedAt, days, names },
     forEach(take) {
-      for (let i = 0; i < count; i++) {
-        const own = words.subarray(WORDS * i, WORDS * (i + 1));
-        take({
-          ...{ metric: own[0]!, key: own[1]!, kind: own[2]! % 256, hour: Math.floor(own[2]! / 256) },
-          ...{ granted: own[3]!, hash: own.subarray(4, 8), more: own.subarray(8) },
-        });
+      const record = {
+        ...{ metric: 0, key: 0, kind: 0, hour: 0, granted: 0 },
+        ...{ hash: new Uint32Array(4), more: new Uint32Array(6) },
+      };
+      for (let i = 0, at = 0; i < count; i++, at += WORDS) {
+        record.metric = words[at]!;
+        record.key = words[at + 1]!;
+        record.kind = words[at + 2]! % 256;
+        record.hour = Math.floor(words[at + 2]! / 256);
+        record.granted = words[at + 3]!;
+        copyWords(words, at + 4, record.hash, 0, 4);
+        copyWords(words, at + 8, record.more, 0, 6);
+        take(record);
       }
     },
   };
 }
 
+/** Copies some words. By hand: a view for `set` would cost more than so few of them. */
+function copyWords(from: Uint32Array, start: number, to: Uint32Array, at: number, count: number): void {
+  for (let i = 0; i < count; i++) to[at + i] = from[start + i]!;
+}
+
 /** The event of a record. */
 export function eventOf({ hour, hash, more }: RowRecord, key: string): ReadEvent {
-  doubleWords.set(more.subarray(0, 6));
+  copyWords(more, 0, doubleWords, 0, 6);
   const [value, start, day] = doubles as unknown as [number, number, number];
   return { key, value, start, day, hour: day + hour * HOUR, hash };
 }
