@@ -103,6 +103,8 @@ export class Service {
   /** Why the next day could not be charged to the budget: no event of it is taken. */
   #unpaid: string | undefined;
   #ended: Error | undefined;
+  /** The store is being asked whether another process has taken over. */
+  #checking = false;
   #onEnd: ((reason: Error) => void) | undefined;
   /** Calls of the store that failed. */
   failures = 0;
@@ -340,8 +342,13 @@ export class Service {
 
   /** Without events and far from the end of a period nothing is written: another process that took over would not be noticed. */
   async #checkOwner(): Promise<void> {
-    if (this.#stopped !== undefined || this.#ended !== undefined) return;
-    if (await this.hub.isOvertaken().catch(() => false)) await this.flush().catch(() => undefined);
+    if (this.#stopped !== undefined || this.#ended !== undefined || this.#checking) return;
+    this.#checking = true; // a store that does not answer is asked once
+    try {
+      if (await this.hub.isOvertaken().catch(() => false)) await this.flush().catch(() => undefined);
+    } finally {
+      this.#checking = false;
+    }
   }
 
   async #charge(): Promise<void> {
@@ -416,7 +423,7 @@ export class Service {
     const late = new AbortController();
     const rows = await Promise.race([
       stored,
-      sleep(LAST_CHANCE, undefined, { signal: late.signal, ref: false }),
+      sleep(LAST_CHANCE, undefined, { signal: late.signal }), // keeps the process: one that ends here has no exit code of its own
     ]);
     late.abort();
     this.#ended ??= new Unavailable("the service stops");
