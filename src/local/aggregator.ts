@@ -74,13 +74,16 @@ export class Aggregator {
 
   /**
    * Takes reports that arrived at a time (default: now), in any order and any batches. Those made for the θ of that day or of the
-   * day before count; others are rejected. Returns how many were taken.
+   * day before count, or for that of the day after if it is decided and the clock was set back; others are rejected. Returns how
+   * many were taken.
    */
   add(batch: ReportBatch, at?: Time): number {
     this.#checkIdle("add");
     const { calendar, clock } = this.#settings;
     const day = calendar.dayAt(at === undefined ? clock() : parseTime("at", at));
-    const thetas = [...new Set([day, calendar.dayAt(day.start - 1)].map((one) => this.#thetas.of(one)))];
+    this.#tallies.checkKept(day);
+    const near = [day.start, day.start - 1, day.end];
+    const thetas = [...new Set(near.map((time) => this.#thetas.at(time)))];
     const { cells, rejected } = this.#read(batch, thetas);
     const { mechanism } = this.#channel(thetas[0]!);
     this.#tallies.add(
@@ -98,9 +101,15 @@ export class Aggregator {
     pauses(run); // checks its options, whether or not there is work to do
     const { calendar, clock } = this.#settings;
     const day = calendar.dayAt(clock());
-    while (!this.#thetas.isDecided(day))
-      await (this.#deciding ??= this.#decide(day, run).finally(() => (this.#deciding = undefined)));
-    return { threshold: this.#thetas.of(day), until: day.end, chosen: this.#thetas.chosen };
+    while (!this.#thetas.isDecided(day)) {
+      if (this.#deciding !== undefined) {
+        await this.#deciding.catch(() => undefined); // of another caller, who may have stopped it
+        continue;
+      }
+      this.#deciding = this.#decide(day, run).finally(() => (this.#deciding = undefined));
+      await this.#deciding;
+    }
+    return { threshold: this.#thetas.at(day.start), until: day.end, chosen: this.#thetas.chosen };
   }
 
   /** Takes the terms of another aggregator that decides, for the day that ends with them. */
@@ -189,6 +198,7 @@ export class Aggregator {
     const tallies = this.#tallies.merged(given.tallies);
     const rejected = addRejections(this.#rejected, given.rejected);
     for (const { day } of given.tallies) calendar.fix(day);
+    if (given.decided !== undefined) calendar.fix(given.decided);
     this.#thetas.replace(known);
     this.#tallies.replace(tallies);
     this.#rejected = rejected;
@@ -196,8 +206,8 @@ export class Aggregator {
 
   /** What this aggregation is, for machines. */
   statement(): LocalStatement {
-    const { calendar, clock, max } = this.#settings;
-    const threshold = this.#thetas.of(calendar.dayAt(clock()));
+    const { clock, max } = this.#settings;
+    const threshold = this.#thetas.at(clock());
     const { reports, rejected } = this;
     return localStatement(this.#settings, this.#channel(max).mechanism, {
       ...{ threshold, reports, rejected, core: this.#core.name },

@@ -135,15 +135,26 @@ export class DayAnswers {
     const [window, tallies] = this.#within([Math.min(from, to), to]);
     const run = { onProgress, signal };
     pauses(run);
-    const of = tallies.map(({ day, theta, reports }) => `${day.start}/${theta}=${reports}`).join();
-    if (this.#estimated?.of !== of) {
-      const groups = this.#estimate(pooled(tallies), run);
-      this.#estimated = { of, groups };
-      groups.catch(() => (this.#estimated = undefined));
-    }
-    const { groups } = this.#estimated;
+    const groups = await this.#groups(tallies, run);
     const newest = tallies.at(-1)?.theta ?? max;
-    return { confidence, given: { window, groups: await groups, mechanism: this.#mechanism, max, newest } };
+    return { confidence, given: { window, groups, mechanism: this.#mechanism, max, newest } };
+  }
+
+  /** Memoises the last estimate. A caller who stops it, or whose `onProgress` throws, stops it for nobody else. */
+  async #groups(tallies: readonly DayTally[], run: RunOptions): Promise<readonly EstimatedGroup[]> {
+    const of = tallies.map(({ day, theta, reports }) => `${day.start}/${theta}=${reports}`).join();
+    const counts = pooled(tallies);
+    while (this.#estimated?.of === of) {
+      const known = this.#estimated;
+      try {
+        return await known.groups;
+      } catch {
+        if (this.#estimated === known) this.#estimated = undefined;
+      }
+    }
+    const groups = this.#estimate(counts, run);
+    this.#estimated = { of, groups };
+    return groups;
   }
 
   async #estimate(groups: readonly ReportCounts[], run: RunOptions): Promise<EstimatedGroup[]> {
@@ -177,7 +188,9 @@ export class DayAnswers {
     const running = calendar.dayAt(now);
     const next = to > running.start ? running.end : null;
     const isIn = (day: Day): boolean =>
-      day.start >= from && (day.end <= to || (day.start === running.start && to >= now));
+      day.start >= from &&
+      day.start <= running.start && // reports of a later day wait for it, if the clock was set back
+      (day.end <= to || (day.start === running.start && to >= now));
     let start = Math.max(from, this.#first());
     const day = calendar.dayAt(start);
     if (day.start < start) start = day.end;

@@ -8,7 +8,7 @@
  */
 import type { Day } from "../events/calendar.js";
 import { checkMax, checkThreshold } from "./channel.js";
-import { type DayTally, MOST_REPORTS } from "./dayTally.js";
+import { binCells, type DayTally, MOST_REPORTS } from "./dayTally.js";
 import { noRejections, type RejectedCounts } from "./intake.js";
 import { BINS, checkLocalEpsilon, dayWindow } from "./mechanisms.js";
 import type { Choices } from "./thetas.js";
@@ -115,7 +115,8 @@ export function decodeDays(given: unknown): DayState {
     theta: checkThreshold(double(), max),
   }));
   check(choices.every(({ from }, i) => Number.isInteger(from) && (i === 0 || from > choices[i - 1]!.from)));
-  const { cells: kinds } = dayWindow(epsilon);
+  const mechanism = dayWindow(epsilon);
+  const wide = binCells(mechanism);
   const tallies = Array.from({ length: whole(MOST) }, (): DayTally => {
     const day = dayOf(double(), double());
     const theta = checkThreshold(double(), max);
@@ -123,7 +124,10 @@ export function decodeDays(given: unknown): DayState {
     const counts = new Float64Array(BINS);
     for (let i = 0; i < BINS; i++) if ((counts[i] = whole()) === 0) i += whole(BINS - 1 - i);
     const reports = counts.reduce((sum, count) => sum + count, 0);
-    check(reports <= MOST_REPORTS && cells <= reports * (kinds - 1));
+    const least = counts.reduce((sum, count, i) => sum + count * i * wide, 0);
+    const most =
+      counts.reduce((sum, count, i) => sum + count * Math.min((i + 1) * wide, mechanism.cells), 0) - reports;
+    check(reports <= MOST_REPORTS && cells >= least && cells <= most);
     return { day, theta, reports, cells, counts };
   });
   check(at === bytes.length);

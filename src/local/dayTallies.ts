@@ -17,6 +17,16 @@ export class DayTallies {
     return this.all.reduce((sum, { reports }) => sum + reports, 0);
   }
 
+  /** Throws if a day is too old to be kept. */
+  checkKept(day: Day): void {
+    if (this.#tallies.size < HISTORY) return;
+    const starts = new Set(this.all.map((tally) => tally.day.start));
+    if (starts.size >= HISTORY && Math.min(...starts) > day.start)
+      throw new RangeError(
+        `at: expected a time of the ${HISTORY} days that are kept, got an earlier one; nothing was taken`,
+      );
+  }
+
   /**
    * Counts the reports of a day, all of them or, if there is no room, none.
    * @param groups cells of reports by θ

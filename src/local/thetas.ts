@@ -66,9 +66,9 @@ export class Thetas {
     return [this.#start, ...this.#known.choices.map(({ theta }) => theta)];
   }
 
-  /** θ of a day: of the last choice before it ended. */
-  of(day: Day): number {
-    return this.#known.choices.findLast(({ from }) => from <= day.start)?.theta ?? this.#start;
+  /** θ of the day that a time lies in. */
+  at(time: number): number {
+    return this.#known.choices.findLast(({ from }) => from <= time)?.theta ?? this.#start;
   }
 
   isDecided(day: Day): boolean {
@@ -93,9 +93,9 @@ export class Thetas {
       throw new RangeError("until: expected the end of a day of the zone, as terms() has it");
     const { decided } = this.#known;
     if (decided !== undefined && day.start < decided.start) return; // of a day that is over
-    if (decided?.start === day.start && this.of(day) !== theta)
-      throw new RangeError(`follow: expected θ = ${this.of(day)} for this day, got ${theta}`);
-    const isNew = theta !== this.of(day) || (chosen && !this.chosen);
+    if (decided?.start === day.start && this.at(day.start) !== theta)
+      throw new RangeError(`follow: expected θ = ${this.at(day.start)} for this day, got ${theta}`);
+    const isNew = theta !== this.at(day.start) || (chosen && !this.chosen);
     this.decide(day, isNew ? theta : undefined);
   }
 
@@ -108,8 +108,9 @@ export class Thetas {
         throw new RangeError(`merge: expected θ = ${own} from one day on, got a tally with θ = ${theta}`);
       merged.set(from, theta);
     }
+    const all = [...merged].map(([from, theta]) => ({ from, theta })).sort((a, b) => a.from - b.from);
     return {
-      choices: [...merged].map(([from, theta]) => ({ from, theta })).sort((a, b) => a.from - b.from),
+      choices: all.slice(-HISTORY),
       decided: decided === undefined || this.isDecided(decided) ? this.#known.decided : decided,
     };
   }

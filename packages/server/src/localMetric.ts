@@ -72,12 +72,14 @@ export class LocalMetric implements HubSection {
     if (this.#choosing || this.#now() < (this.#chosen?.until ?? -Infinity)) return;
     this.#choosing = true;
     const own = this.#aggregator;
-    void own.terms().then((terms) => {
+    const settle = (terms?: LocalTerms): void => {
       if (own !== this.#aggregator) return; // the state was read again
       this.#choosing = false;
+      if (terms === undefined) return; // it failed: the next question tries again
       this.#chosen = terms;
       this.#onChosen();
-    });
+    };
+    void own.terms().then(settle, () => settle());
   }
 
   get urgent(): boolean {

@@ -1,8 +1,11 @@
 /** The local model over HTTP: terms, reports that count once from the first one on, θ that follows and survives a restart. */
+import { cpSync } from "node:fs";
 import { runInNewContext } from "node:vm";
 import { reporter } from "brume";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { resolveMetric } from "../src/config/metrics.js";
 import { pageLoad } from "../src/http/local.js";
+import { LocalMetric } from "../src/localMetric.js";
 import { packReport } from "../../../src/reporter.js";
 import {
   atEnd,
@@ -70,12 +73,7 @@ test("the first report counts; a batch that comes twice counts once; θ follows 
   expect(today.quantiles[0]!.high).toBeGreaterThan(200);
 
   await pass(first, 24 * 3_600_000);
-  let wanted = await terms(first);
-  while (wanted.threshold === 1000 || wanted.until <= first.clock.wall()) {
-    await new Promise((resolve) => setTimeout(resolve, 20)); // θ is computed in between
-    await first.service.flush();
-    wanted = await terms(first);
-  }
+  const wanted = await settled(first);
   expect(wanted.threshold).toBeLessThan(900);
   expect((await post(first, "b3", reports(500, wanted.threshold))).statusCode).toBe(204);
   expect((await post(first, "b4", reports(10))).statusCode).toBe(204); // late, under yesterday's θ
@@ -90,6 +88,59 @@ test("the first report counts; a batch that comes twice counts once; θ follows 
   expect(series.answers.slice(-2).map((day) => day.reports)).toEqual([2001, 510]);
   expect(series.answers.at(-1)!.clipped!.threshold).toBe(wanted.threshold);
   expect((await second.app.inject("/v1/query?metric=load&every=1d&quantiles=0.5")).statusCode).toBe(400);
+});
+
+/** What devices are told once θ of the day is stored. */
+async function settled(running: Running): Promise<Terms> {
+  for (;;) {
+    const told = await terms(running);
+    if (told.until > running.clock.wall()) return told;
+    await new Promise((resolve) => setTimeout(resolve, 20)); // θ is computed in between
+    await running.service.flush();
+  }
+}
+
+test("killed at midnight while θ is chosen: what was told stays good, and the next process chooses the same", async () => {
+  const [folder, copy] = [temporaryFolder(), temporaryFolder()];
+  const first = await start(folder);
+  await pass(first, 12 * 3_600_000 - 240_000); // four minutes to midnight
+  await terms(first);
+  const batch = reports(2000);
+  expect((await post(first, "b1", batch)).statusCode).toBe(204);
+  first.clock.pass(480_000);
+  const told = await terms(first); // the choice begins
+  cpSync(folder, copy, { recursive: true }); // as a kill of this moment leaves it
+  const second = await start(copy, first);
+  atEnd(() => second.stop());
+  expect((await post(second, "b1", batch)).statusCode).toBe(204); // sent again: counts once
+  expect((await post(second, "b2", reports(5, told.threshold))).statusCode).toBe(204);
+  const [one, two] = [await settled(first), await settled(second)];
+  expect(two).toEqual(one);
+  expect(two.threshold).toBeLessThan(900);
+  expect((await post(second, "b3", reports(7, told.threshold))).statusCode).toBe(204);
+  expect((await ask(second, "")).reports).toBe(2012);
+});
+
+test("a choice of θ that fails is made with the next question", async () => {
+  const told: unknown[] = [];
+  let [now, broken] = [1.5 * 86_400_000, true];
+  let reads = 0;
+  const clock = (): number => (broken && ++reads > 1 ? NaN : now);
+  const metric = resolveMetric("load", { type: "local", epsilon: 4 });
+  const local = new LocalMetric(
+    metric,
+    "UTC",
+    () => (told.length > 0 ? now : clock()),
+    () => told.push(1),
+  );
+  reads = 0;
+  expect(() => local.terms).not.toThrow(); // asks the library, whose clock is broken
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(told).toEqual([]);
+  broken = false;
+  now += 1;
+  expect(local.terms.threshold).toBe(15_000);
+  await vi.waitFor(() => expect(told).toEqual([1]));
 });
 
 test("what is no report, and what is too long, is refused", async () => {
