@@ -140,7 +140,8 @@ async function readRelease(path: string): Promise<StoredRelease> {
   }
 }
 
-async function readKey(path: string, isNew: boolean): Promise<Uint8Array> {
+/** The key in a file; made where a release begins. */
+export async function readKey(path: string, isNew: boolean): Promise<Uint8Array> {
   if (isNew) {
     const key = randomBytes(32);
     try {

@@ -10,6 +10,7 @@ const COMMANDS: Readonly<Record<keyof typeof SUMMARIES, () => Promise<Command>>>
   plan: async () => (await import("./plan.js")).plan,
   explain: async () => (await import("./explain.js")).explain,
   statement: async () => (await import("./statement.js")).statement,
+  verify: async () => (await import("./verify.js")).verify,
   demo: async () => (await import("./demo.js")).demo,
   serve: async () => (await import("./serve.js")).serve,
   kafka: async () => (await import("./kafka.js")).kafka,

@@ -6,6 +6,8 @@ export const SUMMARIES = {
   plan: "Tells error and memory of a release from its parameters alone.",
   explain: "Says in words what the statement of a release promises (written by brume release --statement).",
   statement: "Turns the statement of a release into a record for the public registry of deployments.",
+  verify:
+    "Checks a statement against itself, and against the release, the state or the store that it is about.",
   demo: "Runs ToPS and ToPL on a built-in example (queries per second at a name server, twelve days), beside the truth.",
   serve:
     "Runs the service: events in over HTTP, private numbers and a dashboard out (needs the package brume-server).",

@@ -1,0 +1,91 @@
+/** Recomputes what a statement says of itself: shares of ε, scales of noise and standard errors must follow from its options. */
+import type { AnyStatement } from "../adapters/registryRecord.js";
+import { software } from "../core/software.js";
+import { parseDuration } from "../events/duration.js";
+import { SHARES } from "../events/shares.js";
+import { type EventStatement, standardErrors } from "../events/statement.js";
+import type { Statement } from "../stream/statement.js";
+
+/** Something that was checked. */
+export interface Check {
+  readonly what: string;
+  readonly holds: boolean;
+}
+
+const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
+
+export function checkStatement(statement: AnyStatement): Check[] {
+  const { version, commit, noiseVersion } = statement.software;
+  return [
+    {
+      what: `software: brume ${version}, ${commit === null ? "not built from a clean checkout" : `commit ${commit}`}, noise version ${noiseVersion} (this program: ${software.noiseVersion})`,
+      holds: noiseVersion === software.noiseVersion,
+    },
+    ...("private" in statement
+      ? [{ what: "the noise came from no seed", holds: statement.private === true }]
+      : []),
+    { what: `ε = ${statement.epsilon}, δ = ${statement.delta}`, holds: statement.epsilon > 0 },
+    ...("every" in statement ? eventChecks(statement) : []),
+    ...("stages" in statement && "blockLength" in statement ? valueChecks(statement) : []),
+  ];
+}
+
+function eventChecks(statement: EventStatement): Check[] {
+  const { epsilon, shares, epsilonPerEvent, perPerson, levels, noiseScale, resolution } = statement;
+  const sum = Object.values(shares as unknown as Record<string, number>).reduce((a, b) => a + b, 0);
+  const limit = perPerson?.events ?? 1;
+  const checks = [
+    { what: `shares of ε sum to 1 (${sum}/${SHARES})`, holds: sum === SHARES },
+    {
+      what: `one event has ε·${shares.release}/${SHARES}/${limit} for its sums`,
+      holds: near(epsilonPerEvent, (epsilon * shares.release) / SHARES / limit),
+    },
+  ];
+  if (noiseScale === null) return checks;
+  const moved = movedBy(statement);
+  const unit = resolution ?? 1;
+  const ratio = Math.exp(-unit / noiseScale);
+  const deviation = (unit * Math.sqrt(2 * ratio)) / (1 - ratio);
+  const errors = standardErrors(
+    levels.map((level) => parseDuration("levels", level)),
+    deviation,
+  );
+  return [
+    ...checks,
+    {
+      what: `noise of scale ${noiseScale} covers ${levels.length} levels, each moved by ${moved} at most`,
+      holds: noiseScale >= ((levels.length * moved) / epsilonPerEvent) * (1 - 1e-9),
+    },
+    {
+      what: "standard errors follow from the noise",
+      holds:
+        statement.standardErrors !== null &&
+        Object.entries(errors).every(([level, error]) =>
+          near(error, statement.standardErrors![level] ?? NaN),
+        ),
+    },
+  ];
+}
+
+/** What one event moves a sum by. */
+function movedBy({ threshold, min, perPerson, system }: EventStatement): number {
+  if (perPerson?.sum !== undefined) return perPerson.sum;
+  if (threshold === null) return 1;
+  const low = min ?? 0;
+  return system.startsWith("means") ? threshold - low : Math.max(Math.abs(low), Math.abs(threshold));
+}
+
+function valueChecks({ epsilon, stages, threshold, noiseScale, levels }: Statement): Check[] {
+  const release = stages.find(({ stage }) => stage === "release");
+  return [
+    { what: "no stage has more than ε", holds: stages.every((stage) => stage.epsilon <= epsilon) },
+    ...(noiseScale === null || threshold === null || release === undefined
+      ? []
+      : [
+          {
+            what: `noise of scale ${noiseScale} covers ${levels} levels of values up to θ = ${threshold}`,
+            holds: noiseScale >= ((levels * threshold) / release.epsilon) * (1 - 1e-9),
+          },
+        ]),
+  ];
+}

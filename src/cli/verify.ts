@@ -1,0 +1,182 @@
+/** brume verify: checks a statement, and the release, the state or the store that belongs to it. */
+import { readFile } from "node:fs/promises";
+import { readRow } from "../adapters/csv.js";
+import type { AnyStatement } from "../adapters/registryRecord.js";
+import { fileStore } from "../durable/stores/file.js";
+import { parseTime } from "../events/duration.js";
+import { type EventStatement, eventStatement } from "../events/statement.js";
+import { openableSnapshot } from "../stream/snapshot.js";
+import { type Check, checkStatement } from "./checkStatement.js";
+import { type Arguments, type Command, DataError, UsageError } from "./command.js";
+import { EventFile } from "./eventFile.js";
+import { EventState, readKey } from "./eventState.js";
+import { readStatement } from "./statement.js";
+import { SUMMARIES } from "./summaries.js";
+import { inWords } from "./systemErrors.js";
+
+export const verify: Command = {
+  name: "verify",
+  operands: "STATEMENT.json",
+  summary: SUMMARIES.verify,
+  options: {
+    release: {
+      value: "FILE",
+      help: "the published numbers: as many as stated, of whole periods, as in the state",
+    },
+    state: { value: "DIR", help: "the folder of brume release --state: opens, and says the same" },
+    store: { value: "DIR", help: "a folder of fileStore: every snapshot opens with the key" },
+    key: { value: "FILE", help: "the key of the state or the store (DIR.key)" },
+    json: { help: "one JSON object instead of lines" },
+  },
+  example: "brume verify statement.json --state shop --release published.csv",
+  async run(args) {
+    const path = args.operands[0];
+    if (path === undefined)
+      throw new UsageError(
+        "STATEMENT.json: missing; expected a statement written by brume release --statement",
+      );
+    const statement = await readStatement(path);
+    const checks = [...checkStatement(statement), ...(await checksBeside(args, statement))];
+    const failed = checks.filter(({ holds }) => !holds).length;
+    if (args.has("json")) console.log(JSON.stringify({ verified: failed === 0, checks }));
+    else for (const { what, holds } of checks) console.log(`${holds ? "✓" : "✗"} ${what}`);
+    if (failed > 0) throw new DataError(`${failed} of ${checks.length} checks failed`);
+  },
+};
+
+async function checksBeside(args: Arguments, statement: AnyStatement): Promise<Check[]> {
+  const [release, folder, store] = [args.text("release"), args.text("state"), args.text("store")];
+  const key = args.text("key");
+  const file = folder === undefined ? undefined : await openState(folder, key ?? `${folder}.key`);
+  return [
+    ...(file === undefined ? [] : [stateCheck(file, statement)]),
+    ...(release === undefined ? [] : await releaseChecks(release, statement, file)),
+    ...(store === undefined ? [] : await storeChecks(store, key ?? `${store}.key`)),
+  ];
+}
+
+async function openState(folder: string, keyPath: string): Promise<EventFile> {
+  const state = await EventState.open(folder, keyPath, true);
+  const stored = state.release!;
+  return EventFile.resume((await state.snapshot())!, state.key, stored, stored.from);
+}
+
+/** Fields of a statement that depend on the moment or on the machine. */
+const OF_THE_MOMENT = ["software", "core", "firstNumber"] as const;
+
+function stateCheck(file: EventFile, statement: AnyStatement): Check {
+  const lasting = (one: object) =>
+    JSON.stringify(
+      Object.entries(one)
+        .filter(([name]) => !OF_THE_MOMENT.includes(name as "core"))
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    );
+  return {
+    what: "the state opens, and says the same of itself",
+    holds: lasting(eventStatement(file.metric)) === lasting(statement),
+  };
+}
+
+async function releaseChecks(
+  path: string,
+  statement: AnyStatement,
+  file: EventFile | undefined,
+): Promise<Check[]> {
+  const bytes = await readFile(path).catch((reason: unknown) => {
+    throw new DataError(`--release: cannot read ${path}: ${inWords(reason)}`);
+  });
+  if ("every" in statement) return eventReleaseChecks(rowsIn(bytes), statement, file);
+  if (!("published" in statement))
+    throw new UsageError("--release: expected a statement of values or events, got one of reports");
+  const numbers = bytes
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line !== "");
+  return [
+    {
+      what: `${numbers.length} numbers, as many as were published (${statement.published})`,
+      holds: numbers.length === statement.published,
+    },
+    { what: "all of them are numbers", holds: numbers.every((text) => Number.isFinite(Number(text))) },
+  ];
+}
+
+/** Rows of CSV, cells by the names of the first row. */
+function rowsIn(read: Uint8Array): Record<string, string>[] {
+  const bytes = Buffer.concat([read, Buffer.from(read.at(-1) === 10 ? "" : "\n")]); // a last line may lack its end
+  const rows: (readonly string[])[] = [];
+  for (let at = 0, line = 1; at < bytes.length;) {
+    const row = readRow(bytes.subarray(at), line, ",".charCodeAt(0), true)!;
+    rows.push(row.cells);
+    at += row.next;
+    line += row.lines;
+  }
+  const [names = [], ...others] = rows;
+  if (!names.includes("from") || !names.includes("to"))
+    throw new DataError("--release: expected CSV with the columns from and to, written by brume release");
+  return others
+    .filter((cells) => cells.length > 0)
+    .map((cells) => Object.fromEntries(names.map((name, i) => [name, cells[i] ?? ""])));
+}
+
+/** Columns of a row that are measurements. */
+const measured = (row: Record<string, string>): string[] =>
+  Object.keys(row).filter((name) => `${name}_low` in row && `${name}_high` in row);
+
+const exact = (value: number): number => Number(value.toPrecision(10));
+
+function eventReleaseChecks(
+  rows: readonly Record<string, string>[],
+  statement: EventStatement,
+  file: EventFile | undefined,
+): Check[] {
+  const seen = new Set<string>();
+  let [twice, outside, other, compared] = [0, 0, 0, 0];
+  for (const row of rows) {
+    const place = JSON.stringify([row["group"], row["from"], row["to"]]);
+    if (seen.has(place)) twice++;
+    seen.add(place);
+    const names = measured(row);
+    for (const name of names) {
+      const [value, low, high] = [row[name]!, row[`${name}_low`]!, row[`${name}_high`]!];
+      if (value !== "" && !(Number(low) <= Number(value) && Number(value) <= Number(high))) outside++;
+    }
+    if (file === undefined || row["complete"] !== "true") continue;
+    compared++;
+    const range = [parseTime("from", row["from"]!), parseTime("to", row["to"]!)] as const;
+    const quantiles = names.flatMap((name) => (/^p[\d.]+$/.test(name) ? [Number(name.slice(1)) / 100] : []));
+    const { found } = file.answer(row["group"] ?? file.groups[0]!, range, quantiles, 0.95);
+    const cells = "total" in found ? [found.total, ...found.quantiles] : [found];
+    const text = (x: number | null | undefined) => (x === null || x === undefined ? "" : String(exact(x)));
+    if (names.some((name, i) => row[name] !== text(cells[i]?.value))) other++;
+  }
+  return [
+    { what: `${rows.length} rows, no period twice`, holds: twice === 0 && rows.length > 0 },
+    { what: "every number lies in its interval", holds: outside === 0 },
+    ...(file === undefined
+      ? []
+      : [
+          {
+            what: `${compared} whole periods (${statement.zone}) are as the state says`,
+            holds: other === 0 && compared > 0,
+          },
+        ]),
+  ];
+}
+
+async function storeChecks(folder: string, keyPath: string): Promise<Check[]> {
+  const store = fileStore(folder);
+  const key = await readKey(keyPath, false);
+  const names = await store.names!();
+  let closed = 0;
+  for (const name of names) {
+    const found = await store.get(name);
+    if (found === undefined || !(await openableSnapshot(found.bytes, key))) closed++;
+  }
+  return [
+    {
+      what: `${names.length} snapshots of the store open with the key, unaltered`,
+      holds: closed === 0 && names.length > 0,
+    },
+  ];
+}
