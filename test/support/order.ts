@@ -8,12 +8,22 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** 15 seconds and more, those that wait among those that compute. */
 const LONGEST = [
-  ...["packages/kafka/test/broker/chaos", "test/stream/privacyLoss", "test/research/audit"],
-  ...["test/site/whole", "test/research/accuracy", "test/site/pages", "test/fuzz/shard0"],
-  ...["packages/server/test/browser/dashboard", "test/fuzz/shard1", "test/site/files", "test/fuzz/shard2"],
-  ...["test/site/play", "test/fuzz/shard3", "test/package/platforms", "packages/server/test/kill"],
-  ...["test/package/release", "test/adapters/text", "test/package/package", "test/research/opponents/audit"],
-  ...["test/durable/kill", "test/core/thresholdLaw"],
+  ...["test/events/coverage", "packages/kafka/test/broker/chaos", "packages/server/test/kill"],
+  ...["test/stream/privacyLoss", "packages/server/test/availability", "test/research/audit"],
+  ...["test/package/platforms", "test/attacks/eventHubFaults", "test/package/reproducible"],
+  ...["test/site/whole", "test/research/accuracy", "test/site/pages", "test/attacks/eventFaults"],
+  ...["packages/server/test/browser/dashboard", "test/stream/coverageAny", "test/site/files"],
+  ...["test/fuzz/shard0", "test/fuzz/shard1", "test/fuzz/shard2", "test/fuzz/shard3", "test/site/play"],
+  ...[
+    "test/examples/demo",
+    "packages/server/test/memoryFaults",
+    "test/fuzz/countedOnce",
+    "test/site/timeline",
+  ],
+  ...["packages/server/test/security", "test/stream/coverage", "test/attacks/openPaperAggregatorFaults"],
+  ...["test/core/poisonedMemory", "test/attacks/storedTwice", "test/research/opponents/audit"],
+  ...["test/durable/kill", "test/package/release", "test/adapters/text", "test/package/package"],
+  ...["test/core/thresholdLaw"],
 ].map((path) => `${path}.test.ts`);
 
 export class Order extends BaseSequencer {
