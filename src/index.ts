@@ -35,7 +35,7 @@ export {
   type StatementOptions,
   type Terms,
 } from "./durable/odometer.js";
-export { composedEpsilon, type EqualDraws } from "./durable/composition.js";
+export type { EqualDraws } from "./durable/composition.js";
 export { memoryStore } from "./durable/stores/memory.js";
 export type {
   NamedSnapshot,

@@ -1,6 +1,7 @@
 /** What needs Node: its streams, and stores on disk. `import { … } from "brume/node"`. */
 export { registryRecord, type RegistryRecord } from "./adapters/registryRecord.js";
 export { software } from "./core/software.js";
+export { composedEpsilon } from "./durable/composition.js";
 export { rekey, type RekeyOptions } from "./durable/rekey.js";
 export { fileStore } from "./durable/stores/file.js";
 export { type PostgresClient, postgresStore } from "./durable/stores/postgres.js";

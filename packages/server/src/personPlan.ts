@@ -1,5 +1,6 @@
 /** What a person who is there on every day of a month or a year is protected with: the sum, and beside it ε at a small δ. */
-import { composedEpsilon, type EqualDraws } from "brume";
+import type { EqualDraws } from "brume";
+import { composedEpsilon } from "brume/node";
 
 /** A metric that protects people. */
 export interface DailySpending {
