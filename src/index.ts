@@ -19,6 +19,7 @@ export type {
   HistogramMetric,
   HubSection,
   Metric,
+  PeopleMetric,
   StreamMetric,
 } from "./durable/eventHubOptions.js";
 export type { ClosedSpan } from "./durable/hubMetric.js";
@@ -59,6 +60,7 @@ export type {
 } from "./events/answers.js";
 export type { EdgeRule, Edges } from "./events/buckets.js";
 export type { Day } from "./events/calendar.js";
+export type { Over, PeopleOptions } from "./events/distinct.js";
 export type { Duration, Time } from "./events/duration.js";
 export type { Histogram, HistogramAnswer, HistogramQuery } from "./events/histogramAnswers.js";
 export type { DroppedEvents, EventInfo } from "./events/eventInfo.js";

@@ -241,13 +241,17 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   ): Promise<Series<Answer<M[N]>>> {
     const range = parseRange(from, to);
     // Periods at the ends may reach out of the range, by up to a month.
-    const reach = period === "1mo" ? 32 * DAY : period === "1w" ? 8 * DAY : 2 * DAY;
-    const wide: Range = [range[0] - reach, range[1] + reach];
+    const wide = ({ settings }: HubMetric): Range => {
+      const over = settings.distinct?.over ?? "1d";
+      const longest = over === "1d" ? period : over;
+      const reach = longest === "1mo" ? 32 * DAY : longest === "1w" ? 8 * DAY : 2 * DAY;
+      return [range[0] - reach, range[1] + reach];
+    };
     return this.#ask(
       metric,
       key,
       query,
-      () => wide,
+      wide,
       (answer, of) => {
         const pieces = seriesPieces(of.metric, period, range, {
           answer,

@@ -3,12 +3,13 @@ import { checkInteger, checkText, ownOptions, shown } from "../core/checks.js";
 import { given } from "../core/given.js";
 import { Calendar } from "../events/calendar.js";
 import { type Duration, parseDuration } from "../events/duration.js";
+import { calendarOver, type PeopleOptions } from "../events/distinct.js";
 import {
-  EVENT_STREAM_OPTIONS,
   type EventSettings,
   type EventStreamOptions,
-  HISTOGRAM_OPTIONS,
   type HistogramOptions,
+  isPeople,
+  optionsOf,
   resolveEvents,
 } from "../events/options.js";
 import type { SnapshotKey } from "../stream/sealing.js";
@@ -33,7 +34,10 @@ export interface StreamMetric extends Omit<EventStreamOptions, "name" | "clock" 
 /** Counts per bucket and percentiles of events, for every key. */
 export interface HistogramMetric extends Omit<HistogramOptions, "name" | "clock" | "zone">, Keyed {}
 
-export type Metric = StreamMetric | HistogramMetric;
+/** Different people, for every key. */
+export interface PeopleMetric extends Omit<PeopleOptions, "name" | "clock" | "zone">, Keyed {}
+
+export type Metric = StreamMetric | HistogramMetric | PeopleMetric;
 
 /** A part of the state that the caller keeps, stored with the hub: it takes reports of devices. */
 export interface HubSection {
@@ -189,14 +193,20 @@ function resolveMetric(name: string, asked: Metric, clock: () => number, calenda
   const { keys, ...options } = asked;
   if (Object.hasOwn(options, "zone"))
     throw new TypeError(`${call}.zone: expected none; a hub has one zone, give it beside metrics`);
-  const known = Object.hasOwn(options, "edges") ? HISTOGRAM_OPTIONS : EVENT_STREAM_OPTIONS;
-  const names = known.filter((option) => !["name", "clock", "zone"].includes(option));
+  const names = optionsOf(options).filter((option) => !["name", "clock", "zone"].includes(option));
   const resolved = resolveEvents({ ...options, name, clock });
   ownOptions(call, options, names);
   if (keys === undefined || !Object.hasOwn(asked, "keys"))
     throw new TypeError(
       `${call}.keys: expected a list of keys or a public rule, got none; keys that appear with their first event are not protected`,
     );
-  const events = { ...resolved, schedule: { ...resolved.schedule, calendar } };
-  return { keys: keyRule(given({ keys }, ["keys"]).keys, `${call}.keys`), events };
+  const { distinct } = resolved;
+  const own = distinct === undefined ? calendar : calendarOver(calendar, distinct.over);
+  const events = { ...resolved, schedule: { ...resolved.schedule, calendar: own } };
+  const rule = keyRule(given({ keys }, ["keys"]).keys, `${call}.keys`);
+  if (isPeople(options) && distinct!.keys === undefined && rule.list?.length !== 1)
+    throw new TypeError(
+      `${call}.keysPerPerson: expected under how many keys a person counts, got none; give it, 1 if a person has one key`,
+    );
+  return { keys: rule, events };
 }

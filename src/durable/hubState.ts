@@ -149,6 +149,7 @@ export class HubState {
     }
     for (const metric of this.metrics.values()) {
       metric.merge();
+      if (metric.settings.schedule.calendar !== this.#settings.calendar) continue; // its days are weeks or months
       this.#settings.calendar.fix(metric.metric.day); // as it was when it began
       this.#fixedUntil = Math.max(this.#fixedUntil, metric.metric.day.end);
     }

@@ -9,11 +9,12 @@ import type { Time } from "../events/duration.js";
 import type { Histogram } from "../events/histogramAnswers.js";
 import type { DroppedEvents } from "../events/eventInfo.js";
 import { type AnyEvents, beginEvents, type CounterOptions, isEvents, restoreEvents } from "../events/open.js";
+import type { PeopleOptions } from "../events/distinct.js";
 import {
-  EVENT_STREAM_OPTIONS,
+  type AnyEventOptions,
   type EventStreamOptions,
-  HISTOGRAM_OPTIONS,
   type HistogramOptions,
+  optionsOf,
 } from "../events/options.js";
 import type { EventStatement } from "../events/statement.js";
 import { snapshotKey, type StreamCipher } from "../stream/sealing.js";
@@ -32,18 +33,16 @@ export type Stored = Pick<OpenStreamOptions, "name" | "store" | "key" | "atLeast
  */
 export function openStream(options: HistogramOptions & Stored): Promise<DurableEvents<Histogram>>;
 export function openStream(
-  options: CounterOptions & { readonly of: "count" } & Stored,
+  options: ((CounterOptions & { readonly of: "count" }) | PeopleOptions) & Stored,
 ): Promise<DurableEvents<Counter>>;
 export function openStream(options: EventStreamOptions & Stored): Promise<DurableEvents<EventStream>>;
 export function openStream(options: OpenStreamOptions): Promise<DurableStream>;
-export async function openStream(
-  asked: OpenStreamOptions | (EventStreamOptions & Stored) | (HistogramOptions & Stored),
-): Promise<unknown> {
-  if (!isEvents(asked)) return openPositions(asked as OpenStreamOptions);
-  const names = Object.hasOwn(asked, "edges") ? HISTOGRAM_OPTIONS : EVENT_STREAM_OPTIONS;
+export async function openStream(asked: OpenStreamOptions | (AnyEventOptions & Stored)): Promise<unknown> {
+  if (!isEvents(asked)) return openPositions(asked);
+  const names = optionsOf(asked);
   const own = ownOptions("openStream", asked, [...names, ...["store", "key", "atLeast", "budget"]]);
   const { name, atLeast = 0, budget } = own;
-  const options = given(own, names as (keyof EventStreamOptions)[]) as EventStreamOptions;
+  const options = given(own, names as (keyof typeof own)[]) as AnyEventOptions;
   checkText("name", name);
   checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
   const store = new CheckedStore(own.store);

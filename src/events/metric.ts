@@ -17,6 +17,7 @@ import { type Day, type DayPeriods, HOUR } from "./calendar.js";
 import { discreteNoise } from "./dayNoise.js";
 import { eventTime } from "./duration.js";
 import { type DroppedEvents, type EventInfo, ownFields } from "./eventInfo.js";
+import { DistinctPeople } from "./distinctPeople.js";
 import { Holdout } from "./holdout.js";
 import { type LimitedDay, LimitedDays } from "./limitedDays.js";
 import { countScale, type EventSettings, eventsPerPerson, movedBy } from "./options.js";
@@ -80,9 +81,13 @@ export class EventMetric {
   readonly settings: EventSettings;
   readonly core: Core;
   readonly #own: Uint32Array;
+  /** Whether events have a person. */
+  readonly #limits: boolean;
   // State
   readonly #clock: PeriodClock;
   readonly #people: People | undefined;
+  /** Instead of `#people`, if different people are counted. */
+  readonly #distinct: DistinctPeople | undefined;
   readonly #limited: LimitedDays;
   readonly #holdout: Holdout | undefined;
   readonly #releases: Releases;
@@ -105,13 +110,16 @@ export class EventMetric {
     began: number,
     keys: Iterable<string>,
   ) {
-    const { limit, grid, shares, keep } = settings;
+    const { limit, distinct, grid, shares, keep } = settings;
     this.settings = settings;
     this.core = core;
     this.#own = secrets.own;
+    this.#limits = limit !== undefined;
     this.#clock = new PeriodClock(settings.schedule, began);
     this.#releases = new Releases(settings, core, secrets.release, keys);
-    if (limit !== undefined) {
+    if (distinct !== undefined)
+      this.#distinct = new DistinctPeople(secrets.people, distinct.keys, limit!.people);
+    else if (limit !== undefined) {
       const most = limit.sum === undefined ? limit.events! : unitsOf(limit.sum, grid!.resolution);
       this.#people = new People(secrets.people, limit, most);
     }
@@ -210,6 +218,7 @@ export class EventMetric {
   /** When the first number comes at the earliest. */
   get firstNumberAt(): number {
     const { levels, lateness } = this.settings.schedule;
+    if (this.settings.distinct !== undefined) return this.#clock.after(this.first) + lateness;
     const first = Number.isFinite(this.first) ? this.first : this.#holdout!.until + lateness;
     return first + levels[0]! + lateness;
   }
@@ -253,7 +262,7 @@ export class EventMetric {
     const period = this.#clock.found(at);
     const release = this.#releases.get(key);
     // Most events: nothing is left to decide. Kept short, so that V8 inlines all of it (7 ns, else 20).
-    if (period !== undefined && release !== undefined && this.#people === undefined && person === undefined)
+    if (period !== undefined && release !== undefined && !this.#limits && person === undefined)
       this.#count(release, value, period.start, period.day.start, 1);
     else this.#addRead(release, this.#readAt(key, value, at, now, this.#hashOf(person)));
   }
@@ -273,9 +282,10 @@ export class EventMetric {
 
   /** The hash of a person, valid until the next call. */
   #hashOf(person: string | undefined): Uint32Array {
-    if (this.#people !== undefined) {
+    const people = this.#distinct ?? this.#people;
+    if (people !== undefined) {
       checkPerson(person);
-      return this.#people.hash(person);
+      return people.hash(person);
     }
     if (person !== undefined)
       throw new TypeError(
@@ -302,13 +312,18 @@ export class EventMetric {
    * Counts an event that `read` gave towards its person's limit. Returns how much of it counts; undefined if nothing does. An
    * event whose period was closed meanwhile counts as late.
    */
-  admit({ value, start, day, hour, hash }: ReadEvent): number | undefined {
+  admit({ key, value, start, day, hour, hash }: ReadEvent): number | undefined {
     if (start < this.#clock.next) {
       this.#late++;
       return undefined;
     }
     // A person's events of one day must not choose θ with all of ε and be counted as well, if only in `limited`.
     if (this.isHeldOut && start >= this.#holdout!.until) return undefined;
+    if (this.#distinct !== undefined) {
+      const admission = this.#distinct.admit(hash, key, day);
+      if (admission === "over") this.#overLimit++;
+      return admission === "new" ? 1 : undefined;
+    }
     const { grid, limit } = this.settings;
     const amount = limit?.sum === undefined ? 1 : quantise(value, grid!.max, grid!.resolution);
     if (this.#people === undefined) return amount;
@@ -439,7 +454,7 @@ export class EventMetric {
     const { day } = periods;
     const following = this.#clock.followingDay;
     const releases = yield* this.#releases.prepareEnd(periods, following);
-    const limited = this.#limited.prepareEnd(day, () => this.#people!.limited(day.start));
+    const limited = this.#limited.prepareEnd(day, () => (this.#distinct ?? this.#people!).limited(day.start));
     return () => {
       releases();
       limited();
@@ -468,6 +483,7 @@ export class EventMetric {
   /** Forgets people of days and hours that are closed. */
   #forgetPeople(): void {
     this.#people?.forgetBefore(this.day.start, this.next - HOUR + 1);
+    this.#distinct?.forgetBefore(this.day.start);
   }
 
   /** Takes θ. The first period that begins from now on is the first that is published. */
@@ -568,6 +584,7 @@ export class EventMetric {
     for (const count of [this.#late, this.#early, this.#overLimit]) writer.double(count);
     const hours = starts.map((start) => start - ((start - this.#clock.dayOf(start).start) % HOUR));
     this.#people?.save(writer, days, [...new Set(hours)]);
+    this.#distinct?.save(writer, days);
     if (this.isHeldOut) this.#holdout!.save(writer);
     this.#limited.save(writer);
   }
@@ -588,6 +605,7 @@ export class EventMetric {
     this.#early = reader.double();
     this.#overLimit = reader.double();
     this.#people?.load(reader);
+    this.#distinct?.load(reader);
     if (this.isHeldOut) this.#holdout!.load(reader);
     this.#limited.load(reader);
   }

@@ -11,7 +11,9 @@ import type { Counter, EventStream } from "./answers.js";
 import { CountedEvents, ValueEvents } from "./eventStream.js";
 import { BucketedEvents } from "./histogram.js";
 import type { Histogram } from "./histogramAnswers.js";
+import type { PeopleOptions } from "./distinct.js";
 import {
+  type AnyEventOptions,
   eventParameters,
   type EventSettings,
   type EventStreamOptions,
@@ -19,6 +21,7 @@ import {
   resolveEvents,
   resolveEventStream,
   resolveHistogram,
+  resolvePeople,
 } from "./options.js";
 import { resume } from "./snapshots.js";
 
@@ -43,9 +46,18 @@ export function privateStream(options: StreamOptions | EventStreamOptions): Priv
   return new ValueEvents(settings, chooseCore(settings.core), keyOf(settings), settings.schedule.clock());
 }
 
-/** Makes a stream that counts events. It needs no bound and no hold-out: the first whole period is published. */
-export function privateCounter(options: CounterOptions): Counter {
-  return begin(resolveEventStream({ ...options, of: "count" })) as CountedEvents;
+/**
+ * Makes a stream that counts events. It needs no bound and no hold-out: the first whole period is published. With
+ * `of: "people"` it counts different people: unique visitors of a day, a week or a month (`over`).
+ */
+export function privateCounter(options: CounterOptions | PeopleOptions): Counter {
+  if (has(options, "of") && (options as PeopleOptions).of === "people") {
+    const settings = resolvePeople(options as PeopleOptions);
+    if (settings.distinct!.keys !== undefined)
+      throw new TypeError("keysPerPerson: expected none without keys; a hub (openHub) has keys");
+    return begin(settings) as CountedEvents;
+  }
+  return begin(resolveEventStream({ ...(options as CounterOptions), of: "count" })) as CountedEvents;
 }
 
 /** Makes a histogram: counts, percentiles and shares of values over any range of time. */
@@ -54,7 +66,7 @@ export function privateHistogram(options: HistogramOptions): Histogram {
 }
 
 /** Makes a stream of any kind: `edges` make a histogram, `of: "count"` a counter. */
-export function beginEvents(options: EventStreamOptions | HistogramOptions): AnyEvents {
+export function beginEvents(options: AnyEventOptions): AnyEvents {
   return begin(resolveEvents(options));
 }
 
@@ -80,7 +92,7 @@ export function restore(bytes: Uint8Array, key: SnapshotKey, options: HistogramO
 export function restore(
   bytes: Uint8Array,
   key: SnapshotKey,
-  options: CounterOptions & { readonly of: "count" },
+  options: (CounterOptions & { readonly of: "count" }) | PeopleOptions,
 ): Promise<Counter>;
 export function restore(
   bytes: Uint8Array,
@@ -91,18 +103,18 @@ export function restore(bytes: Uint8Array, key: SnapshotKey, options: StreamOpti
 export async function restore(
   bytes: Uint8Array,
   key: SnapshotKey,
-  options: StreamOptions | EventStreamOptions | HistogramOptions,
+  options: StreamOptions | AnyEventOptions,
 ): Promise<PrivateStream | EventStream | Counter | Histogram> {
   return isEvents(options)
     ? restoreEvents(bytes, key, options)
-    : restorePositions(bytes, key, options as StreamOptions);
+    : restorePositions(bytes, key, options);
 }
 
 /** A stream of any kind that resumes from a snapshot. Periods that ended meanwhile have no number. */
 export async function restoreEvents(
   bytes: Uint8Array,
   key: SnapshotKey,
-  options: EventStreamOptions | HistogramOptions,
+  options: AnyEventOptions,
 ): Promise<AnyEvents> {
   const settings = resolveEvents(options);
   const core = chooseCore(settings.core);
@@ -117,4 +129,5 @@ const has = (options: unknown, name: string): boolean =>
   typeof options === "object" && options !== null && Object.hasOwn(options, name);
 
 /** Whether a stream takes events at times, not values at positions. */
-export const isEvents = (options: object): options is EventStreamOptions => has(options, "every");
+export const isEvents = (options: object): options is AnyEventOptions =>
+  has(options, "every") || has(options, "over");

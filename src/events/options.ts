@@ -9,6 +9,13 @@ import { Calendar, type Day, DAY, HOUR, resolveLevels } from "./calendar.js";
 import { MOST_COLUMNS } from "./dayNoise.js";
 import { type Duration, durationText, FARTHEST, parseDuration } from "./duration.js";
 import type { Keep } from "./history.js";
+import {
+  calendarOver,
+  type Distinct,
+  PEOPLE_OPTIONS,
+  type PeopleOptions,
+  resolveDistinct,
+} from "./distinct.js";
 import { type PerPerson, type PersonLimit, resolvePerPerson } from "./people.js";
 import { SHARES, type Shares, sharesOf } from "./shares.js";
 
@@ -132,6 +139,8 @@ export interface EventSettings {
   readonly epsilon: number;
   readonly schedule: Schedule;
   readonly limit: PersonLimit | undefined;
+  /** Different people are counted, not their events: `of` is "count", and weeks or months may be in the place of days. */
+  readonly distinct?: Distinct;
   readonly keep: Keep;
   readonly shares: Shares;
   /** All events are there before the first number: θ is chosen from them, and none are held out. */
@@ -199,14 +208,50 @@ export function resolveHistogram(asked: HistogramOptions): EventSettings {
   };
 }
 
+/** Options of a counter of different people. */
+export function resolvePeople(asked: PeopleOptions): EventSettings {
+  refuseFormer(asked);
+  const distinct = resolveDistinct(asked);
+  const options = ownOptions("options", asked, PEOPLE_OPTIONS);
+  const shared = common({ ...options, every: DAY, levels: [DAY] });
+  const { calendar } = shared.schedule;
+  return {
+    ...shared,
+    schedule: { ...shared.schedule, calendar: calendarOver(calendar, distinct.over) },
+    of: "count",
+    limit: { events: distinct.keys ?? 1, perHour: undefined, sum: undefined, people: PEOPLE_ROOM },
+    distinct,
+    grid: undefined,
+    shares: sharesOf({ people: distinct.keys !== undefined, chosen: false }),
+    finished: false,
+    buckets: undefined,
+    columns: 1,
+  };
+}
+
+/** Snapshots have room for so many people; more make them longer. */
+const PEOPLE_ROOM = 1024;
+
+/** Options of anything that takes events. */
+export type AnyEventOptions = EventStreamOptions | HistogramOptions | PeopleOptions;
+
+export const isPeople = (options: AnyEventOptions): options is PeopleOptions =>
+  Object.hasOwn(options, "of") && (options as PeopleOptions).of === "people";
+
+/** Names of the options of a kind. */
+export const optionsOf = (options: AnyEventOptions): readonly string[] =>
+  isPeople(options)
+    ? PEOPLE_OPTIONS
+    : Object.hasOwn(options, "edges")
+      ? HISTOGRAM_OPTIONS
+      : EVENT_STREAM_OPTIONS;
+
 /**
  * Resolves the options of any kind: `edges` make a histogram.
  * @param finished all events are there before the first number
  */
-export function resolveEvents(
-  options: EventStreamOptions | HistogramOptions,
-  finished = false,
-): EventSettings {
+export function resolveEvents(options: AnyEventOptions, finished = false): EventSettings {
+  if (isPeople(options)) return resolvePeople(options);
   return Object.hasOwn(options, "edges")
     ? resolveHistogram(options as HistogramOptions)
     : resolveEventStream(options, finished);
@@ -350,7 +395,8 @@ export const epsilonPerEvent = (settings: EventSettings): number =>
 
 /** Every setting that published numbers depend on, as text: what a snapshot is bound to. Public. */
 export function eventParameters(settings: EventSettings): Parameters {
-  const { of, name, epsilon, schedule, limit, grid, buckets, unsafeSeed, keep, finished } = settings;
+  const { of, name, epsilon, schedule, limit, distinct, grid, buckets, unsafeSeed, keep, finished } =
+    settings;
   const texts: Record<string, unknown> = {
     name,
     of,
@@ -361,6 +407,7 @@ export function eventParameters(settings: EventSettings): Parameters {
     skew: schedule.skew,
     perPerson:
       limit === undefined ? "none" : [limit.events, limit.perHour, limit.sum].map((n) => n ?? "-").join(" "),
+    people: distinct && `${distinct.over} ${distinct.keys ?? "-"}`,
     min: grid === undefined || grid.min === 0 ? undefined : grid.min,
     max: grid?.max,
     resolution: grid?.resolution,

@@ -135,6 +135,12 @@ export class People {
     return this.#counters;
   }
 
+  /** What of a person has counted on a day so far. */
+  amount(hash: Uint32Array, day: number): number {
+    const part = this.#days.get(day)?.partOf(hash);
+    return part === undefined ? 0 : part.amountAt(part.find(hash));
+  }
+
   /** What the limit did to the people of a day. */
   limited(day: number): LimitedPeople {
     const counters = this.#days.get(day);

@@ -6,14 +6,14 @@ import { laplaceVariance, NO_SPREAD } from "../stream/variance.js";
 import { rankSpread } from "./buckets.js";
 import { DAY, DayPeriods } from "./calendar.js";
 import { type Duration, durationText, parseDuration } from "./duration.js";
+import { overWord } from "./distinct.js";
 import { spreadOf } from "./history.js";
 import { isEvents } from "./open.js";
 import {
   epsilonPerEvent,
   eventsPerPerson,
+  type AnyEventOptions,
   type EventSettings,
-  type EventStreamOptions,
-  type HistogramOptions,
   resolveEvents,
 } from "./options.js";
 import { SHARES } from "./shares.js";
@@ -47,20 +47,18 @@ export interface EventPlan {
 }
 
 /** Error and memory of a release, from its options alone. */
-export function plan(options: EventStreamOptions | HistogramOptions): EventPlan;
+export function plan(options: AnyEventOptions): EventPlan;
 export function plan(options: StreamOptions): Plan;
-export function plan(options: StreamOptions | EventStreamOptions | HistogramOptions): Plan | EventPlan {
-  return isEvents(options) ? planEvents(options) : planPositions(options as StreamOptions);
+export function plan(options: StreamOptions | AnyEventOptions): Plan | EventPlan {
+  return isEvents(options) ? planEvents(options) : planPositions(options);
 }
 
 const RANGES: readonly Duration[] = ["7d", "30d"];
 
 /** @param ranges further lengths, beside the levels, that errors are told for */
-export function planEvents(
-  options: EventStreamOptions | HistogramOptions,
-  ranges: readonly Duration[] = RANGES,
-): EventPlan {
+export function planEvents(options: AnyEventOptions, ranges: readonly Duration[] = RANGES): EventPlan {
   const settings = resolveEvents(options);
+  if (settings.distinct !== undefined) return planPeople(settings);
   const { schedule, grid, epsilon } = settings;
   const { levels, calendar, lateness } = schedule;
   const lengths = [...levels, ...ranges.map((range) => parseDuration("range", range))];
@@ -75,6 +73,23 @@ export function planEvents(
     firstNumberAfter: durationText(held + 2 * levels[0]! + lateness),
     errorsOf: unitOf(settings),
     errors: whole.map((length) => errorOf(settings, length)),
+  };
+}
+
+/** One number per period: a sum of periods counts people again, so no longer range has an error of its own. */
+function planPeople(settings: EventSettings): EventPlan {
+  const { epsilon, distinct, schedule } = settings;
+  const { over } = distinct!;
+  const longest = { "1d": 2 * DAY, "1w": 14 * DAY, "1mo": 62 * DAY }[over];
+  return {
+    epsilon,
+    epsilonPerEvent: epsilonPerEvent(settings),
+    every: over,
+    levels: [over],
+    zone: schedule.calendar.zone,
+    firstNumberAfter: durationText(longest + schedule.lateness),
+    errorsOf: `different people of a ${overWord(over)}`,
+    errors: [{ ...errorOf(settings, DAY), period: over }],
   };
 }
 

@@ -4,6 +4,7 @@ import type { EventAnswer, Period, Series } from "./answers.js";
 import { type Day, DAY, DayPeriods } from "./calendar.js";
 import { type Duration, durationText, parseDuration, parseTime, periodText, type Time } from "./duration.js";
 import { discreteNoise } from "./dayNoise.js";
+import { overWord } from "./distinct.js";
 import type { EventMetric } from "./metric.js";
 import { spreadOf } from "./history.js";
 
@@ -18,6 +19,13 @@ export function parseRange(from: Time, to: Time): Range {
 
 /** The newest range of a length that ends with a published period. If days are published, it counts days of the zone. */
 export function lastRange({ next, settings }: EventMetric, duration: Duration): Range {
+  const { over } = settings.distinct ?? { over: "1d" };
+  if (over !== "1d") {
+    if (duration === over) return [settings.schedule.calendar.dayAt(next - 1).start, next];
+    throw new RangeError(
+      `last: expected "${over}", in which people are counted once, got ${shown(duration)}`,
+    );
+  }
   const length = parseDuration("last", duration);
   const every = settings.schedule.levels[0]!;
   if (length % every !== 0)
@@ -44,6 +52,16 @@ export function periodsOf({ settings }: EventMetric, period: Period, [from, to]:
         `series: expected at most ${MOST_ANSWERS} periods, got more; ask for longer ones or a shorter range`,
       );
   };
+  const { over } = settings.distinct ?? { over: "1d" };
+  if (over !== "1d") {
+    if (period !== over)
+      throw new RangeError(
+        `period: expected "${over}", in which people are counted once, or "auto", got ${shown(period)}`,
+      );
+    for (let span = calendar.dayAt(from); span.start < to; span = calendar.dayAt(span.end))
+      add(span.start, span.end);
+    return ranges;
+  }
   if (period === "1w" || period === "1mo") {
     for (let day = calendar.dayAt(from); day.start < to;) {
       const span: Day = calendar.spanOf(period === "1w" ? "week" : "month", day);
@@ -130,6 +148,9 @@ export function autoPeriod(
   [from, to]: Range,
   total: number,
 ): { period: string; why: string } {
+  const { distinct } = metric.settings;
+  if (distinct !== undefined && distinct.over !== "1d")
+    return { period: distinct.over, why: `${overWord(distinct.over)}s, in which people are counted once` };
   const { levels } = metric.settings.schedule;
   const { shape } = new DayPeriods({ start: 0, end: DAY }, levels);
   const { variance } = discreteNoise(metric.scale);

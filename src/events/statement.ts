@@ -2,6 +2,7 @@
 import { software, type Software, softwareText } from "../core/software.js";
 import { RANDOMNESS } from "../stream/statement.js";
 import { DAY, DayPeriods } from "./calendar.js";
+import { type Over, overWord } from "./distinct.js";
 import { durationText, timeText } from "./duration.js";
 import { spreadOf } from "./history.js";
 import type { EventMetric } from "./metric.js";
@@ -30,6 +31,8 @@ export interface EventStatement {
   readonly levels: readonly string[];
   readonly zone: string;
   readonly lateness: string;
+  /** Where different people are counted: the period in which a person counts once, and under how many keys. */
+  readonly people: { readonly over: Over; readonly keysPerPerson: number } | null;
   readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
   /** Values are rounded to multiples of it; null for counts. */
   readonly resolution: number | null;
@@ -52,6 +55,9 @@ export interface EventStatement {
 const COMPOSITION =
   "Every event is in one period of each level and in one day; levels share ε equally, days are disjoint and have noise of their own, and the parts beside the sums have shares of their own: ε in all.";
 
+const PEOPLE_COMPOSITION =
+  "A person counts once in a period, under each of at most c keys; periods are disjoint and have noise of their own.";
+
 const SYSTEM = {
   sum: "sums of events by calendar periods",
   count: "counts of events by calendar periods",
@@ -61,12 +67,12 @@ const SYSTEM = {
 
 export function eventStatement(metric: EventMetric): EventStatement {
   const { settings, core, theta, scale } = metric;
-  const { of, epsilon, shares, schedule, limit, grid, unsafeSeed } = settings;
+  const { of, epsilon, shares, schedule, limit, distinct, grid, unsafeSeed } = settings;
   const unit = grid?.resolution ?? 1;
   const known = !Number.isNaN(scale);
   return {
     software,
-    system: SYSTEM[of],
+    system: distinct === undefined ? SYSTEM[of] : `different people by ${overWord(distinct.over)}s`,
     ...unitOf(metric),
     epsilon,
     delta: 0,
@@ -74,12 +80,13 @@ export function eventStatement(metric: EventMetric): EventStatement {
     shares,
     private: unsafeSeed === undefined,
     periods: grid !== undefined && grid.threshold === undefined ? "shared noise" : "own noise",
-    composition: COMPOSITION,
-    every: durationText(schedule.levels[0]!),
-    levels: schedule.levels.map(durationText),
+    composition: distinct === undefined ? COMPOSITION : PEOPLE_COMPOSITION,
+    every: distinct?.over ?? durationText(schedule.levels[0]!),
+    levels: distinct === undefined ? schedule.levels.map(durationText) : [distinct.over],
     zone: schedule.calendar.zone,
     lateness: durationText(schedule.lateness),
-    perPerson: limit === undefined ? null : limitText(limit),
+    people: distinct === undefined ? null : { over: distinct.over, keysPerPerson: distinct.keys ?? 1 },
+    perPerson: limit === undefined || distinct !== undefined ? null : limitText(limit),
     resolution: grid?.resolution ?? null,
     min: grid?.min ?? null,
     threshold: grid === undefined || Number.isNaN(theta) ? null : theta,
@@ -87,11 +94,13 @@ export function eventStatement(metric: EventMetric): EventStatement {
     noise: "discrete Laplace, sampled exactly",
     noiseScale: known ? scale * unit : null,
     standardErrors: known
-      ? standardErrors(schedule.levels, Math.sqrt(metric.nodeNoise.variance) * unit)
+      ? distinct === undefined
+        ? standardErrors(schedule.levels, Math.sqrt(metric.nodeNoise.variance) * unit)
+        : { [distinct.over]: Math.sqrt(metric.nodeNoise.variance) }
       : null,
     randomness: unsafeSeed === undefined ? RANDOMNESS.secret : RANDOMNESS.unsafe,
     core: core.name,
-    notProtected: notProtected(limit !== undefined),
+    notProtected: notProtected(limit !== undefined, overWord(distinct?.over ?? "1d")),
   };
 }
 
@@ -123,21 +132,22 @@ export function standardErrors(levels: readonly number[], deviation: number): Re
 function unitOf({ settings }: EventMetric) {
   const person = settings.limit !== undefined;
   const zone = settings.schedule.calendar.zone;
+  const period = overWord(settings.distinct?.over ?? "1d");
   return {
     definition: person
-      ? `person-level differential privacy, per day (${zone})`
+      ? `person-level differential privacy, per ${period} (${zone})`
       : "event-level differential privacy",
     neighbours: person
-      ? `streams that differ in all events of one person within one day (${zone}), added or removed`
+      ? `streams that differ in all events of one person within one ${period} (${zone}), added or removed`
       : "streams that differ in one event, added or removed",
-    unit: person ? `one person, per day (${zone})` : "one event",
+    unit: person ? `one person, per ${period} (${zone})` : "one event",
   };
 }
 
-function notProtected(person: boolean): string[] {
+function notProtected(person: boolean, period: string): string[] {
   return [
     person
-      ? "a person over several days: n days are protected at nε"
+      ? `a person over several ${period}s: n ${period}s are protected at nε`
       : "a person with many events: k events of one person are protected at kε; perPerson bounds k",
     ...(person ? [] : ["an event that is moved or replaced: a removal and an addition, so 2ε"]),
     "against anyone who can read the memory of this process or its snapshots",
@@ -148,7 +158,17 @@ const number = (value: number): string => String(Number(value.toPrecision(3)));
 
 /** The statement as a short text that a person can read. */
 export function explainEvents(statement: EventStatement): string {
-  const { unit, epsilon, perPerson, min, threshold, resolution, standardErrors: errors, shares } = statement;
+  const {
+    unit,
+    epsilon,
+    people,
+    perPerson,
+    min,
+    threshold,
+    resolution,
+    standardErrors: errors,
+    shares,
+  } = statement;
   const levels = statement.levels.map((level) => `${level}`).join(", ");
   return [
     statement.private
@@ -160,6 +180,7 @@ export function explainEvents(statement: EventStatement): string {
         ]
       : []),
     ...(perPerson === null ? [] : [limitSentence(perPerson)]),
+    ...(people === null ? [] : [peopleSentence(people)]),
     `A number is published every ${statement.every} (time zone ${statement.zone}), ${statement.lateness} after its period has ended; the first one at ${statement.firstNumber}.`,
     `Levels ${levels} carry noise of scale ${statement.noiseScale === null ? "that follows from θ, which is not chosen yet" : number(statement.noiseScale)} each.` +
       (errors === null
@@ -173,7 +194,9 @@ export function explainEvents(statement: EventStatement): string {
       ? []
       : [`Values are rounded to multiples of ${resolution}: by at most ${resolution / 2} each.`]),
     ...(shares.limited > 0
-      ? [`${shares.limited}/${SHARES} of ε counts people who had more events than their limit.`]
+      ? [
+          `${shares.limited}/${SHARES} of ε counts people who had more ${people === null ? "events than their limit" : "keys than count"}.`,
+        ]
       : []),
     ...(shares.threshold > 0 ? [`${shares.threshold}/${SHARES} of ε chose θ.`] : []),
     ...(shares.clipped > 0 ? [`${shares.clipped}/${SHARES} of ε counts events above θ.`] : []),
@@ -186,7 +209,14 @@ export function explainEvents(statement: EventStatement): string {
 }
 
 const periodWords = (level: string): string =>
-  ({ "1s": "a second", "1m": "a minute", "1h": "an hour", "1d": "a day" })[level] ?? level;
+  ({ "1s": "a second", "1m": "a minute", "1h": "an hour", "1d": "a day", "1w": "a week", "1mo": "a month" })[
+    level
+  ] ?? level;
+
+function peopleSentence({ over, keysPerPerson }: NonNullable<EventStatement["people"]>): string {
+  const keys = keysPerPerson === 1 ? "" : `, under each of the first ${keysPerPerson} keys that they have`;
+  return `Different people are counted: each once in a ${overWord(over)}${keys}.`;
+}
 
 function limitSentence({ events, perHour, sum }: NonNullable<EventStatement["perPerson"]>): string {
   if (sum !== undefined)
