@@ -1,6 +1,7 @@
 /** Answers of a release of events as rows: a table for people, CSV and JSON for programs. */
 import type { EventAnswer } from "../events/answers.js";
 import { DAY } from "../events/calendar.js";
+import { overWord } from "../events/distinct.js";
 import { parseDuration, timeText } from "../events/duration.js";
 import type { HistogramAnswer } from "../events/histogramAnswers.js";
 import { autoPeriod, periodsOf, type Range } from "../events/queries.js";
@@ -38,8 +39,8 @@ const NOTHING: Cell = { value: null, low: null, high: null };
 
 /** The names of the numbers of a row: "count", "p95". */
 export function namesOf({ metric }: EventFile, quantiles: readonly number[]): string[] {
-  const { of } = metric.settings;
-  if (of !== "histogram") return [of];
+  const { of, distinct } = metric.settings;
+  if (of !== "histogram") return [distinct === undefined ? of : "people"];
   return ["count", ...quantiles.map((p) => `p${Number((100 * p).toPrecision(6))}`)];
 }
 
@@ -265,16 +266,17 @@ function timeIn(zone: string): (time: number) => string {
 
 /** What was not counted, in words: people above their limit, events above θ. */
 export function lost(file: EventFile, range: Range): string[] {
-  const { limit } = file.metric.settings;
+  const { limit, distinct } = file.metric.settings;
   const answers = file.groups.map((group) => file.answer(group, range, [], 0.95).found);
   const limited = answers[0]?.limited;
   const percent = (share: number): string => `${Math.round(100 * share)} %`;
   const most = limit?.sum === undefined ? `more than ${limit?.events} events` : `a sum above ${limit.sum}`;
+  const eventLoss = `${limit?.perHour === undefined ? "" : `more than ${limit.perHour} events in an hour, or `}${most} a day; true numbers are higher, and late hours are counted less than early ones.`;
   const lines =
     limited === undefined
       ? []
       : [
-          `About ${percent(limited.share)} of people (${percent(limited.low)} to ${percent(limited.high)}) had ${limit?.perHour === undefined ? "" : `more than ${limit.perHour} events in an hour, or `}${most} a day; true numbers are higher, and late hours are counted less than early ones.`,
+          `About ${percent(limited.share)} of people (${percent(limited.low)} to ${percent(limited.high)}) had ${distinct !== undefined ? `more than ${limit!.events} groups in a ${overWord(distinct.over)}; true numbers are higher.` : eventLoss}`,
         ];
   const clipped = answers.flatMap((answer) =>
     "clipped" in answer && answer.clipped ? [answer.clipped] : [],

@@ -10,12 +10,7 @@ import { periodLength } from "../events/calendar.js";
 import { derivedKey } from "../events/derivedKey.js";
 import { checkQuery, type HistogramAnswer, histogramAnswer } from "../events/histogramAnswers.js";
 import { EventMetric } from "../events/metric.js";
-import {
-  eventParameters,
-  type EventStreamOptions,
-  type HistogramOptions,
-  resolveEvents,
-} from "../events/options.js";
+import { type AnyEventOptions, eventParameters, resolveEvents } from "../events/options.js";
 import { isShown, type Range } from "../events/queries.js";
 import { resume, Snapshots, type Snapshotted } from "../events/snapshots.js";
 import type { Decoder } from "../stream/codec.js";
@@ -136,7 +131,7 @@ export class EventFile implements Snapshotted {
 function settingsOf({ options }: StoredRelease, to: number) {
   return resolveEvents(
     {
-      ...(options as unknown as EventStreamOptions | HistogramOptions),
+      ...(options as unknown as AnyEventOptions),
       history: HISTORY,
       skew: 0,
       clock: () => to,

@@ -1,20 +1,25 @@
 /** The options of a release of events on the command line, shared by the commands that make or plan one. */
 import { given } from "../core/given.js";
-import type { EventStreamOptions, HistogramOptions } from "../events/options.js";
+import type { AnyEventOptions } from "../events/options.js";
+import type { PeopleOptions } from "../events/distinct.js";
 import type { PerPerson } from "../events/people.js";
 import { type Arguments, type Option, UsageError } from "./command.js";
 
 /** Beside those of a stream of values. */
 export const EVENT_FLAGS: Readonly<Record<string, Option>> = {
-  every: { value: "D", help: "events at times: how often there is a number, such as 1m, 1h or 1d; public" },
+  every: {
+    value: "D",
+    help: "events at times: how often there is a number, such as 1m, 1h or 1d; 1w or 1mo of people; public",
+  },
   levels: { value: "D,E", help: "with --every: the periods you ask about (--every, then 1s, 1m, 1h, 1d)" },
   zone: { value: "Z", help: "with --every: whose hours and days, such as Europe/Berlin (UTC)" },
-  of: { value: "W", help: "with --every: count, sum or mean (count, or sum with --max)" },
+  of: { value: "W", help: "with --every: count, people, sum or mean (count, or sum with --max)" },
   edges: { value: "A:B[:N]", help: "with --every: percentiles; N buckets from A to B (64)" },
   "per-person": {
     value: "K",
     help: "with --every: K events of a person count in a day; events:K,perHour:N or sum:S limit more",
   },
+  "keys-per-person": { value: "C", help: "with --of people and --group-by: a person counts in C groups" },
 };
 
 /** And those of where events come from and go to. */
@@ -54,31 +59,28 @@ const VALUES_ONLY: Readonly<Record<string, string>> = {
   paper: "nothing: the paper has no events",
 };
 
-export type MetricFlags = EventStreamOptions | HistogramOptions;
-
 /** @param epsilon and `limit`, of a person: as the options say, or others that are tried */
 export function metricOptions(
   args: Arguments,
   epsilon = args.required("epsilon"),
   limit: number | PerPerson | undefined = perPersonOf(args.text("per-person")),
   every = args.text("every")!,
-): MetricFlags {
+): AnyEventOptions {
   for (const [name, successor] of Object.entries(VALUES_ONLY))
     if (args.text(name) !== undefined)
       throw new UsageError(`--${name}: expected none with --every; use ${successor}`);
   const edges = args.text("edges");
   const of =
-    args.choice("of", ["count", "sum", "mean"]) ?? (args.text("max") === undefined ? "count" : "sum");
-  const common = {
-    epsilon,
-    every,
-    ...given({
-      levels: args.text("levels")?.split(","),
-      zone: args.text("zone"),
-      perPerson: limit,
-      unsafeSeed: args.text("unsafe-seed"),
-    }),
-  };
+    args.choice("of", ["count", "people", "sum", "mean"]) ??
+    (args.text("max") === undefined ? "count" : "sum");
+  const keysPerPerson = args.number("keys-per-person");
+  if (keysPerPerson !== undefined && of !== "people")
+    throw new UsageError("--keys-per-person: expected with --of people alone");
+  const limits = given({ levels: args.text("levels")?.split(","), perPerson: limit });
+  const shared = { epsilon, ...given({ zone: args.text("zone"), unsafeSeed: args.text("unsafe-seed") }) };
+  if (of === "people")
+    return { ...shared, ...limits, of, over: every as "1d", ...given({ keysPerPerson }) };
+  const common = { ...shared, ...limits, every };
   if (edges !== undefined) return { ...common, edges: edgesOf(edges) };
   if (of === "count") return { ...common, of };
   const values = {

@@ -110,6 +110,8 @@ function finestOf(asks: readonly string[]): string {
  * periods that are asked about, minutes, hours and days.
  */
 function recommended(options: ReturnType<typeof metricOptions>, asks: readonly string[]): string[] {
+  if ("over" in options)
+    throw new UsageError("--ask: expected none with --of people; --every says in which period they count");
   const every = parseDuration("every", options.every);
   const lengths = asks.map((ask) => parseDuration("ask", ask));
   const bad = lengths.find((length) => length % every !== 0);
@@ -170,7 +172,9 @@ function single({ perPerson, epsilon, plan }: Row, rate: Rate | undefined): stri
     : `noise, in units of ${errorsOf}`;
   const isCount = errorsOf === "events";
   const isSum = perPerson?.sum !== undefined;
-  const shown = isSum ? undefined : rate; // how much a person's sum is of an event's is not known
+  const isPeople = errors.length === 1 && ["1w", "1mo"].includes(errors[0]!.period);
+  // How much a person's sum is of an event's is not known, nor how many events a person has.
+  const shown = isSum || isPeople ? undefined : rate;
   const head = [
     ...["period", "standard error", "95 % ±", "plain noise"],
     ...(isRank ? ["rank"] : []),
@@ -186,7 +190,7 @@ function single({ perPerson, epsilon, plan }: Row, rate: Rate | undefined): stri
     return `${short((100 * reach) / events)} %`;
   };
   const body = errors.map((error) => {
-    const events = (shown?.events ?? 0) * parseDuration("period", error.period);
+    const events = shown === undefined ? 0 : shown.events * parseDuration("period", error.period);
     return [
       ...[error.period, short(error.standardError), short(error.reach), short(error.plain)],
       ...(isRank ? [short(error.rankError!)] : []),
@@ -194,13 +198,15 @@ function single({ perPerson, epsilon, plan }: Row, rate: Rate | undefined): stri
     ];
   });
   const known = errors.find(({ period }) => period === "1h") ?? errors[0]!;
-  const length = parseDuration("period", known.period);
   return [
     `ε = ${short(epsilon!)}${isSum ? "" : `, ${short(plan!.epsilonPerEvent)} for one event`}: ${what}.`,
     table(head, body),
     ...(rate === undefined || !isCount
       ? []
-      : ["", `With ${rate.text}, ${known.period} is known to ± ${widthAt(known, rate.events * length)}.`]),
+      : [
+          "",
+          `With ${rate.text}, ${known.period} is known to ± ${widthAt(known, rate.events * parseDuration("period", known.period))}.`,
+        ]),
   ];
 }
 

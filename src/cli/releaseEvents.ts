@@ -29,7 +29,19 @@ import { RunLock } from "./runLock.js";
 
 /** Options that a release keeps: a later run that gives one of them gives it as before. */
 const KEPT = [
-  ...["epsilon", "every", "levels", "zone", "of", "edges", "per-person", "min", "max", "threshold"],
+  ...[
+    "epsilon",
+    "every",
+    "levels",
+    "zone",
+    "of",
+    "edges",
+    "per-person",
+    "keys-per-person",
+    "min",
+    "max",
+    "threshold",
+  ],
   ...["resolution", "keys", "from", "time-unit", "unsafe-seed"],
 ];
 const CONFIDENCE = 0.95;
@@ -125,16 +137,20 @@ function newRelease(args: Arguments): StoredRelease {
   if (keys !== undefined && new Set(keys).size !== keys.length)
     throw new UsageError("--keys: expected every group once");
   const options = metricOptions(args);
-  const counts = "of" in options && options.of === "count";
+  const people = "over" in options;
+  const counts = people || ("of" in options && options.of === "count");
   const [value, person] = [args.text("value"), args.text("person")];
   if (counts === (value !== undefined))
     throw new UsageError(
       counts
-        ? "--value: expected none for a count; give --max or --edges as well"
+        ? `--value: expected none for a count${people ? " of people" : "; give --max or --edges as well"}`
         : "--value: missing; expected the column with values",
     );
-  if ((options.perPerson === undefined) !== (person === undefined))
+  if (people) checkGroups(options.keysPerPerson, keys);
+  if (!people && (options.perPerson === undefined) !== (person === undefined))
     throw new UsageError("--person: expected together with --per-person");
+  if (people && person === undefined)
+    throw new UsageError("--person: missing; expected the column that says who is counted");
   return {
     options: { ...options },
     flags: Object.fromEntries(
@@ -144,6 +160,15 @@ function newRelease(args: Arguments): StoredRelease {
     from,
     columns: { time, value, person, group, unit: args.choice("time-unit", ["ms", "s"]) },
   };
+}
+
+function checkGroups(keysPerPerson: number | undefined, keys: readonly string[] | undefined): void {
+  if (keysPerPerson !== undefined && keys === undefined)
+    throw new UsageError("--keys-per-person: expected with --group-by alone");
+  if (keysPerPerson === undefined && keys !== undefined && keys.length > 1)
+    throw new UsageError(
+      "--keys-per-person: missing; expected in how many groups a person counts, 1 if a person has one",
+    );
 }
 
 /** A stored release goes on as it began. */
@@ -186,7 +211,8 @@ function closeAndReport(
   range: Range,
 ): { readonly rows: readonly AnswerRow[]; readonly why: string | undefined } {
   const asked = { quantiles: quantilesOf(args), confidence: CONFIDENCE };
-  const report = args.text("report") ?? durationText(file.metric.settings.schedule.levels[0]!);
+  const { schedule, distinct } = file.metric.settings;
+  const report = args.text("report") ?? distinct?.over ?? durationText(schedule.levels[0]!);
   const rows: AnswerRow[] = [];
   const add = (period: string, own: Range) => {
     for (const row of rowsOf(file, periodsIn(file, period, own), asked)) rows.push(row);

@@ -49,7 +49,8 @@ const wordsOf = (script: string): string[] =>
     .trim()
     .split(/\s+/)
     .slice(2);
-const optionsOf = (script: string): Options => metricOptions(new Arguments(release, wordsOf(script)));
+const optionsOf = (script: string): Options =>
+  metricOptions(new Arguments(release, wordsOf(script))) as Options;
 /** The options of a metric of the service's config. */
 const config = JSON.parse(readFileSync(join(FOLDER, "brume.json"), "utf8")) as Config;
 const served = (name: string): Options =>

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { Dice } from "../../scripts/fuzz/dice.js";
 import { makeScale, type Scale } from "../../src/core/tables/scale.js";
+import type { EventStreamOptions } from "../../src/index.js";
 import type { Plant } from "../support/recorder.js";
 import {
   checkConfiguration,
@@ -46,6 +47,7 @@ const DRIVEN = [
   ...["events: histogram, people", "events, θ chosen", "events, groups of buckets", "events, restored"],
   ...["hub of events", "hub opened with other keys", "hub opened with other settings", "hub killed"],
   ...["service rows", "odometer"],
+  ...["events: different people, 1d", "events: different people, 1w", "events: different people, 1mo"],
 ];
 
 const HUBS = 48;
@@ -60,6 +62,7 @@ test(`seed ${SEED}, ${HUBS} hubs of all measures, and reports of all mechanisms:
     }
   for (const of of Object.keys(FAR)) expect(driven).toContain(`hub: ${of}`);
   expect(driven).toContain("hub: θ was chosen");
+  expect(driven).toContain("hub of different people");
   for (const of of ["window", "squareWave", "stochasticRounding", "piecewise", "hybrid"])
     expect(driven).toContain(`local reports: ${of}`);
 });
@@ -175,7 +178,11 @@ test("a person whose day begins in the hold-out and is published spends no more 
   };
   expect(threshold).toBe(100);
   const { faults, share } = await checkEvents({
-    options: { ...events.options, ...options, threshold: "noisy-max", holdout: "1h" },
+    options: {
+      ...(events.options as EventStreamOptions),
+      ...options,
+      ...{ threshold: "noisy-max", holdout: "1h" },
+    },
     start: START,
     // θ is chosen half an hour after midnight: the events must not choose it and count the person in the day as well.
     steps: [

@@ -4,8 +4,7 @@
  */
 import { Dice } from "../../scripts/fuzz/dice.js";
 import { beginEvents, restoreEvents } from "../../src/events/open.js";
-import type { EventStreamOptions, HistogramOptions } from "../../src/events/options.js";
-import { resolveEvents } from "../../src/events/options.js";
+import { type AnyEventOptions, resolveEvents } from "../../src/events/options.js";
 import { privateStream, restore, type StreamOptions } from "../../src/index.js";
 import { heldOut, resolveSettings, type Settings } from "../../src/stream/options.js";
 import { compare, Ledger, type Plant, Recording } from "./recorder.js";
@@ -161,7 +160,6 @@ function publicDifferences(
 
 // Event streams
 
-type EventOptions = EventStreamOptions | HistogramOptions;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** Days with 23, 24 and 25 hours in some zones. */
@@ -172,7 +170,7 @@ const STARTS = [
   Date.UTC(2026, 0, 1),
 ];
 
-export function randomEventOptions(dice: Dice): EventOptions {
+export function randomEventOptions(dice: Dice): AnyEventOptions {
   const levels = dice.pick([
     ["1h"],
     ["1h", "1d"],
@@ -201,6 +199,7 @@ export function randomEventOptions(dice: Dice): EventOptions {
     "chosen",
     "chosen",
     "person's sum",
+    "people",
   ] as const);
   const max = dice.pick([1, 100, 256]);
   const resolution = max / dice.pick([1, 8, 256]);
@@ -208,6 +207,10 @@ export function randomEventOptions(dice: Dice): EventOptions {
   switch (kind) {
     case "count":
       return { ...common, ...perPerson, of: "count" };
+    case "people": {
+      const { every: _, levels: __, ...rest } = common;
+      return { ...rest, of: "people", over: dice.pick(["1d", "1w", "1mo"]) };
+    }
     case "histogram": {
       const edges = dice.pick([[1, 2], [1, 2, 4, 8], { min: 1, max: 64, buckets: 256 }]);
       const coarse = "min" in edges ? { every: "1d", levels: ["1d"] as const } : {};
@@ -250,7 +253,7 @@ export type Step =
   | { readonly do: "advance" | "restore"; readonly now: number };
 
 export interface EventCase {
-  readonly options: EventOptions;
+  readonly options: AnyEventOptions;
   readonly start: number;
   readonly steps: readonly Step[];
   readonly real: boolean;
@@ -261,12 +264,14 @@ export interface EventCase {
 /** The neighbour has the events of one person and day more, or one event more. */
 export function randomEventCase(dice: Dice): EventCase {
   const options = randomEventOptions(dice);
-  const start = dice.pick(STARTS);
   const settings = resolveEvents(options);
-  const { limit, grid, schedule } = settings;
-  const { calendar } = schedule;
+  const { limit, grid, schedule, distinct } = settings;
+  const { calendar, levels } = schedule;
+  const picked = dice.pick(STARTS);
+  // A week or month that began before the stream has no number.
+  const start = distinct === undefined ? picked : calendar.dayAt(picked).start;
   // Many short periods or many columns show nothing that fewer days of them do not.
-  const many = options.every === "5m" || options.every === "15m" || settings.buckets !== undefined;
+  const many = levels[0]! <= HOUR / 4 || settings.buckets !== undefined;
   const end = start + (1 + dice.below(many ? 2 : 3)) * DAY;
   const day = calendar.dayAt(start + dice.below(end - start));
   const chosen = grid !== undefined && grid.threshold === undefined;
@@ -342,7 +347,9 @@ export async function checkEvents(
   const [a, b] = [await run(false), await run(true)];
   const { faults, share, diverged } = compare(a, b, options.epsilon);
   const kinds = [
-    `events: ${settings.of}${settings.limit === undefined ? "" : settings.limit.sum === undefined ? ", people" : ", people's sums"}`,
+    settings.distinct !== undefined
+      ? `events: different people, ${settings.distinct.over}`
+      : `events: ${settings.of}${settings.limit === undefined ? "" : settings.limit.sum === undefined ? ", people" : ", people's sums"}`,
     ...(settings.grid !== undefined && settings.grid.threshold === undefined ? ["events, θ chosen"] : []),
     ...(settings.buckets !== undefined && settings.buckets.group > 1 ? ["events, groups of buckets"] : []),
     ...(steps.some((step) => step.do === "restore") ? ["events, restored"] : []),

@@ -123,18 +123,12 @@ function randomSessions(dice: Dice): {
       }));
       return { now, events: [...crowd, ...events], closes: dice.chance(0.7) };
     });
-    const metric: Metric = {
-      ...{
-        epsilon,
-        every: "1h",
-        levels,
-        ...MEASURES[measure],
-        keys: keys.length > 0 ? keys : ["a"],
-        unsafeSeed,
-      },
-      ...people,
-      ...lateness,
-    };
+    const common = { epsilon, keys: keys.length > 0 ? keys : ["a"], unsafeSeed, ...lateness };
+    // Counts of people on one level are of different people in half of the hubs.
+    const distinct = measure === "count" && "perPerson" in people && levels.length === 1;
+    const metric: Metric = distinct
+      ? { ...common, of: "people", over: "1d", keysPerPerson: people.perPerson.events }
+      : { ...common, every: "1h", levels, ...MEASURES[measure], ...people };
     return { metric, steps, killed: dice.chance(0.4) };
   });
   return { sessions: "perPerson" in people ? sessions : withOneMore(sessions), epsilon, measure };
@@ -222,6 +216,7 @@ export async function checkHub(
   if (generations.size > 1 && spent < 2 * epsilon) faults.push("odometer: other settings are not charged");
   return {
     kinds: [
+      ...("over" in sessions[0]!.metric ? ["hub of different people"] : []),
       ...[
         service ? "service rows" : "hub of events",
         "odometer",

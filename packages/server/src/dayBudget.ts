@@ -112,5 +112,5 @@ function unprotected({ name }: Metric, day: string): Refusal {
  * Names all that decides what a person spends: a metric whose type or limit changes is charged again. Keys are not in it:
  * a person is counted over all keys together, so other keys let no person spend more.
  */
-const releaseName = ({ name, type, epsilon, perPerson }: Metric, day: string): string =>
-  `${day} ${name} ${type} ε=${epsilon} limit=${JSON.stringify(perPerson)}`;
+const releaseName = ({ name, type, epsilon, perPerson, over }: Metric, day: string): string =>
+  `${day} ${name} ${type} ε=${epsilon} limit=${JSON.stringify(perPerson)}${over === undefined ? "" : ` over=${over}`}`;

@@ -102,12 +102,14 @@ export class Gauges {
     return lines;
   }
 
-  async #make({ name, type, every }: ServedMetric["metric"], keys: readonly string[]): Promise<Lines> {
+  async #make({ name, type, every, over }: ServedMetric["metric"], keys: readonly string[]): Promise<Lines> {
     const asked = type === "histogram" ? { quantiles: LIVE_QUANTILES } : {};
     const made: Lines[] = [];
     for (const key of keys) {
       const labels = `metric="${escaped(name)}",key="${escaped(key)}"`;
-      made.push(linesOf(labels, (await this.#service.ask(name, key, { last: every }, asked)) as Answer));
+      made.push(
+        linesOf(labels, (await this.#service.ask(name, key, { last: over ?? every }, asked)) as Answer),
+      );
     }
     return {
       values: made.map(({ values }) => values).join(""),

@@ -3,6 +3,7 @@
  * may be published. θ of a day is told after it is stored: devices report to one grid a day, whatever happens to the process.
  */
 import {
+  type Duration,
   type Aggregator,
   aggregator,
   type DayQuantile,
@@ -16,7 +17,7 @@ import type { Metric } from "./config/metrics.js";
 
 /** Which days a question is about. */
 export type LocalQuestion =
-  | { readonly last: number }
+  | { readonly last: Duration }
   | { readonly from: number; readonly to: number }
   | { readonly from: number; readonly to: number; readonly every: string };
 

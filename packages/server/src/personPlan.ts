@@ -1,5 +1,5 @@
 /** What a person who is there on every day of a month or a year is protected with: the sum, and beside it ε at a small δ. */
-import type { EqualDraws } from "brume";
+import type { EqualDraws, Over } from "brume";
 import { composedEpsilon } from "brume/node";
 
 /** A metric that protects people. */
@@ -8,6 +8,8 @@ export interface DailySpending {
   readonly epsilon: number;
   /** Whether its days, from now on, have noise of their own. */
   readonly ownNoise: boolean;
+  /** A person counts once in a day (default), a week or a month: all days of it have one draw. */
+  readonly over?: Over | undefined;
 }
 
 export interface PlannedDays {
@@ -38,14 +40,30 @@ function planned(metrics: readonly DailySpending[], spentToday: number, days: nu
   const daily = metrics.reduce((sum, { epsilon }) => sum + epsilon, 0);
   const removed = spentToday > daily * (1 + 1e-12) ? decimal(spentToday - daily) : 0;
   const draws: EqualDraws[] = [
-    ...metrics.map(({ epsilon, ownNoise }) =>
-      ownNoise ? { epsilon, times: days } : { epsilon: decimal(epsilon * days), times: 1 },
+    ...metrics.map(({ epsilon, ownNoise, over = "1d" }) =>
+      ownNoise ? { epsilon, times: PERIODS[over](days) } : { epsilon: decimal(epsilon * days), times: 1 },
     ),
     ...(removed > 0 ? [{ epsilon: removed, times: 1 }] : []),
   ];
   const epsilon = decimal(draws.reduce((sum, draw) => sum + draw.epsilon * draw.times, 0));
   return { days, epsilon, approximate: { epsilon: composedEpsilon(draws, DELTA), delta: DELTA } };
 }
+
+const MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Periods that so many days in a row lie in, at most. */
+const PERIODS: Readonly<Record<Over, (days: number) => number>> = {
+  "1d": (days) => days,
+  "1w": (days) => 1 + Math.ceil((days - 1) / 7),
+  "1mo": (days) =>
+    Math.max(
+      ...MONTHS.map((_, first) => {
+        let count = 1; // the days begin with the last one of a month
+        for (let left = days - 1; left > 0; left -= MONTHS[(first + count++) % 12]!);
+        return count;
+      }),
+    ),
+};
 
 /** The decimal number that a product or sum of decimals stands for: 0.1 + 0.2 is 0.3. */
 const decimal = (value: number): number => Number(value.toPrecision(15));

@@ -1,6 +1,7 @@
 /** The service without HTTP: a hub of events, opened as a config describes it. */
 import {
   type ClosedSpan,
+  type Duration,
   type EventAnswer,
   type EventHub,
   type EventHubOptions,
@@ -16,7 +17,7 @@ import {
 import { setTimeout as sleep } from "node:timers/promises";
 import { Clock, type ClockSource } from "./clock.js";
 import { milliseconds } from "./config/duration.js";
-import { type Metric, metricsOf } from "./config/metrics.js";
+import { isCounted, type Metric, metricsOf } from "./config/metrics.js";
 import { readKey } from "./config/secrets.js";
 import type { Config } from "./config/types.js";
 import { DayBudget, type Spending } from "./dayBudget.js";
@@ -68,7 +69,7 @@ export interface ServedMetric {
 
 /** Which part of the time a question is about. */
 export type Question =
-  | { readonly last: number }
+  | { readonly last: Duration }
   | { readonly from: number; readonly to: number }
   | { readonly from: number; readonly to: number; readonly every: string };
 
@@ -490,7 +491,7 @@ function hubEvents({ metric, key, value, count, at, person }: CheckedEvent): Met
   const event: MetricEvent = {
     metric: name,
     key,
-    ...(type === "count" ? {} : { value }),
+    ...(isCounted(type) ? {} : { value }),
     ...(at === undefined ? {} : { at }),
     ...(person === undefined ? {} : { person }),
   };

@@ -1,7 +1,7 @@
 /** What the service says about its own privacy: for machines, and as a text for people. */
 import type { EventStatement, Software } from "brume";
 import { registryRecord, type RegistryRecord, software } from "brume/node";
-import { personEpsilon } from "./config/metrics.js";
+import { type Metric, personEpsilon } from "./config/metrics.js";
 import type { PerPersonConfig } from "./config/types.js";
 import type { Spending } from "./dayBudget.js";
 import { personPlan, type PlannedDays } from "./personPlan.js";
@@ -70,35 +70,45 @@ function planOf(
   metrics: readonly MetricStatement[],
   { spent }: Spending,
 ): readonly PlannedDays[] {
-  const people = metrics.filter(({ perPerson }) => perPerson !== null);
-  return personPlan(
-    people.map(({ name, stream }) => ({
-      epsilon: personEpsilon(service.metrics.get(name)!.metric),
-      // θ was chosen from several days together; once it is known, no later day shares noise with another.
-      ownNoise: stream === null || stream.periods === "own noise" || stream.threshold !== null,
-    })),
-    spent,
-  );
+  const people = metrics.flatMap(({ name, stream }) => {
+    const { metric } = service.metrics.get(name)!;
+    if (metric.perPerson === undefined) return [];
+    // θ was chosen from several days together; once it is known, no later day shares noise with another.
+    const ownNoise = stream === null || stream.periods === "own noise" || stream.threshold !== null;
+    return [{ epsilon: personEpsilon(metric), ownNoise, over: metric.over }];
+  });
+  return personPlan(people, spent);
 }
 
 async function metricStatement(service: Service, { metric }: ServedMetric): Promise<MetricStatement> {
-  const { name, type, epsilon, perPerson, keys, hasKeys, options } = metric;
+  const { name, type, epsilon, perPerson, keys, hasKeys, over, options } = metric;
   const stream = options === undefined ? null : await service.statement(metric);
   return {
     name,
     type,
     unit: stream?.unit ?? "one report",
     epsilon,
-    perPerson: perPerson ?? null,
+    perPerson: over === undefined ? (perPerson ?? null) : null,
     keys: hasKeys ? keys.length : 0,
     stream,
     composition:
       stream === null
         ? `Values get noise on the device; ${perPerson!.events === 1 ? "one report" : `${perPerson!.events} reports`} a day: ε = ${personEpsilon(metric)} for a person and day.`
-        : perPerson === undefined
-          ? "Every event is in one period of each level: ε for one event."
-          : `${limitWords(perPerson)}, over all keys: ε for the person and day.`,
+        : over !== undefined
+          ? peopleWords(metric, stream)
+          : perPerson === undefined
+            ? "Every event is in one period of each level: ε for one event."
+            : `${limitWords(perPerson)}, over all keys: ε for the person and day.`,
   };
+}
+
+function peopleWords(metric: Metric, { unit }: EventStatement): string {
+  const { epsilon, perPerson, hasKeys, over } = metric;
+  const once = `A person counts once in a ${{ "1d": "day", "1w": "week", "1mo": "month" }[over!]}${hasKeys ? `, under each of at most ${perPerson!.events} keys` : ""}: ε for ${unit}.`;
+  const cost = personEpsilon(metric);
+  return cost === epsilon
+    ? once
+    : `${once} One day of it costs ε = ${cost}, since its events decide which later keys of the person count.`;
 }
 
 function limitWords({ events, perHour, sum }: PerPersonConfig): string {

@@ -2,7 +2,7 @@
 
 export interface MetricInfo {
   readonly name: string;
-  readonly type: "count" | "sum" | "mean" | "histogram" | "local";
+  readonly type: "count" | "people" | "sum" | "mean" | "histogram" | "local";
   readonly unit: string;
   /** How often a number is published, such as "1m"; reports of devices have none. */
   readonly every: string | null;
@@ -14,6 +14,8 @@ export interface MetricInfo {
   /** The lowest value of an event, of sums and means. */
   readonly min?: number | null;
   readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
+  /** Of different people: the period in which a person counts once, and under how many keys. */
+  readonly people?: { readonly over: "1d" | "1w" | "1mo"; readonly keysPerPerson: number };
   readonly keys: readonly string[];
 }
 
@@ -106,9 +108,9 @@ const textOf = ({ metric, key, quantiles }: Question, time: Readonly<Record<stri
     ...time,
   })}`;
 
-/** The newest range of a length that ends with a published period. */
-export const askLast = async (question: Question, last: number): Promise<Answer> =>
-  (await get(textOf(question, { last: `${last}ms` }))).json() as Promise<Answer>;
+/** The newest range of a length that ends with a published period. @param last undefined for one period */
+export const askLast = async (question: Question, last?: number): Promise<Answer> =>
+  (await get(textOf(question, last === undefined ? {} : { last: `${last}ms` }))).json() as Promise<Answer>;
 
 /** One answer per period of [from, to). @param every "auto" for the finest period that is not mostly noise */
 export const askSeries = async (

@@ -79,7 +79,7 @@ async function show(current: api.MetricInfo): Promise<void> {
     ...(histogram ? { quantiles: QUANTILES } : {}),
   };
   const [whole, series] = await Promise.all([
-    api.askLast(question, chosen.range),
+    api.askLast(question, lastOf(current)),
     seriesOf(question, current, now),
   ]);
   headline(whole, current, now);
@@ -87,6 +87,10 @@ async function show(current: api.MetricInfo): Promise<void> {
   if (histogram) byId("percentiles").replaceChildren(...percentileRows(whole, current));
   await showKeys(question, current);
 }
+
+/** What the headline is about: the chosen range, or of different people the newest period. */
+const lastOf = ({ people }: api.MetricInfo): number | undefined =>
+  people === undefined ? chosen.range : undefined;
 
 /** Fewer numbers than this are no line. */
 const FEWEST = 5;
@@ -107,11 +111,16 @@ async function seriesOf(
 function headline(answer: api.Answer, current: api.MetricInfo, now: number): void {
   const estimate = shown(answer, current);
   const { value, low } = estimate;
-  const range = RANGES.find(([, length]) => length === chosen.range)![0];
+  const range =
+    current.people === undefined
+      ? RANGES.find(([, length]) => length === chosen.range)![0]
+      : periodName(current.people.over);
   const what =
     current.type === "histogram"
       ? percentile(chosen.quantile)
-      : { count: "events", sum: "sum", mean: "mean", local: "mean" }[current.type];
+      : { count: "events", people: "different people", sum: "sum", mean: "mean", local: "mean" }[
+          current.type
+        ];
   const part =
     answer.complete || !isPublished(answer)
       ? ""
@@ -156,7 +165,7 @@ async function showKeys(question: api.Question, current: api.MetricInfo): Promis
   const keys = current.keys.slice(0, MOST_KEYS);
   const answers = await Promise.all(
     keys.map(
-      async (key) => [key, shown(await api.askLast({ ...question, key }, chosen.range), current)] as const,
+      async (key) => [key, shown(await api.askLast({ ...question, key }, lastOf(current)), current)] as const,
     ),
   );
   byId("keys").replaceChildren(...keyRows(answers, current));
@@ -232,7 +241,7 @@ async function isEmpty({ metrics }: api.About): Promise<boolean> {
       continue;
     }
     const question = { metric: name, key: keys[0] };
-    if (isPublished(await api.askLast(question, lengthOf(every)))) return false;
+    if (isPublished(await api.askLast(question))) return false;
   }
   return true;
 }

@@ -40,7 +40,7 @@ export function plot(
       return found === undefined ? times.place(time) : times.span(found.from, found.to);
     },
     value: (value: number) => withUnit(value, current),
-    unit: `${unitOf(current)}${["count", "sum"].includes(current.type) ? ` per ${name}` : ""} · times in ${times.zone}`,
+    unit: `${unitOf(current)}${["count", "people", "sum"].includes(current.type) ? ` per ${name}` : ""} · times in ${times.zone}`,
     dashed: `${name} so far`,
     steps: STEPS,
   };

@@ -13,25 +13,34 @@ export const RANGES = [
   ["24 h", DAY],
   ["7 d", 7 * DAY],
   ["30 d", 30 * DAY],
+  ["1 year", 365 * DAY],
 ] as const;
 
 export const QUANTILES = [0.5, 0.9, 0.95, 0.99] as const;
 
-/** Milliseconds of "1m". */
+/** Milliseconds of "1m"; of a month 30 days. */
 export function lengthOf(duration: string): number {
+  if (duration === "1w") return 7 * DAY;
+  if (duration === "1mo") return 30 * DAY;
   const [, digits, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(duration)!;
   return Number(digits) * UNITS[unit!]!;
 }
 
-/** Whether numbers of a metric fill a range. Devices have a number a day, and one day is no chart. */
-export const fits = (range: number, { every }: MetricInfo): boolean =>
-  every === null ? range >= 7 * DAY : range % lengthOf(every) === 0;
+/**
+ * Whether numbers of a metric fill a range. Devices have a number a day, and one day is no chart. Of different people a
+ * chart shows several numbers, and no number is about more than one period: the same people may come again.
+ */
+export function fits(range: number, { every, people }: MetricInfo): boolean {
+  if (people !== undefined) return range >= 4 * lengthOf(every!);
+  if (range > 30 * DAY) return false;
+  return every === null ? range >= 7 * DAY : range % lengthOf(every) === 0;
+}
 
 export const percentile = (p: number): string => `p${Number((100 * p).toFixed(3))}`;
 
 /** What a value counts: "requests", "ms", "EUR". */
 export const unitOf = ({ type, unit, name }: MetricInfo): string =>
-  type === "count" ? (unit === "" ? name : unit) : unit;
+  type === "count" ? (unit === "" ? name : unit) : type === "people" && unit === "" ? "people" : unit;
 
 /** Whether numbers of a metric may be below 0: sums and means of values that may. */
 export const isSigned = ({ min }: MetricInfo): boolean => (min ?? 0) < 0;
@@ -103,7 +112,14 @@ export function missingWords(answer: Answer, metric: MetricInfo): string {
   return limitWords(answer, metric) + values;
 }
 
-function limitWords({ limited }: Answer, { perPerson, type }: MetricInfo): string {
+function limitWords({ limited }: Answer, { perPerson, people, keys, type }: MetricInfo): string {
+  if (people !== undefined) {
+    const { over, keysPerPerson } = people;
+    const under =
+      keys.length === 0 ? "" : `, under at most ${keysPerPerson} ${keysPerPerson === 1 ? "key" : "keys"}`;
+    const more = limited === undefined ? "" : ` About ${percent(limited.share)} of people had more keys.`;
+    return `A person counts once in a ${periodName(over)}${under}.${more} `;
+  }
   if (perPerson === null) return "";
   const { events, perHour, sum } = perPerson;
   const hourly = perHour === undefined ? "" : `, ${perHour} in an hour`;

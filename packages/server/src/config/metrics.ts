@@ -4,6 +4,10 @@ import {
   type EventStreamOptions,
   type HistogramMetric,
   type HistogramOptions,
+  type Over,
+  type PeopleMetric,
+  type PeopleOptions,
+  plan,
   privateHistogram,
   privateStream,
   type StreamMetric,
@@ -12,7 +16,8 @@ import { milliseconds } from "./duration.js";
 import type { Config, MetricConfig, MetricType, PerPersonConfig } from "./types.js";
 
 /** What the hub makes a metric of, but for its keys. */
-export type StreamOptions = Omit<StreamMetric, "keys"> | Omit<HistogramMetric, "keys">;
+export type StreamOptions =
+  Omit<StreamMetric, "keys"> | Omit<HistogramMetric, "keys"> | Omit<PeopleMetric, "keys">;
 
 export interface Metric {
   readonly name: string;
@@ -25,8 +30,10 @@ export interface Metric {
   /** All keys; [""] without keys. */
   readonly keys: readonly string[];
   readonly hasKeys: boolean;
-  /** Milliseconds. */
+  /** Milliseconds; of a month 28 days. */
   readonly every: number;
+  /** Of different people: the period in which a person counts once. */
+  readonly over: Over | undefined;
   readonly lateness: number;
   readonly skew: number;
   /** Undefined for a local metric. */
@@ -39,6 +46,7 @@ const MOST_STREAMS = 100_000;
 /** Which fields a type needs, and which it may have beside those of all types. */
 const NEEDS: Readonly<Record<MetricType, readonly string[]>> = {
   count: ["every"],
+  people: ["over"],
   sum: ["every", "max"],
   mean: ["every", "max"],
   histogram: ["every"],
@@ -46,12 +54,16 @@ const NEEDS: Readonly<Record<MetricType, readonly string[]>> = {
 };
 const TAKES: Readonly<Record<MetricType, readonly string[]>> = {
   count: [],
+  people: ["over", "keysPerPerson"],
   sum: ["min", "max", "threshold", "holdout"],
   mean: ["min", "max", "threshold", "holdout"],
   histogram: ["min", "max", "buckets", "edges"],
   local: ["max", "threshold"],
 };
-const ONLY_SOME = ["max", "min", "buckets", "edges", "threshold", "holdout"];
+const ONLY_SOME = ["max", "min", "buckets", "edges", "threshold", "holdout", "over", "keysPerPerson"];
+const NOT_PEOPLE = ["every", "levels", "perPerson", "protect"];
+const DAY = 86_400_000;
+const LENGTHS = { "1d": DAY, "1w": 7 * DAY, "1mo": 28 * DAY } as const;
 const NOT_LOCAL = ["protect", "keys", "every", "levels", "lateness", "skew", "history"];
 
 export function metricsOf({ metrics }: Config): Metric[] {
@@ -59,10 +71,11 @@ export function metricsOf({ metrics }: Config): Metric[] {
 }
 
 export function resolveMetric(name: string, config: MetricConfig): Metric {
-  const { type, epsilon } = config;
+  const { type, epsilon, over } = config;
   const local = type === "local" ? localConfig(config) : undefined;
   const { unit = "" } = local ?? config;
-  const perPerson = config.protect === "event" ? undefined : limitOf(config.perPerson ?? 1);
+  const perPerson =
+    config.protect === "event" ? undefined : limitOf(config.perPerson ?? config.keysPerPerson ?? 1);
   const keys = keysOf(config);
   return {
     name,
@@ -72,7 +85,8 @@ export function resolveMetric(name: string, config: MetricConfig): Metric {
     unit,
     keys: keys ?? [""],
     hasKeys: keys !== undefined,
-    every: milliseconds(config.every ?? "1h"),
+    every: over === undefined ? milliseconds(config.every ?? "1h") : LENGTHS[over],
+    over,
     lateness: milliseconds(config.lateness ?? LATENESS),
     skew: milliseconds(config.skew ?? "1m"),
     options: local === undefined ? streamOptions(config, perPerson) : undefined,
@@ -110,14 +124,20 @@ function keyCount({ keys }: MetricConfig): number {
 
 function streamOptions(config: MetricConfig, perPerson: PerPersonConfig | undefined): StreamOptions {
   const { type, epsilon, levels, max, min, buckets, edges, threshold, holdout, history } = config;
-  const common = {
+  const timing = {
     epsilon,
-    every: config.every!,
     lateness: config.lateness ?? LATENESS,
     skew: config.skew ?? "1m",
+    ...(history === undefined ? {} : { history }),
+  };
+  const { over, keysPerPerson } = config;
+  if (over !== undefined)
+    return { ...timing, of: "people", over, ...(keysPerPerson === undefined ? {} : { keysPerPerson }) };
+  const common = {
+    ...timing,
+    every: config.every!,
     ...(levels === undefined ? {} : { levels }),
     ...(perPerson === undefined ? {} : { perPerson }),
-    ...(history === undefined ? {} : { history }),
   };
   if (type === "count") return { ...common, of: "count" };
   if (type === "histogram")
@@ -163,11 +183,25 @@ function budgetOf({ metrics }: Config): number {
     .reduce((sum, [, metric]) => sum + costOf(metric), 0);
 }
 
-const costOf = ({ type, epsilon, perPerson }: MetricConfig): number =>
-  type === "local" && typeof perPerson === "number" ? epsilon * perPerson : epsilon;
+const costOf = (config: MetricConfig): number =>
+  config.epsilon *
+  (config.type === "local" && typeof config.perPerson === "number"
+    ? config.perPerson
+    : daysShare(config.over, config.keys !== undefined));
+
+/**
+ * Whether one day of a person costs ε once or twice. In a week or month with several keys, the events of a day decide which
+ * later keys of the person count: without them, c counts fall and c others rise.
+ */
+const daysShare = (over: Over | undefined, hasKeys: boolean): number =>
+  over !== undefined && over !== "1d" && hasKeys ? 2 : 1;
 
 /** What a metric costs a person and day. A device sends `perPerson` reports at ε each. */
-export const personEpsilon = ({ epsilon, local }: Metric): number => epsilon * (local?.reports ?? 1);
+export const personEpsilon = ({ epsilon, local, over, hasKeys }: Metric): number =>
+  epsilon * (local?.reports ?? daysShare(over, hasKeys));
+
+/** Whether events of a type carry no value. */
+export const isCounted = (type: MetricType): boolean => type === "count" || type === "people";
 
 function problemsOf(path: string, metric: MetricConfig): string[] {
   const { type } = metric;
@@ -175,6 +209,7 @@ function problemsOf(path: string, metric: MetricConfig): string[] {
   const unfit = [
     ...ONLY_SOME.filter((field) => !TAKES[type].includes(field)),
     ...(type === "local" ? NOT_LOCAL : []),
+    ...(type === "people" ? NOT_PEOPLE : []),
   ];
   const problems = [
     ...NEEDS[type].filter((field) => !own.includes(field)).map((field) => missing(path, type, field)),
@@ -216,7 +251,11 @@ function personProblems(path: string, metric: MetricConfig): string[] {
     problems.push(`${path}.perPerson: expected none with protect: event; remove one of the two`);
   if (type === "local" && typeof perPerson === "object")
     problems.push(`${path}.perPerson: expected a number of reports for type local; give a number`);
-  if (type !== "local" && protect !== "event" && perPerson === undefined)
+  if (type === "people" && keyCount(metric) > 1 && metric.keysPerPerson === undefined)
+    problems.push(
+      `${path}: expected the field "keysPerPerson", under how many keys a person counts, got none; add it, 1 if a person has one key`,
+    );
+  if (!["local", "people"].includes(type) && protect !== "event" && perPerson === undefined)
     problems.push(
       `${path}: expected the field "perPerson", how many events of a person and day count, got none; add it, or protect: "event"`,
     );
@@ -231,9 +270,11 @@ function libraryProblem(path: string, name: string, config: MetricConfig): strin
   const { options } = resolveMetric(name, config);
   if (options === undefined) return [];
   return libraryWords(() =>
-    "edges" in options
-      ? privateHistogram(options as HistogramOptions)
-      : privateStream(options as EventStreamOptions),
+    "over" in options
+      ? plan(options as PeopleOptions)
+      : "edges" in options
+        ? privateHistogram(options as HistogramOptions)
+        : privateStream(options as EventStreamOptions),
   ).map((message) => `${path}.${message}`);
 }
 

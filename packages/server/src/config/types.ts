@@ -1,7 +1,7 @@
 /** A config file, as brume.schema.json describes it. The schema has the meaning of each field. */
 export type Secret = { readonly env: string } | { readonly file: string };
 
-export type MetricType = "count" | "sum" | "mean" | "histogram" | "local";
+export type MetricType = "count" | "people" | "sum" | "mean" | "histogram" | "local";
 
 /** What counts of a person and day. */
 export interface PerPersonConfig {
@@ -14,6 +14,8 @@ export interface MetricConfig {
   readonly type: MetricType;
   readonly epsilon: number;
   readonly every?: string;
+  readonly over?: "1d" | "1w" | "1mo";
+  readonly keysPerPerson?: number;
   readonly levels?: readonly string[];
   readonly perPerson?: number | PerPersonConfig;
   readonly protect?: "person" | "event";

@@ -67,10 +67,14 @@ export function aboutRoutes(app: FastifyInstance, service: Service): void {
 }
 
 async function aboutMetric(service: Service, { metric }: ServedMetric): Promise<object> {
-  const { name, type, unit, keys, hasKeys, every, epsilon, perPerson, options } = metric;
-  const about = { name, type, unit, epsilon, perPerson: perPerson ?? null, keys: hasKeys ? keys : [] };
+  const { name, type, unit, keys, hasKeys, every, over, epsilon, perPerson, options } = metric;
+  const about = {
+    ...{ name, type, unit, epsilon, keys: hasKeys ? keys : [] },
+    perPerson: over === undefined ? (perPerson ?? null) : null,
+    ...(over === undefined ? {} : { people: { over, keysPerPerson: perPerson!.events } }),
+  };
   if (options === undefined) return { ...about, every: null, levels: [], next: null };
   const { levels, standardErrors, min } = await service.statement(metric);
-  const { next } = (await service.ask(name, keys[0]!, { last: every }, {})) as Answer;
+  const { next } = (await service.ask(name, keys[0]!, { last: over ?? every }, {})) as Answer;
   return { ...about, ...(min === null ? {} : { min }), every: levels[0], levels, standardErrors, next };
 }

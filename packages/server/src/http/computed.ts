@@ -27,8 +27,8 @@ function stepsOf(question: Question, { every, options }: Metric): number {
   if (!("every" in question)) return 1;
   const { from, to, every: period } = question;
   if (period === "auto") {
-    const levels = (options?.levels ?? []).map((level) => lengthOf(String(level)));
-    const longest = options?.levels === undefined ? DAY : Math.max(...levels);
+    const asked = options !== undefined && "levels" in options ? (options.levels ?? []) : [];
+    const longest = asked.length === 0 ? DAY : Math.max(...asked.map((level) => lengthOf(String(level))));
     // The library takes no level with more answers, but for the longest.
     return Math.max(Math.min(MOST_STEPS, Math.ceil((to - from) / every)), Math.ceil((to - from) / longest));
   }

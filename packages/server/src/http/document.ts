@@ -4,7 +4,7 @@
  */
 import type { SwaggerTransform } from "@fastify/swagger";
 import type { FastifyInstance } from "fastify";
-import type { Metric } from "../config/metrics.js";
+import { isCounted, type Metric } from "../config/metrics.js";
 import { BATCH, EVENT, FARTHEST, ISO } from "./events.js";
 import { NAMED, REPORTS } from "./local.js";
 import { QUERY } from "./query.js";
@@ -63,7 +63,7 @@ function eventForm(metric: Metric): object {
   const fields = {
     metric: { ...name, const: metric.name },
     ...(metric.hasKeys ? { key } : {}),
-    ...(metric.type === "count" ? {} : { value }),
+    ...(isCounted(metric.type) ? {} : { value }),
     ...(metric.perPerson === undefined ? {} : { person }),
   };
   return {

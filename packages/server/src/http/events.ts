@@ -1,5 +1,6 @@
 /** `POST /v1/events`: batches of events as JSON or lines of JSON. Acknowledged means stored. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { isCounted } from "../config/metrics.js";
 import type { Limits } from "../service.js";
 import { type CheckedEvent, type Named, Unavailable } from "../submission.js";
 import type { Turns } from "../turns.js";
@@ -193,9 +194,9 @@ export function checkEvents<M extends Named>(
     if (metric === undefined || metric.metric.type === "local")
       throw new BadRequest(`events.${i}.metric: expected one that takes events; /v1/metrics lists them`);
     const { type, hasKeys, perPerson } = metric.metric;
-    if (type === "count" ? event.value !== undefined : !Number.isFinite(event.value))
+    if (isCounted(type) ? event.value !== undefined : !Number.isFinite(event.value))
       throw new BadRequest(
-        `events.${i}.value: expected ${type === "count" ? "none, since a count takes no values" : "a finite number"}`,
+        `events.${i}.value: expected ${isCounted(type) ? "none, since a count takes no values" : "a finite number"}`,
       );
     if ((perPerson === undefined) !== (event.person === undefined))
       throw new BadRequest(

@@ -85,7 +85,7 @@ export function queryRoutes(app: FastifyInstance, service: Service): void {
         return csv ? csvOf(answers) : joined({ ...about, zone: service.zone }, JSON.stringify(answer));
       }
       const key = keyOf(served.metric, query.key);
-      const question = questionOf(query, served.metric.every, service.now);
+      const question = questionOf(query, served.metric, service.now);
       const asked = askedOf(query, type);
       checkCost(question, served.metric, asked);
       const isWanted = (): void => {
@@ -142,7 +142,7 @@ async function localAnswer(
   const isAll = [last, from, to, every].every((field) => field === undefined);
   const question = isAll
     ? { from: 0, to: now }
-    : questionOf(every === "auto" ? { ...query, every: "1d" } : query, DAY, now);
+    : questionOf(every === "auto" ? { ...query, every: "1d" } : query, { every: DAY, over: undefined }, now);
   return local!.estimate(question, quantiles, confidence, turn);
 }
 
@@ -161,17 +161,23 @@ const SPAN = /^(\d{1,9})(ms|s|m|h|d)$/;
 /** A hundred years. */
 const LONGEST = 36_525 * DAY;
 
-function questionOf(query: QueryText, every: number, now: number): Question {
+type Periods = Pick<Metric, "every" | "over">;
+
+function questionOf(query: QueryText, periods: Periods, now: number): Question {
   const { last, from, to, every: period } = query;
   const others = [from, to, period].some((field) => field !== undefined);
   if (last !== undefined && others)
     throw new BadRequest("last: expected none beside from, to and every; give one or the others");
-  if (!others) return { last: last === undefined ? every : lastOf(last, every) };
+  if (!others) return { last: last === undefined ? (periods.over ?? periods.every) : lastOf(last, periods) };
   const range = rangeOf(from ?? (period === undefined ? "-1h" : "-1d"), to, now);
-  return period === undefined ? range : { ...range, every: periodOf(period, every) };
+  return period === undefined ? range : { ...range, every: periodOf(period, periods) };
 }
 
-function lastOf(last: string, every: number): number {
+function lastOf(last: string, { every, over }: Periods): number | string {
+  if (over !== undefined && over !== "1d") {
+    if (last === over) return over;
+    throw new BadRequest(`last: expected ${over}, in which people are counted once`);
+  }
   const length = spanOf(last);
   if (length === undefined || length < 1 || length > LONGEST)
     throw new BadRequest("last: expected a duration such as 15m, 1h or 7d");
@@ -182,7 +188,9 @@ function lastOf(last: string, every: number): number {
   return length;
 }
 
-function periodOf(period: string, every: number): string {
+function periodOf(period: string, { every, over }: Periods): string {
+  if (over !== undefined && over !== "1d" && period !== over && period !== "auto")
+    throw new BadRequest(`every: expected ${over}, in which people are counted once, or auto`);
   if (["1w", "1mo", "auto"].includes(period)) return period;
   const length = spanOf(period);
   if (length === undefined || length < 1 || length % every !== 0 || DAY % length !== 0)

@@ -57,7 +57,11 @@ export function kafkaOf({ store }: Config) {
 
 /** What workers cannot keep is refused. */
 function checkMetrics(metrics: readonly Metric[]): void {
-  for (const { name, perPerson, keys, local } of metrics) {
+  for (const { name, perPerson, keys, local, over } of metrics) {
+    if (over !== undefined)
+      throw new Refusal(
+        `metrics.${name}.type: expected none of type people with store kafka, since workers do not count people once; take another store`,
+      );
     if (local !== undefined)
       throw new Refusal(
         `metrics.${name}.type: expected none of type local with store kafka; use brume-kafka's local worker, or another store`,
