@@ -525,3 +525,53 @@ describe("brume plan", () => {
     );
   });
 });
+
+describe("brume release --of people", () => {
+  const DAY = 86_400_000;
+  const MONDAY = Date.UTC(2026, 5, 1);
+  /** Ann is there every day, and in both shops from Wednesday on; every day has one person more. */
+  const visits = file(
+    "visits.csv",
+    [
+      "ts,user,shop",
+      ...Array.from({ length: 14 }, (_, day) => {
+        const ts = new Date(MONDAY + day * DAY + 1000).toISOString();
+        return [`${ts},ann,berlin`, `${ts},ann,${day % 7 > 1 ? "paris" : "berlin"}`, `${ts},p${day},paris`];
+      }).flat(),
+    ].join("\n"),
+  );
+  const people = (...more: string[]) =>
+    brume([
+      ...["release", visits, "--of", "people", "--time", "ts", "--person", "user", "--epsilon", "100"],
+      ...["--from", "2026-06-01T00:00Z", "--to", "2026-06-15T00:00Z", "--format", "json", ...more],
+    ]);
+  const numbers = (text: string) =>
+    (JSON.parse(text) as { people: Answer }[]).map(({ people: { value } }) => Math.round(value!));
+
+  test("different people of a day, of a week, and by groups; brume query asks for a week", async () => {
+    expect(numbers((await people("--every", "1d")).out)).toEqual(Array.from({ length: 14 }, () => 2));
+    expect(numbers((await people("--every", "1w")).out)).toEqual([8, 8]);
+    const grouped = ["--group-by", "shop", "--keys", "berlin,paris", "--keys-per-person", "2"];
+    const state = folder("people");
+    const { out, err } = await people("--every", "1w", "--state", state, ...grouped);
+    expect(numbers(out)).toEqual([1, 1, 8, 8]);
+    expect(err).toContain("one person, per week (UTC)");
+    const rows = await query(state, "--last", "1w", "--group", "paris");
+    expect(rows).toMatchObject([{ from: "2026-06-08T00:00:00.000Z", people: { low: 7.5, high: 8.5 } }]);
+  });
+
+  test("what is missing or makes no sense is told", async () => {
+    for (const [more, words] of [
+      [["--every", "1h"], "over: expected"],
+      [["--every", "1d", "--per-person", "1"], "perPerson: expected none where people are counted"],
+      [["--every", "1d", "--group-by", "shop", "--keys", "berlin,paris"], "--keys-per-person: missing"],
+      [["--every", "1d", "--keys-per-person", "2"], "--keys-per-person: expected with --group-by alone"],
+    ] as const) {
+      const { code, err } = await people(...more);
+      expect(code).not.toBe(0);
+      expect(err).toContain(words);
+    }
+    const { out } = await brume(["plan", "--of", "people", "--every", "1w", "--epsilon", "1"]);
+    expect(out).toMatch(/different people of a week[^]*1w\s+1\.36/);
+  });
+});
