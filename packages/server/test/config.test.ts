@@ -62,7 +62,7 @@ test.each([
   [{ ...right, store: { mysql: 1 } }, 'store: expected { "sqlite": "./state" } or'],
   [
     withMetric({ type: "counter", epsilon: 1 }),
-    "metrics.m.type: expected one of count, sum, mean, histogram",
+    "metrics.m.type: expected one of count, people, sum, mean, histogram",
   ],
   [withMetric({ type: "count" }), 'metrics.m: expected the field "epsilon"'],
   [withMetric({ type: "sum", epsilon: 1 }), 'metrics.m: expected the field "max" for type sum'],
