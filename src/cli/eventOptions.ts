@@ -77,8 +77,7 @@ export function metricOptions(
     throw new UsageError("--keys-per-person: expected with --of people alone");
   const limits = given({ levels: args.text("levels")?.split(","), perPerson: limit });
   const shared = { epsilon, ...given({ zone: args.text("zone"), unsafeSeed: args.text("unsafe-seed") }) };
-  if (of === "people")
-    return { ...shared, ...limits, of, over: every as "1d", ...given({ keysPerPerson }) };
+  if (of === "people") return { ...shared, ...limits, of, over: every as "1d", ...given({ keysPerPerson }) };
   const common = { ...shared, ...limits, every };
   if (edges !== undefined) return { ...common, edges: edgesOf(edges) };
   if (of === "count") return { ...common, of };

@@ -105,9 +105,7 @@ export async function restore(
   key: SnapshotKey,
   options: StreamOptions | AnyEventOptions,
 ): Promise<PrivateStream | EventStream | Counter | Histogram> {
-  return isEvents(options)
-    ? restoreEvents(bytes, key, options)
-    : restorePositions(bytes, key, options);
+  return isEvents(options) ? restoreEvents(bytes, key, options) : restorePositions(bytes, key, options);
 }
 
 /** A stream of any kind that resumes from a snapshot. Periods that ended meanwhile have no number. */

@@ -124,11 +124,11 @@ function randomSessions(dice: Dice): {
       return { now, events: [...crowd, ...events], closes: dice.chance(0.7) };
     });
     const common = { epsilon, keys: keys.length > 0 ? keys : ["a"], unsafeSeed, ...lateness };
-    // Counts of people on one level are of different people in half of the hubs.
-    const distinct = measure === "count" && "perPerson" in people && levels.length === 1;
-    const metric: Metric = distinct
-      ? { ...common, of: "people", over: "1d", keysPerPerson: people.perPerson.events }
-      : { ...common, every: "1h", levels, ...MEASURES[measure], ...people };
+    // Where people are limited, counts on one level are of different people.
+    const metric: Metric =
+      measure === "count" && people.perPerson !== undefined && levels.length === 1
+        ? { ...common, of: "people", over: "1d", keysPerPerson: people.perPerson.events }
+        : { ...common, every: "1h", levels, ...MEASURES[measure], ...people };
     return { metric, steps, killed: dice.chance(0.4) };
   });
   return { sessions: "perPerson" in people ? sessions : withOneMore(sessions), epsilon, measure };

@@ -16,6 +16,7 @@ import {
   missingWords,
   nextWords,
   percentile,
+  periodName,
   QUANTILES,
   RANGES,
   withUnit,
