@@ -49,13 +49,17 @@ function measure(folder: string, only: string): Row[] {
   return (JSON.parse(text) as { rows: Row[] }).rows;
 }
 
-/** What a caller waits for: of `push` it is plain JavaScript, and WASM is what it is compared with. */
-const own = ({ path, wasmMs, jsMs }: Row): number | null => (path === "push" ? jsMs : wasmMs);
+/** What a caller waits for: of `push` it is plain JavaScript, and WASM is what it is compared with; some rows have no WASM. */
+const own = ({ path, wasmMs, jsMs }: Row): number | null => (path === "push" ? jsMs : (wasmMs ?? jsMs));
+
+/** What a row is about, in the words of today and without the figures that some rows print. */
+const titleOf = ({ path, case: what }: Row): string =>
+  `${path}, ${what.replace(/: [\d,]+ \w+\/s.*$/, "").replaceAll("tick", "period")}`;
 
 /** The least time of each row. */
 function keepLeast(into: Map<string, Row>, rows: readonly Row[]): void {
   for (const row of rows) {
-    const name = `${row.path}, ${row.case}`;
+    const name = titleOf(row);
     const kept = into.get(name);
     const ms = own(row);
     if (ms !== null && ms < (kept === undefined ? Infinity : own(kept)!)) into.set(name, row);
@@ -74,7 +78,7 @@ function compare(commit: string, only: string, rounds: number): Compared[] {
     const old = before.get(name);
     if (old === undefined) return [];
     const [was, is] = [own(old)!, own(row)!];
-    return [{ path: row.path, case: row.case, before: was, now: is, ratio: is / was }];
+    return [{ path: row.path, case: name.slice(row.path.length + 2), before: was, now: is, ratio: is / was }];
   });
 }
 

@@ -64,8 +64,11 @@ export class CommitQueue {
   #running: Promise<void> | undefined;
   #events = 0;
   #reports = 0;
-  /** No commit begins before this time of the machine: the next one closes periods. */
+  /** No commit of events begins before these times of the machine: a closing is near, or a commit has just been made. */
   #quietUntil = -Infinity;
+  #restUntil = -Infinity;
+  /** Ends a pause. */
+  #wake: () => void = () => undefined;
   /** Commits that another process was faster with. */
   conflicts = 0;
 
@@ -137,6 +140,7 @@ export class CommitQueue {
       const batch = this.#queue.at(-1) ?? this.#begin();
       batch.closeAt = Number.isNaN(batch.closeAt) ? now : Math.max(batch.closeAt, now);
       batch.closings.push({ resolve, reject });
+      this.#wake();
       this.#start();
     });
   }
@@ -165,7 +169,7 @@ export class CommitQueue {
   async #run(): Promise<void> {
     await Promise.resolve(); // calls that are made together are stored together
     while (this.#queue.length > 0) {
-      await this.#waitForBeat().catch(() => undefined); // a clock that fails holds nothing up
+      await this.#pause().catch(() => undefined); // a clock that fails holds nothing up
       const batch = this.#queue.shift()!;
       await this.#takeTurn(batch).catch((reason: unknown) => {
         for (const { reject } of [...batch.waiting, ...batch.closings]) reject(reason); // nobody waits for ever
@@ -174,25 +178,27 @@ export class CommitQueue {
     this.#running = undefined; // at once: a call that comes now begins another run
   }
 
-  /** While it is quiet, only a commit that closes periods begins. */
-  async #waitForBeat(): Promise<void> {
-    while (Number.isNaN(this.#queue[0]!.closeAt) && this.#quietUntil > -Infinity) {
-      const rest = this.#quietUntil - performance.now();
-      if (rest <= 0) this.#quietUntil = -Infinity;
-      else await new Promise((resolve) => setTimeout(resolve, rest));
+  /** Waits until events may be stored. Once periods are to be closed nothing waits: no event shifts what is published. */
+  async #pause(): Promise<void> {
+    while (this.#queue.every(({ closeAt }) => Number.isNaN(closeAt))) {
+      const until = Math.max(this.#quietUntil, this.#queue.length < 2 ? this.#restUntil : -Infinity);
+      const rest = until - performance.now();
+      if (rest <= 0) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, rest);
+        this.#wake = () => (clearTimeout(timer), resolve());
+      });
     }
   }
 
   async #takeTurn(batch: Batch): Promise<void> {
-    const start = performance.now();
+    this.#restUntil = performance.now() + this.#options.every;
     this.#committing = true;
     try {
       await this.#commit(batch);
     } finally {
       this.#committing = false;
     }
-    const rest = this.#options.every - (performance.now() - start);
-    if (rest > 0 && this.#queue.length < 2) await new Promise((resolve) => setTimeout(resolve, rest));
   }
 
   async #commit({ waiting, closings, closeAt }: Batch): Promise<void> {
