@@ -12,7 +12,7 @@ import { Committer } from "./committer.js";
 import { Entries, type JournalEntry } from "./entries.js";
 import { Records } from "./records.js";
 import { Ring, type RingRow, SLOTS } from "./ring.js";
-import { type PreparedSection, type Section, Sections } from "./sections.js";
+import { isLeading, type PreparedSection, type Section, Sections } from "./sections.js";
 import { conflict, type NamedSnapshot, sameBytes, StoreError } from "./stores/store.js";
 
 /** Which state may follow which. */
@@ -255,7 +255,7 @@ export class Journal {
           one,
           committer.commit(() => one.snapshot),
         );
-      const leading = sections.filter(({ of }) => of.section.leads === true);
+      const leading = sections.filter(({ of }) => isLeading(of.section));
       await Promise.all(leading.map(store)).catch(notStored);
       const last = sections.filter(
         (one) => !leading.includes(one) && this.#sections.isLast(one.of, position),

@@ -22,8 +22,8 @@ export interface Section {
   /** It must be in the next commit. */
   readonly urgent?: boolean;
   /**
-   * It holds what no row says. It is stored before the row that it comes with, and only over the version that this process
-   * knows: a process that lost against another one must not replace what that one began with.
+   * It holds what no row says. While it is urgent it is stored before the row that it comes with; and always over the version
+   * that this process knows alone: a process that lost against another one must not replace what that one began with.
    */
   readonly leads?: boolean;
   /** Told that its newest state is in the store. */
@@ -221,15 +221,15 @@ export class Sections {
   }
 
   /**
-   * Awaits the outcome of a put. A failure does no harm: rows are replayed, and the version is looked up again. If the section
-   * leads, the failure is the caller's.
+   * Awaits the outcome of a put. A failure does no harm: rows are replayed, and the version is looked up again, unless the
+   * section leads. If it is urgent, too, the failure is the caller's.
    */
   async settle({ of, covers, snapshot }: PreparedSection, put: Promise<unknown>): Promise<void> {
     try {
       await put;
     } catch (error) {
-      if (of.section.leads === true) throw error;
-      of.version = undefined;
+      if (isLeading(of.section)) throw error;
+      if (of.section.leads !== true) of.version = undefined;
       return;
     }
     of.version = of.certain = snapshot.sequence;
@@ -239,6 +239,9 @@ export class Sections {
     of.section.stored?.();
   }
 }
+
+/** Whether a section is stored before the row that it comes with. */
+export const isLeading = ({ leads, urgent }: Section): boolean => leads === true && urgent === true;
 
 function encodeSection({ section, name }: Tracked, position: number): Uint8Array<ArrayBuffer> {
   return encodeState({ ...section.parameters, name }, (writer) => {

@@ -85,8 +85,8 @@ export function precisionWords(epsilon: number): string {
 const isSecret = (part: unknown): part is Secret =>
   ["env", "file"].some((field) => typeof (Object(part) as Record<string, unknown>)[field] === "string");
 
-/** Milliseconds that requests have to end, and the store to close. */
-const PATIENCE = 10_000;
+/** Milliseconds that requests have to end; all of the stop takes less than twice that. */
+const PATIENCE = 5_000;
 
 /** Events go to a cluster; nothing is kept here. */
 async function serveKafka(config: Config): Promise<void> {
@@ -126,20 +126,22 @@ async function serve(config: Config, confirmClock: boolean): Promise<void> {
 }
 
 /**
- * Runs, then closes everything in turn, also when running failed. A process that failed ends, even if something does not
- * close: whoever supervises it starts it again.
+ * Runs, then closes everything in turn, also when running failed. The process ends, even if something does not close: what was
+ * acknowledged is stored, and whoever supervises it starts it again.
  */
 async function closingAfter(
   closers: readonly (() => Promise<unknown>)[],
   run: () => Promise<void>,
 ): Promise<void> {
+  const endSoon = (): unknown => setTimeout(() => process.exit(1), 2 * PATIENCE - 500).unref();
   try {
     await run();
   } catch (reason) {
-    setTimeout(() => process.exit(1), 2 * PATIENCE).unref();
+    endSoon();
     for (const closer of [...closers]) await closer().catch(() => undefined);
     throw reason;
   }
+  endSoon();
   for (const closer of [...closers]) await closer();
 }
 

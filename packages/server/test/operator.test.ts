@@ -5,7 +5,7 @@
 import { spawn, execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { sqliteStore } from "brume/node";
 import { build } from "esbuild";
@@ -151,6 +151,26 @@ describe("the command", () => {
     child.stderr.on("data", (data: Buffer) => (text += data.toString()));
     return { child, said: () => text, ended: once(child, "close") as Promise<[number | null]> };
   }
+  /** A service of its own process, that listens. */
+  async function started() {
+    const folder = temporaryFolder();
+    const key = join(folder, "key");
+    writeFileSync(key, Buffer.from(KEY).toString("base64"), { mode: 0o600 });
+    const state = join(folder, "state");
+    mkdirSync(state);
+    const config = { ...testConfig(state), key: { file: key }, listen: { port: 0 }, log: "info" as const };
+    writeFileSync(join(folder, "brume.json"), JSON.stringify(config));
+    const { child, said, ended } = await served(join(folder, "brume.json"));
+    const url = await new Promise<string>((resolve, reject) => {
+      let logged = "";
+      child.stdout.on("data", (data: Buffer) => {
+        const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec((logged += data.toString())) ?? [];
+        if (address !== undefined) resolve(address);
+      });
+      void ended.then(() => reject(new Error(said())));
+    });
+    return { child, state, url, said, ended };
+  }
   const inFolder = (folder: string): void => {
     const before = process.cwd();
     process.chdir(folder);
@@ -247,22 +267,7 @@ describe("the command", () => {
   });
 
   test("a process whose state another one took over ends with an error, though readers hold on to it", async () => {
-    const folder = temporaryFolder();
-    const key = join(folder, "key");
-    writeFileSync(key, Buffer.from(KEY).toString("base64"), { mode: 0o600 });
-    const state = join(folder, "state");
-    mkdirSync(state);
-    const config = { ...testConfig(state), key: { file: key }, listen: { port: 0 }, log: "info" as const };
-    writeFileSync(join(folder, "brume.json"), JSON.stringify(config));
-    const { child, said, ended } = await served(join(folder, "brume.json"));
-    const url = await new Promise<string>((resolve, reject) => {
-      let logged = "";
-      child.stdout.on("data", (data: Buffer) => {
-        const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec((logged += data.toString())) ?? [];
-        if (address !== undefined) resolve(address);
-      });
-      void ended.then(() => reject(new Error(said())));
-    });
+    const { state, url, said, ended } = await started();
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const live = await fetch(`${url}/v1/live`);
     const database = new Database(join(state, "state.sqlite"));
@@ -273,5 +278,28 @@ describe("the command", () => {
     expect(said()).toContain("another service writes to the same state, so this one stops");
     await live.text().catch(() => undefined); // ended
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  test("SIGTERM ends it within 10 s, though readers hold on and a sender never finishes; what was acknowledged is stored", async () => {
+    const { child, state, url, said, ended } = await started();
+    const live = await fetch(`${url}/v1/live`);
+    const { hostname, port } = new URL(url);
+    const slow = connect(Number(port), hostname);
+    slow.on("error", () => undefined);
+    slow.write(
+      `POST /v1/events HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"events":[`,
+    );
+    const body = JSON.stringify({ events: [{ metric: "requests", key: "home", person: "one" }] });
+    expect((await post(`${url}/v1/events`, body)).status).toBe(202);
+    const begun = performance.now();
+    child.kill("SIGTERM");
+    const [code] = await ended;
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(code, said()).toBe(0);
+    await live.text().catch(() => undefined);
+    slow.destroy();
+    const again = await Service.open(testConfig(state), { key: KEY, confirmClock: true });
+    atEnd(() => again.stop());
+    expect(await again.hub.sequence()).toBeGreaterThan(1);
   });
 });
