@@ -79,6 +79,12 @@ export function requests(): Request[] {
   ).flat();
 }
 
+/** Milliseconds that pages took to load on a day, one per visit: half of them below 1.5 seconds, a few beyond ten. */
+export function pageLoads(day: number): number[] {
+  const random = uniform(4 + day);
+  return Array.from({ length: 1200 }, () => Math.round(1500 * Math.exp(0.8 * bell(random))));
+}
+
 const iso = (time: number): string => new Date(time).toISOString();
 
 export function writeData(folder: string): void {

@@ -1,4 +1,5 @@
 /** The script tag of one line, in a page of another origin: one report per visit, and a budget that a reload keeps. */
+import { readFileSync } from "node:fs";
 import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { launch } from "../../../../test/support/chromium.js";
@@ -15,8 +16,7 @@ async function start(perPerson: number) {
   const config = testConfig(temporaryFolder(), { metrics, epsilon: 20, cors: ["*"] });
   const running = await startService(config);
   const url = await running.app.listen({ host: "127.0.0.1", port: 0 });
-  const tag = `<script src="${url}/v1/local/pageload/script.js"></script>`;
-  const page = `<!doctype html><title>A shop</title>${tag}<p>Welcome`;
+  const page = readFileSync("examples/tasks/pageload.html", "utf8").replace("https://stats.example", url);
   const shop: Server = await serve({ files: { "/index.html": page } });
   atEnd(() => shop.close());
   const counted = async () =>
