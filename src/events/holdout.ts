@@ -64,7 +64,7 @@ export class Holdout {
 }
 
 /** ε over this is what one event has for the choice of θ: all of it in a hold-out, a share in a finished file. */
-const divisorOfChoice = (settings: EventSettings): number =>
+export const divisorOfChoice = (settings: EventSettings): number =>
   (settings.finished ? SHARES / settings.shares.threshold : 1) * eventsPerPerson(settings);
 
 /** The standard error of a whole day in units of θ/ε, with the ε of the choice. */

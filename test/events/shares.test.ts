@@ -8,7 +8,9 @@ import {
   releaseScale,
   resolveEvents,
 } from "../../src/events/options.js";
+import { divisorOfChoice } from "../../src/events/holdout.js";
 import { SHARES } from "../../src/events/shares.js";
+import { eventChoice } from "../../src/stream/choice.js";
 
 const EPSILON = 0.75;
 
@@ -68,6 +70,22 @@ const THETA = 8;
 
 const valueOf = ({ numerator, denominator }: Scale): number => Number(numerator) / Number(denominator);
 
+/** ε of the three steps that choose θ, by the scales of their noise: an event moves every count of a step by one. */
+function spentOnChoice(settings: EventSettings): number {
+  const { epsilon, grid } = settings;
+  const largest = Math.floor((grid!.max - grid!.min) / grid!.resolution);
+  const ofStep = (share: number): number => {
+    const {
+      countWeight,
+      scale,
+      countScale: t,
+    } = eventChoice(epsilon, divisorOfChoice(settings), share, 1, largest);
+    expect(countWeight / valueOf(scale)).toBeCloseTo(1 / valueOf(t), 10);
+    return eventsPerPerson(settings) / valueOf(t);
+  };
+  return ofStep(1) + ofStep(1) + ofStep(6);
+}
+
 /** ε that is spent on a day that is published, by the scales that noise is drawn at. @param broken levels left out of them */
 function spent(settings: EventSettings, broken = 0): number {
   const { schedule, shares, grid, limit, finished } = settings;
@@ -78,7 +96,7 @@ function spent(settings: EventSettings, broken = 0): number {
   const counted = (most: number): number => most / valueOf(countScale(settings, most));
   const limited = shares.limited > 0 ? counted(1) : 0;
   const clipped = shares.clipped > 0 ? counted(eventsPerPerson(settings)) : 0;
-  const chosen = finished && shares.threshold > 0 ? EPSILON / 8 : 0;
+  const chosen = finished && shares.threshold > 0 ? spentOnChoice(settings) : 0;
   return release + limited + clipped + chosen;
 }
 
@@ -104,6 +122,13 @@ describe("over all combinations of options", () => {
 
   test("what is spent is ε, no more and no less", () => {
     for (const { name, settings } of all) expect(spent(settings), name).toBeCloseTo(EPSILON, 10);
+  });
+
+  test("a hold-out, whose events are in no day that is published, spends ε on the choice of θ", () => {
+    const choosing = all.filter(({ settings: { grid, finished } }) => grid !== undefined && !finished);
+    for (const { name, settings } of choosing)
+      if (settings.grid!.threshold === undefined)
+        expect(spentOnChoice(settings), name).toBeCloseTo(EPSILON, 10);
   });
 
   test("a scale that leaves a tenth of a level out would be seen in every one of them", () => {

@@ -46,7 +46,7 @@ const DRIVEN = [
   ...["events: sum, people", "events: sum, people's sums", "events: mean, people", "events: histogram"],
   ...["events: histogram, people", "events, θ chosen", "events, groups of buckets", "events, restored"],
   ...["hub of events", "hub opened with other keys", "hub opened with other settings", "hub killed"],
-  ...["service rows", "odometer"],
+  ...["service rows", "odometer", "finished file", "finished file, θ chosen"],
   ...["events: different people, 1d", "events: different people, 1w", "events: different people, 1mo"],
 ];
 
@@ -150,6 +150,33 @@ test.each<[string, Plant, Plant]>([
     if (none) expect([faults, share]).toEqual([[], 1]);
     else expect(faults).not.toEqual([]);
   }
+});
+
+test("a finished file: θ, clipped, limited and the release spend ε together, and half the noise of any would be seen", async () => {
+  const { threshold: _, ...options } = events.options as { threshold: number };
+  const crowd = Array.from({ length: 300 }, (_, i) => ({
+    ...{ do: "event" as const, neighbour: false },
+    event: { at: START + (i % 20) * HOUR + 1, value: i % 40, person: `p${i}` },
+  }));
+  const own: EventCase = {
+    ...events,
+    options: { ...events.options, ...options, threshold: "noisy-max", epsilon: 3, perPerson: 2 },
+    steps: [
+      ...crowd,
+      // Three events of one person: two count.
+      ...[1, 1, 2].map((hour): Step => {
+        const { event: added, ...step } = event(hour, true) as Extract<Step, { do: "event" }>;
+        return { ...step, event: { ...added, person: "x" } };
+      }),
+      { do: "advance", now: START + 50 * HOUR },
+    ],
+    ...{ real: false, finished: true },
+  };
+  const { kinds, faults, share } = await checkEvents(own);
+  expect([kinds, faults]).toEqual([["finished file, θ chosen"], []]);
+  expect(share).toBeGreaterThan(0.9);
+  expect(share).toBeLessThanOrEqual(1);
+  expect((await checkEvents(own, { scale: (t) => times(t, 1n, 2n) })).faults.join()).toContain("ε spent");
 });
 
 test("planted: a draw that is left out when nothing came", async () => {

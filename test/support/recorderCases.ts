@@ -8,6 +8,7 @@ import { type AnyEventOptions, resolveEvents } from "../../src/events/options.js
 import { privateStream, restore, type StreamOptions } from "../../src/index.js";
 import { heldOut, resolveSettings, type Settings } from "../../src/stream/options.js";
 import { compare, Ledger, type Plant, Recording } from "./recorder.js";
+import { checkFile } from "./recorderFiles.js";
 import { checkHub, checkReports } from "./recorderHubs.js";
 import { recorded } from "./recorderHooks.js";
 import { eventWeights, valueWeights } from "./recorderWeights.js";
@@ -259,6 +260,8 @@ export interface EventCase {
   readonly real: boolean;
   /** Whether answers are computed when periods end: they draw nothing, which a part of the configurations shows. */
   readonly answers: boolean;
+  /** Whether all events are rows of a file that is there before the first number. */
+  readonly finished?: boolean;
 }
 
 /** The neighbour has the events of one person and day more, or one event more. */
@@ -305,7 +308,14 @@ export function randomEventCase(dice: Dice): EventCase {
     else if (dice.chance(0.06)) steps.push({ do: "restore", now });
   }
   steps.push({ do: "advance", now: calendar.dayAt(now).end + 2 * HOUR }); // the latest events of the last day
-  return { options, start, steps, real: dice.chance(0.1), answers: dice.chance(0.1) };
+  return {
+    options,
+    start,
+    steps,
+    real: dice.chance(0.1),
+    answers: dice.chance(0.1),
+    finished: dice.chance(0.15),
+  };
 }
 
 function randomEvent(dice: Dice, now: number, max: number, person: string | undefined): Event {
@@ -313,20 +323,19 @@ function randomEvent(dice: Dice, now: number, max: number, person: string | unde
   return { at, value: dice.pick([0, max, max * dice.unit()]), ...(person === undefined ? {} : { person }) };
 }
 
-export async function checkEvents(
-  { options, start, steps, real, answers }: EventCase,
-  plant?: Plant,
-): Promise<Result> {
+export async function checkEvents(own: EventCase, plant?: Plant): Promise<Result> {
+  if (own.finished === true) return checkFile(own, plant);
+  const { options, start, steps, real, answers } = own;
   const settings = resolveEvents(options);
   const weights = eventWeights(settings);
   const run = async (more: boolean) => {
     const recording = new Recording({ real, ledger: new Ledger(), ...(plant && { plant }) });
     await recorded(recording, weights, async () => {
       let now = start;
-      const own = { ...options, clock: () => now };
+      const clocked = { ...options, clock: () => now };
       const silent = <T extends object>(made: T): T =>
         answers ? made : Object.defineProperty(made, "answer", { value: () => undefined });
-      let stream = silent(beginEvents(own));
+      let stream = silent(beginEvents(clocked));
       for (const step of steps) {
         if (step.do === "event") {
           if (step.neighbour && !more) continue;
@@ -338,7 +347,7 @@ export async function checkEvents(
         }
         now = Math.max(now, step.now);
         if (step.do === "advance") stream.advance(now);
-        else stream = silent(await restoreEvents(await stream.snapshot(KEY), KEY, own));
+        else stream = silent(await restoreEvents(await stream.snapshot(KEY), KEY, clocked));
       }
       if (stream.statement().epsilon !== options.epsilon) recording.faults.push("statement: another ε");
     });

@@ -1,5 +1,6 @@
 /** What one value or event moves the scores of the choices of θ by, in the configurations of the recorder. */
-import { type EventSettings, eventsPerPerson } from "../../src/events/options.js";
+import { divisorOfChoice } from "../../src/events/holdout.js";
+import type { EventSettings } from "../../src/events/options.js";
 import { eventChoice, makeChoice } from "../../src/stream/choice.js";
 import { candidateGrid } from "../../src/stream/grid.js";
 import { heldOut, type Settings } from "../../src/stream/options.js";
@@ -21,7 +22,7 @@ export function eventWeights(settings: EventSettings): Weights {
   const { grid, epsilon } = settings;
   if (grid === undefined || grid.threshold !== undefined) return NO_WEIGHTS;
   const largest = Math.floor((grid.max - grid.min) / grid.resolution);
-  const divisor = eventsPerPerson(settings);
+  const divisor = divisorOfChoice(settings);
   const weight = (share: number) => eventChoice(epsilon, divisor, share, 1, largest).countWeight;
   return { ...NO_WEIGHTS, rough: weight(1), fine: weight(6) };
 }
