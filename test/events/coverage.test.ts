@@ -102,7 +102,7 @@ describe("means", () => {
       );
     const hits = { hour: 0, day: 0 };
     let said = 0;
-    for (let draw = 0; draw < 3000; draw++) {
+    for (let draw = 0; draw < DRAWS; draw++) {
       const metric = drawn(options, truth, draw);
       for (const [name, range] of [
         ["hour", at(9, 10)],
@@ -115,14 +115,51 @@ describe("means", () => {
         else said++;
       }
     }
-    expect(hits.hour / 3000).toBeGreaterThanOrEqual(0.94);
-    expect(hits.day / 3000).toBeGreaterThanOrEqual(0.94);
-    if (rate === 300) expect(said).toBe(6000);
+    expect(hits.hour / DRAWS).toBeGreaterThanOrEqual(0.94);
+    expect(hits.day / DRAWS).toBeGreaterThanOrEqual(0.94);
+    if (rate === 300) expect(said).toBe(2 * DRAWS);
+  });
+});
+
+/** Values of the events of each hour, from 0 to θ, for counts of events. */
+const valuesIn = (counts: readonly number[], theta: number): number[][] =>
+  counts.map((count, h) => Array.from(integers(h, count, theta / 2), (x) => x + theta / 2));
+const totals = (values: readonly (readonly number[])[]): number[] =>
+  values.map((list) => list.reduce((sum, v) => sum + v, 0));
+
+describe("sums and means per data set, as counts", () => {
+  const theta = 64;
+  const { "the hour at nine": hour, "from ten to midnight": evening, "the day": day } = questions;
+  const asked = { hour, evening, day };
+  const bounds = { epsilon: 1, every: "1h", max: theta, threshold: theta, resolution: 1 } as const;
+
+  test.each(Object.keys(data))("%s, at 20 events an hour", (name) => {
+    const values = valuesIn(data[name]!(20), theta);
+    for (const [question, share] of Object.entries(
+      coverage({ ...bounds, of: "sum" }, totals(values), asked, DRAWS),
+    ))
+      expect(share, `sum, ${question}`).toBeGreaterThanOrEqual(0.94);
+    const columns = [totals(values), totals(values.map((list) => list.map((v) => theta - v)))];
+    const hits = Object.fromEntries(Object.keys(asked).map((question) => [question, 0]));
+    const options = { ...bounds, of: "mean" } as const;
+    for (let draw = 0; draw < DRAWS; draw++) {
+      const metric = drawn(options, columns, draw);
+      for (const [question, range] of Object.entries(asked)) {
+        const { low, high } = eventAnswer(metric, metric.release(""), range, 0.95);
+        const [sum, rest] = columns.map((column) =>
+          column.slice((range[0] - BEGAN) / HOUR, (range[1] - BEGAN) / HOUR).reduce((a, b) => a + b, 0),
+        );
+        const mean = (theta * sum!) / (sum! + rest!);
+        if (!(mean < low! || mean > high!)) hits[question]!++; // of no event no interval is wrong
+      }
+    }
+    for (const [question, hit] of Object.entries(hits))
+      expect(hit / DRAWS, `mean, ${question}`).toBeGreaterThanOrEqual(0.94);
   });
 });
 
 describe("values below zero", () => {
-  const [min, theta, draws] = [-40, 25, 2000];
+  const [min, theta, draws] = [-40, 25, DRAWS];
   const bounds = { every: "1h", min, max: 60, threshold: theta, resolution: 1 } as const;
   /** Temperatures of the meters of an hour. */
   const meters: Record<string, (hour: number) => number[]> = {
