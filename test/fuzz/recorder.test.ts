@@ -153,14 +153,16 @@ test.each<[string, Plant, Plant]>([
 });
 
 test("a finished file: θ, clipped, limited and the release spend ε together, and half the noise of any would be seen", async () => {
-  const { threshold: _, ...options } = events.options as { threshold: number };
   const crowd = Array.from({ length: 300 }, (_, i) => ({
     ...{ do: "event" as const, neighbour: false },
     event: { at: START + (i % 20) * HOUR + 1, value: i % 40, person: `p${i}` },
   }));
   const own: EventCase = {
     ...events,
-    options: { ...events.options, ...options, threshold: "noisy-max", epsilon: 3, perPerson: 2 },
+    options: {
+      ...{ epsilon: 3, every: "1h", levels: ["1h", "1d"], of: "sum", max: 100, perPerson: 2 },
+      ...{ resolution: 1, unsafeSeed: "recorder" },
+    },
     steps: [
       ...crowd,
       // Three events of one person: two count.

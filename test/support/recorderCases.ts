@@ -314,7 +314,7 @@ export function randomEventCase(dice: Dice): EventCase {
     steps,
     real: dice.chance(0.1),
     answers: dice.chance(0.1),
-    finished: dice.chance(0.15),
+    finished: dice.chance(chosen ? 0.4 : 0.1),
   };
 }
 
