@@ -3,6 +3,7 @@
  * of its records of September 2026. What the library knows is filled in; what only the operator knows begins with `TO ADD`.
  */
 import type { Software } from "../core/software.js";
+import { overWord } from "../events/distinct.js";
 import type { EventStatement } from "../events/statement.js";
 import type { LocalStatement } from "../local/localStatement.js";
 import type { PaperStatement } from "../local/paper/statement.js";
@@ -142,21 +143,26 @@ function valueFacts(statement: Statement): RegistryFacts {
 }
 
 function eventFacts(statement: EventStatement): RegistryFacts {
-  const { software, epsilon, delta, neighbours, composition, perPerson, resolution, threshold } = statement;
+  const { software, epsilon, delta, neighbours, composition, people, perPerson, resolution, threshold } =
+    statement;
+  const period = overWord(people?.over ?? "1d");
+  const hasPerson = people !== null || perPerson !== null;
   const limit =
-    perPerson === null
-      ? []
-      : perPerson.sum === undefined
-        ? [`A person's first ${perPerson.events} events of a day count, over all keys.`]
-        : [`A person's values of a day count until they sum to ${perPerson.sum}.`];
+    people !== null
+      ? [`A person counts once in a ${period}, under at most ${people.keysPerPerson} keys.`]
+      : perPerson === null
+        ? []
+        : perPerson.sum === undefined
+          ? [`A person's first ${perPerson.events} events of a day count, over all keys.`]
+          : [`A person's values of a day count until they sum to ${perPerson.sum}.`];
   return {
     ...{ software, epsilon, delta, neighbours, composition, model: "Central" },
-    unit: perPerson === null ? "Event-level" : "User-day-level",
-    parameters: `ε is spent once per day of the zone ${statement.zone}; n days of a person are protected at nε.`,
-    domain: `Events with a time${perPerson === null ? "" : ", a person"}${resolution === null ? "" : " and a value"}, by days of the zone ${statement.zone}.`,
+    unit: hasPerson ? `User-${period}-level` : "Event-level",
+    parameters: `ε is spent once per ${period} of the zone ${statement.zone}; n ${period}s of a person are protected at nε.`,
+    domain: `Events with a time${hasPerson ? ", a person" : ""}${resolution === null ? "" : " and a value"}, by ${period}s of the zone ${statement.zone}.`,
     unprotected: statement.notProtected,
     trust: TRUSTED,
-    releases: `A number every ${statement.every}, ${statement.lateness} after its period has ended. Days have noise of their own.`,
+    releases: `A number every ${statement.every}, ${statement.lateness} after its period has ended. ${period.charAt(0).toUpperCase()}${period.slice(1)}s have noise of their own.`,
     postProcessing: POST_PROCESSING,
     preprocessing: [
       ...limit,

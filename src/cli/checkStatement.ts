@@ -31,9 +31,9 @@ export function checkStatement(statement: AnyStatement): Check[] {
 }
 
 function eventChecks(statement: EventStatement): Check[] {
-  const { epsilon, shares, epsilonPerEvent, perPerson, levels, noiseScale, resolution } = statement;
+  const { epsilon, shares, epsilonPerEvent, people, perPerson, levels, noiseScale, resolution } = statement;
   const sum = Object.values(shares as unknown as Record<string, number>).reduce((a, b) => a + b, 0);
-  const limit = perPerson?.events ?? 1;
+  const limit = people?.keysPerPerson ?? perPerson?.events ?? 1;
   const checks = [
     { what: `shares of ε sum to 1 (${sum}/${SHARES})`, holds: sum === SHARES },
     {
@@ -46,10 +46,13 @@ function eventChecks(statement: EventStatement): Check[] {
   const unit = resolution ?? 1;
   const ratio = Math.exp(-unit / noiseScale);
   const deviation = (unit * Math.sqrt(2 * ratio)) / (1 - ratio);
-  const errors = standardErrors(
-    levels.map((level) => parseDuration("levels", level)),
-    deviation,
-  );
+  const errors =
+    people === null
+      ? standardErrors(
+          levels.map((level) => parseDuration("levels", level)),
+          deviation,
+        )
+      : { [people.over]: deviation };
   return [
     ...checks,
     {

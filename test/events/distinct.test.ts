@@ -1,6 +1,8 @@
 /** Different people of a day, a week and a month, and what one person can move. */
 import { describe, expect, test } from "vitest";
 import { Dice } from "../../scripts/fuzz/dice.js";
+import { recordOfStatement } from "../../src/adapters/registryRecord.js";
+import { checkStatement } from "../../src/cli/checkStatement.js";
 import { type Admission, DistinctPeople } from "../../src/events/distinctPeople.js";
 import { laplaceVariance } from "../../src/stream/variance.js";
 import { Encoder, Decoder } from "../../src/stream/codec.js";
@@ -107,6 +109,20 @@ describe("a counter of people", () => {
     expect(privateCounter({ of: "people", over: "1w", epsilon: 1 }).explain()).toContain(
       "Different people are counted: each once in a week.",
     );
+  });
+
+  test("a record of it and a check of its statement know the unit, the scale and the error", () => {
+    for (const [over, unit] of [
+      ["1d", "User-day-level"],
+      ["1w", "User-week-level"],
+      ["1mo", "User-month-level"],
+    ] as const) {
+      const statement = privateCounter({ of: "people", over, epsilon: 0.5 }).statement();
+      expect(JSON.stringify(recordOfStatement(statement))).toContain(unit);
+      expect(checkStatement(statement).filter(({ holds }) => !holds)).toEqual([]);
+      const little = { ...statement, noiseScale: statement.noiseScale! * 0.9 };
+      expect(checkStatement(little).filter(({ holds }) => !holds)).toHaveLength(2);
+    }
   });
 
   test("options that make no sense are refused by name", () => {
