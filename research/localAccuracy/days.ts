@@ -4,12 +4,13 @@
  *     npm run accuracy:local -- --days table      reports that a mean needs, by formula
  *     npm run accuracy:local -- --days variance   one report of a day beside one of the paper's Hybrid mechanism, by formula
  *     npm run accuracy:local -- --days paper      a second day of 65 536 beside the paper's variant with as many reports
+ *     npm run accuracy:local -- --days lines      the same by formula, on the ten streams of streams.ts
  *     npm run accuracy:local -- --days steady     ten days of values that stay the same
  *     npm run accuracy:local -- --days drift      values that become three times as large on the sixth day
  *     npm run accuracy:local -- --days factor     how much room the first θ should have (factor.ts)
  *     npm run accuracy:local -- --days coverage   how often intervals hold, draw by draw (coverage.ts)
  *
- * on eight distributions that had no say in the constants (freshValues.ts). Seeds are fixed.
+ * on eight distributions that had no say in the constants (freshValues.ts), but for `lines`. Seeds are fixed.
  */
 import { uniformBelow } from "../uniform.js";
 import { normalQuantile } from "../../src/core/normal.js";
@@ -21,8 +22,9 @@ import { dayWindow, hybrid } from "../../src/local/mechanisms.js";
 import { estimateOf, varianceOf } from "../../src/local/moments.js";
 import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
 import { coverage } from "./coverage.js";
-import { factors } from "./factor.js";
+import { errorsOf, factors } from "./factor.js";
 import { FRESH } from "./freshValues.js";
+import { namedStream, STREAM_NAMES } from "./streams.js";
 
 const DAY = 86_400_000;
 
@@ -131,6 +133,48 @@ async function paper(runs: number): Promise<void> {
   }
 }
 
+/**
+ * Error of the mean of a second day over that of the paper's variant, one line per stream: with its default, whose θ is chosen
+ * for ranges of 2²⁰ values, and with a θ chosen for ranges of one day alone. θ is chosen from drawn reports; errors follow from it
+ * by formula, root mean square over the runs.
+ */
+async function lines(runs: number): Promise<void> {
+  const [n, epsilons] = [65_536, [0.2, 0.6, 1, 1.6, 2]];
+  console.log(`| stream | ${epsilons.map((epsilon) => `ε = ${epsilon}`).join(" | ")} |`);
+  console.log(`|${" --- |".repeat(1 + epsilons.length)}`);
+  const logarithms = epsilons.map(() => [[], []] as [number[], number[]]);
+  for (const name of STREAM_NAMES) {
+    const stream = namedStream(name);
+    const { max } = stream;
+    const cells: string[] = [];
+    for (const [column, epsilon] of epsilons.entries()) {
+      const squares = [0, 0, 0]; // days, the paper's default, for one day
+      for (let run = 0; run < runs; run++) {
+        const [first, second] = [stream.values(2 * run * n, n), stream.values((2 * run + 1) * n, n)];
+        const seed = { unsafeSeed: `${name} ${epsilon} ${run}` };
+        let now = DAY / 2;
+        const server = new Aggregator({ epsilon, max, clock: () => now });
+        server.add(reporter({ epsilon, max, ...seed }).reportMany(first));
+        now += DAY;
+        const { threshold } = await server.terms();
+        squares[0]! += errorsOf(second, dayWindow(epsilon))(threshold, n).error ** 2;
+        const learn = reporter({ variant: "paper", phase: "learn", epsilon, max, ...seed }).reportMany(first);
+        for (const [i, maxRange] of [2 ** 20, n].entries()) {
+          const two = new PaperAggregator({ epsilon, max, holdout: n, maxRange });
+          two.learn(learn);
+          squares[1 + i]! += errorsOf(second, hybrid(epsilon))(await two.threshold(), n).error ** 2;
+        }
+      }
+      const ratios = [1, 2].map((i) => Math.sqrt(squares[0]! / squares[i]!));
+      ratios.forEach((ratio, i) => logarithms[column]![i]!.push(Math.log(ratio)));
+      cells.push(ratios.map((ratio) => ratio.toFixed(2)).join(" / "));
+    }
+    console.log(`| ${name} | ${cells.join(" | ")} |`);
+  }
+  const means = logarithms.map((both) => both.map((of) => Math.exp(meanOf(of)).toFixed(2)).join(" / "));
+  console.log(`| geometric mean | ${means.join(" | ")} |`);
+}
+
 async function tenDays(runs: number, factor: number): Promise<void> {
   console.log(
     "| ε | max | reports a day | error of the mean, day 1 → 2 → 6 → 7 → 10 | hidden, day 10 | covered |\n| --- | --- | --- | --- | --- | --- |",
@@ -174,9 +218,10 @@ export async function measureDays(what: string, runs: number): Promise<void> {
   if (what === "variance") return variance();
   if (what === "paper") return paper(runs);
   if (what === "steady" || what === "drift") return tenDays(runs, what === "drift" ? 3 : 1);
+  if (what === "lines") return lines(runs);
   if (what === "factor") return factors(10);
   if (what === "coverage") return coverage(runs);
   throw new RangeError(
-    `--days: expected table, variance, paper, steady, drift, factor or coverage, got ${what}`,
+    `--days: expected table, variance, paper, lines, steady, drift, factor or coverage, got ${what}`,
   );
 }

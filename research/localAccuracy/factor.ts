@@ -22,6 +22,7 @@ const FACTORS = [1, 1.1, 1.2, 1.35, 1.5];
 const DAYS = 30;
 /** Reports and runs by ε. */
 const SETTINGS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  0.2: { 20_000: 1, 65_536: 1 },
   0.5: { 2000: 2, 65_536: 1 },
   1: { 200: 2, 2000: 2, 20_000: 1, 65_536: 1, 262_144: 1 },
   2: { 500: 2, 5000: 1, 65_536: 1 },

@@ -1,13 +1,14 @@
 /**
  * θ of the next day, from the reports of the days before it, which are public:
  *
- *     first    when s ≤ 0.07: f times the θ of least regret (tails.ts) for 30 days of such reports, f = 1 + ½·min(1, (s/0.02)²)
+ *     first    when s ≤ 0.07: f times the θ of least regret (tails.ts) for 30 days of such reports,
+ *              f = 1 + ½·min(1, 2500/n, (s/0.02)²) for n reports
  *     raise    2θ if more than 5 % of the values lie above ¾θ for certain, by the last day or by all days with this θ
  *     lower    θ/2 if at most 0.5 % lie above θ/2 for certain, by all days with this θ
  *
  * otherwise θ stays, so that days add up. "For certain": with 95 %. θ anew every midnight is a ratchet, which loses a third of the
- * mean in ten days. From few reports θ of least regret hides 4 to 15 % of it, hence f = 1.5; s² falls as reports come, and from
- * many reports more than 1 costs noise and hides no less. docs/accuracy.md has the figures.
+ * mean in ten days. From few reports θ of least regret hides 4 to 15 % of it, hence f = 1.5; from
+ * many reports more than 1 costs noise and hides little less, for a day and for a month. docs/accuracy.md has the figures.
  */
 import { normalQuantile } from "../core/normal.js";
 import type { SquareWave } from "../core/core.js";
@@ -24,6 +25,7 @@ import { wilsonLower } from "./wilson.js";
 
 const FIRST_RESOLUTION = 0.07;
 const MOST_ROOM = 0.5;
+const FEW_REPORTS = 2500;
 const FEW_RESOLUTION = 0.02;
 const DAYS_SERVED = 30;
 const HIGH = 0.05;
@@ -62,9 +64,9 @@ export const estimateCounts = (
     run,
   );
 
-/** f, the room above the θ of least regret. @param resolution s, the least share that the reports can tell from 0 */
-export const firstFactor = (resolution: number): number =>
-  1 + MOST_ROOM * Math.min(1, (resolution / FEW_RESOLUTION) ** 2);
+/** f, the room above the θ of least regret that is chosen from so many reports. */
+export const firstFactor = (epsilon: number, reports: number): number =>
+  1 + MOST_ROOM * Math.min(1, FEW_REPORTS / reports, (resolutionOf(epsilon, reports) / FEW_RESOLUTION) ** 2);
 
 /** θ for the next day; undefined: it stays, and is not chosen yet if it never was. */
 export async function nextThreshold(
@@ -75,11 +77,11 @@ export async function nextThreshold(
   run: RunOptions = {},
 ): Promise<number | undefined> {
   if (!chosen) {
-    const resolution = resolutionOf(mechanism.epsilon, all.reports);
-    if (!(resolution <= FIRST_RESOLUTION)) return undefined;
+    const { epsilon } = mechanism;
+    if (!(resolutionOf(epsilon, all.reports) <= FIRST_RESOLUTION)) return undefined;
     const served = (DAYS_SERVED * all.reports) / days;
     const { choice } = await estimateCounts(core, all, mechanism, { served }, run);
-    return nearestThreshold(Math.min(max, firstFactor(resolution) * choice.share * theta), max);
+    return nearestThreshold(Math.min(max, firstFactor(epsilon, all.reports) * choice.share * theta), max);
   }
   if (theta < max && [newest, all].some((counts) => shareOnTop(counts, mechanism) > HIGH))
     return nearestThreshold(Math.min(max, 2 * theta), max);

@@ -5,7 +5,6 @@ import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { nearestThreshold } from "../../src/local/channel.js";
 import { estimateCounts, firstFactor, nextThreshold, shareOnTop } from "../../src/local/dayThreshold.js";
 import { pooled, type ReportCounts } from "../../src/local/dayTally.js";
-import { resolutionOf } from "../../src/local/tails.js";
 import { Draws } from "../support/dayReports.js";
 import { uniforms } from "../support/localValues.js";
 
@@ -114,9 +113,11 @@ test("θ comes down when values do", async () => {
 });
 
 test("the first θ has half as much again from few reports, and no room from many", () => {
-  // ε = 1: 200, 2,000, 20,000, 65,536 and 10⁶ reports.
-  const factors = [200, 2000, 20_000, 65_536, 1e6].map((reports) => firstFactor(resolutionOf(1, reports)));
-  expect(factors.map((factor) => factor.toFixed(2))).toEqual(["1.50", "1.50", "1.06", "1.02", "1.00"]);
+  const factors = (epsilon: number): string[] =>
+    [200, 2000, 20_000, 65_536, 1e6].map((reports) => firstFactor(epsilon, reports).toFixed(2));
+  expect(factors(0.2)).toEqual(["1.50", "1.50", "1.06", "1.02", "1.00"]);
+  expect(factors(1)).toEqual(["1.50", "1.50", "1.06", "1.02", "1.00"]);
+  expect(factors(4)).toEqual(["1.12", "1.01", "1.00", "1.00", "1.00"]);
 });
 
 test("a lower bound on the share of values on top: it holds, and is close when there are many reports", () => {
