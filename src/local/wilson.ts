@@ -1,6 +1,7 @@
 /**
  * Wilson's bounds with continuity correction: the share behind K of n reports is at most `wilsonUpper(K)`, at least
- * `wilsonLower(K)`, each wrong with the probability of one tail beyond z. They hold from the first report on.
+ * `wilsonLower(K)`. Both together are wrong about as often as a normal value lies beyond ±z, from the first report on: at 95 % in at
+ * most 5.4 % of draws of one report and 5.1 % of more, whatever the share (test/local/wilson.test.ts).
  */
 export function wilsonUpper(count: number, reports: number, z: number): number {
   if (count >= reports) return 1;

@@ -105,6 +105,35 @@ test("values that become three times as large on the sixth day: θ follows the n
   }
 });
 
+test("one θ a day: a θ that is chosen anew within the day, with sums weighed by their noise, loses most of a mean of rare values", async () => {
+  const [epsilon, max, n] = [1, 5000, 2000];
+  const draws = new Draws(epsilon, "within");
+  /** Four in five are 0; the others have a long tail. */
+  const sparse = (u: number): number => (u < 0.8 ? 0 : Math.min(max, 20 * (5 * (1 - u)) ** -0.8));
+  const values = uniforms(n, "within").map(sparse);
+  const truth = mean([...values]);
+  let [theta, from] = [max, 0];
+  const parts: { readonly counted: number; readonly weight: number }[] = [];
+  for (const to of [n / 16, n / 4, n]) {
+    const some = values.subarray(from, to);
+    parts.push({
+      counted: mean([...some].map((value) => Math.min(value, theta))),
+      weight: some.length / theta ** 2,
+    });
+    const tally = draws.tally(some, theta);
+    const { choice } = await estimateCounts(core, tally, draws.mechanism, { served: n }, {});
+    [theta, from] = [nearestThreshold(choice.share * theta, max), to];
+  }
+  const total = parts.reduce((sum, { weight }) => sum + weight, 0);
+  const within = parts.reduce((sum, { counted, weight }) => sum + (weight / total) * counted, 0);
+  expect(within / truth).toBeLessThan(0.5);
+  // The same reports with one θ for the day: all of the first day counts, and the second one hides less.
+  const day = draws.tally(values, max);
+  const followed = { theta: max, chosen: false, all: day, days: 1, newest: day };
+  const next = (await nextThreshold(core, followed, draws.mechanism, max))!;
+  expect(mean([...values].map((value) => Math.min(value, next))) / truth).toBeGreaterThan(0.6);
+});
+
 test("θ comes down when values do", async () => {
   const shrinking = (u: number, day: number) => (day < 1 ? 1 : 0.1) * FRESH["Rayleigh"]!(u);
   const setting = { n: 20_000, epsilon: 2, max: 1000, seed: "shrinking" };

@@ -2,10 +2,16 @@
 import { describe, expect, test } from "vitest";
 import { HARD } from "../../research/localAccuracy/freshValues.js";
 import { normalQuantile } from "../../src/core/normal.js";
+import { Stage, subStream } from "../../src/core/random.js";
+import { unsafeKey } from "../../src/core/unsafeKey.js";
+import { makeWasmCore } from "../../src/core/wasm/index.js";
+import { estimateFrom } from "../../src/local/estimate.js";
+import { hybrid } from "../../src/local/mechanisms.js";
 import { sumInterval } from "../../src/local/meanInterval.js";
 import { estimateOf, varianceOf } from "../../src/local/moments.js";
 import { Draws, mostMisses } from "../support/dayReports.js";
 
+const core = makeWasmCore();
 const THETA = 10;
 const Z = normalQuantile(0.95);
 
@@ -57,6 +63,41 @@ test("without the term for skewness, or with the variance of the middle for all,
     Math.max(...Object.values(HARD).map((population) => read(misses(4, n, 2000, population))));
   expect(worst(3, ({ noSkew }) => noSkew)).toBeGreaterThan(mostMisses(2000));
   expect(worst(200, ({ middle }) => middle)).toBeGreaterThan(mostMisses(2000));
+});
+
+test("the normal interval of Hybrid reports, flat as their variance is, does not cover one report", () => {
+  const mechanism = hybrid(4);
+  const random = subStream(unsafeKey("hybrid"), Stage.reports, 1, 0);
+  const quantiser = { scale: mechanism.top / THETA, shift: 0.5 };
+  const missed = [0, 0.1, 0.5, 1].map((share) => {
+    const cells = new Uint32Array(2000);
+    core.fillReports(random, mechanism, quantiser, new Float64Array(2000).fill(share * THETA), cells);
+    const reach = Z * Math.sqrt(varianceOf(mechanism, share));
+    return cells.filter((cell) => Math.abs(estimateOf(mechanism, cell) - share) > reach).length;
+  });
+  expect(Math.max(...missed)).toBeGreaterThan(mostMisses(2000));
+});
+
+test("200 reports, θ fifty times the mean: the sum is unbiased; the mean of EM's distribution is several times too high", async () => {
+  const [n, theta, draws] = [200, 1000, 100];
+  const source = new Draws(1, "unbiased");
+  const values = Float64Array.from({ length: n }, (_, i) => -20 * Math.log((i + 0.5) / n));
+  const truth = values.reduce((sum, value) => sum + value, 0) / n;
+  let [linear, em] = [0, 0];
+  for (let draw = 0; draw < draws; draw++) {
+    const tally = source.tally(values, theta);
+    linear += sumInterval([tally], source.mechanism, 0.95).sum / n / draws;
+    const { found } = await estimateFrom(
+      ...([core, tally.counts, source.mechanism, source.mechanism] as const),
+      { estimator: "em", tail: "whole", objective: "exact", maxRange: n },
+      {},
+    );
+    em += found.shares.reduce((sum, share, i) => sum + share * (i + 0.5), 0) * (theta / 1024 / draws);
+  }
+  // The standard error of the average is at most θ·√(V(0)/n/draws); 5 of them have odds of 6·10⁻⁷.
+  const error = theta * Math.sqrt(varianceOf(source.mechanism, 0) / n / draws);
+  expect(Math.abs(linear - truth)).toBeLessThan(5 * error);
+  expect(em - truth).toBeGreaterThan(5 * error);
 });
 
 test("several θ: sums add up, and the interval of all days covers", () => {
