@@ -3,6 +3,7 @@
  * snapshots. `npm run golden -- --answers` writes them to test/vectors/answers.json, `test/stream/pinned.test.ts` makes them
  * again. The settings are small and odd on purpose: forests that end inside a tree, a θ that changes, history that is dropped.
  */
+import { softwareText } from "../../src/core/software.js";
 import { plan, privateStream, type PrivateStream, type StreamOptions } from "../../src/index.js";
 import { digestOf, SNAPSHOT_KEY } from "./golden.js";
 import { driftingStream, longTailedStream } from "./streams.js";
@@ -118,7 +119,10 @@ export async function saidBy(stream: PrivateStream, published: Float64Array, old
     }),
   );
   const { stages, thresholds, threshold, noiseScale, settled, clampedShare } = stream.statement();
-  const text = stream.explain().replace(/Core: \w+|, which failed on \d+ blocks/gu, "");
+  const text = stream
+    .explain()
+    .replace(`\n${softwareText(stream.statement().software)}`, "") // another one with every commit
+    .replace(/Core: \w+|, which failed on \d+ blocks/gu, "");
   return {
     received: stream.received,
     published: digestOf(published),
