@@ -125,7 +125,7 @@ export function rankSpread(n: number, g: number, j: number, p: number): Spread {
   return { variance, fourth };
 }
 
-/** Columns of a tick: n buckets, then their groups. */
+/** Columns of a period: n buckets, then their groups. */
 export function columnCount(n: number, g: number): number {
   return g === 1 ? n : n + Math.ceil(n / g);
 }

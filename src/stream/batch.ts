@@ -35,29 +35,6 @@ export function makeBatch(
   };
 }
 
-/**
- * Adds ticks up to the sums of the blocks that they finish.
- * @param sum of the running block, of which `filled` ticks were taken before
- * @param cap at which a block saturates
- * @returns the sum of the block that runs afterwards
- */
-export function sumTicks(
-  units: Float64Array,
-  sum: number,
-  cap: number,
-  blockLength: number,
-  { estimates, filled }: Batch,
-): number {
-  let [block, left] = [0, blockLength - filled];
-  for (const more of units) {
-    sum = Math.min(cap, sum + more);
-    if (--left > 0) continue;
-    estimates[block++] = sum;
-    [sum, left] = [0, blockLength];
-  }
-  return sum;
-}
-
 /** What the last position of a block publishes: its estimate's rest, less what is held back from now on. */
 export function lastValue(estimate: number, perValue: number, held: number, blockLength: number): number {
   return estimate - held - (blockLength - 1) * perValue;

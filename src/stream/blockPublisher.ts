@@ -11,7 +11,7 @@ import { refuseReentry } from "../core/checks.js";
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import type { AnswerKind } from "./answer.js";
-import { type Batch, lastValue, makeBatch, publishBatch, sumTicks } from "./batch.js";
+import { type Batch, lastValue, makeBatch, publishBatch } from "./batch.js";
 import type { PublishedBlocks } from "./blocks.js";
 import type { AboveCount } from "./classes.js";
 import { type Hidden, hiddenIn } from "./hidden.js";
@@ -41,8 +41,6 @@ export class BlockPublisher implements Publisher {
   readonly #resolution: number = NaN;
   #theta = NaN;
   readonly #fraction: number = NaN;
-  /** The most that ticks let a block sum to, in grid units. */
-  readonly #cap: number = Infinity;
   /** max − min in grid units. */
   readonly #largest: number;
   /** Finished blocks. */
@@ -74,24 +72,15 @@ export class BlockPublisher implements Publisher {
   /**
    * @param theta Θ in grid units, ≥ 1
    * @param firstMean prediction per value for the first block, in grid units
-   * @param cap where positions are ticks: the public number of grid units at which a block saturates
    */
-  constructor(
-    core: Core,
-    key: Uint32Array,
-    settings: Settings,
-    theta: number,
-    firstMean: number,
-    cap = Infinity,
-  ) {
+  constructor(core: Core, key: Uint32Array, settings: Settings, theta: number, firstMean: number) {
     this.#core = core;
     this.#resolution = settings.resolution;
     this.#blockLength = Math.floor(settings.blockLength); // a small integer: engines take any power for a double
     this.#left = this.#blockLength;
     this.#sum = 0;
-    this.#cap = cap;
     this.#largest = Math.floor(settings.width / settings.resolution);
-    const parts = makeParts(core, key, settings, theta, firstMean, cap);
+    const parts = makeParts(core, key, settings, theta, firstMean);
     this.#fraction = parts.fraction;
     this.#trees = parts.trees;
     this.#predictor = parts.predictor;
@@ -241,19 +230,6 @@ export class BlockPublisher implements Publisher {
   #begin(reached: Reached): void {
     this.#trees.begin(reached, this.oldest / this.#blockLength);
     this.#setTree(reached.above);
-  }
-
-  /**
-   * The same for ticks, of which each gives what its events sum to. A block saturates at its cap: min(cap, sum) moves by
-   * no more than the sum does, so one event still moves a block by Θ at most.
-   * @param units integers from 0 on, in grid units
-   * @returns what publishes them and cannot fail; until it is called, nothing has changed
-   */
-  prepareTicks(units: Float64Array): () => Float64Array {
-    const room = this.#roomFor(units.length);
-    const sum = sumTicks(units, this.#sum, this.#cap, this.#blockLength, room);
-    const reached = this.#trees.estimateSums(this.#block, room.estimates);
-    return () => this.#commit(room, sum, reached);
   }
 
   /** All the memory that taking `count` more positions needs. */

@@ -21,15 +21,10 @@ export function noiseScale(levels: number, theta: number, epsilon: number, parts
   return makeScale(32n * BigInt(levels) * BigInt(theta) * denominator, BigInt(parts) * numerator);
 }
 
-/**
- * The largest sum over a forest, noise included, in grid units. Where positions are ticks with any number of events, the
- * estimate of a block at its cap is exact, and sums over a forest are as long as they stay below 2⁵³ in this unit.
- * @param epsilon the least that the nodes of a tree have
- */
-export function largestSum(settings: Settings, epsilon: number, theta: number, cap: number): number {
+/** The largest sum over a forest, noise included, in grid units. @param epsilon the least that the nodes of a tree have */
+export function largestSum(settings: Settings, epsilon: number, theta: number): number {
   const { levels, fanout, blocksPerForest, blockLength } = settings;
-  const most = cap === Infinity ? theta * blocksPerForest * blockLength : 8 * cap;
-  return most + 100 * ((levels * theta) / epsilon) * fanout;
+  return theta * blocksPerForest * blockLength + 100 * ((levels * theta) / epsilon) * fanout;
 }
 
 /** Bits after the binary point that leave sums up to `largest` exact in a double. */

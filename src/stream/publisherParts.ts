@@ -27,9 +27,8 @@ export function makeParts(
   settings: Settings,
   theta: number,
   firstMean: number,
-  cap: number,
 ): PublisherParts {
-  const largest = largestSum(settings, leastEpsilon(settings), largestTheta(settings, theta), cap);
+  const largest = largestSum(settings, leastEpsilon(settings), largestTheta(settings, theta));
   const bits = fractionBits(largest);
   const fraction = 2 ** bits;
   const trees = new TreeSequence(core, key, settings, theta, bits);
@@ -37,7 +36,7 @@ export function makeParts(
   const { heldBack, weights } = predictor.smoother;
   const published = new PublishedBlocks(settings, heldBack !== undefined);
   const first = firstSpread(warmValues(settings), theta, settings.epsilon);
-  const thetaAt = cap === Infinity ? (block: number) => trees.stretches.thetaAt(block) : undefined;
+  const thetaAt = (block: number): number => trees.stretches.thetaAt(block);
   const ranges = new RangeIndex(published, settings, trees.stretches, { first, weights }, thetaAt);
   return { fraction, trees, predictor, published, ranges };
 }

@@ -41,7 +41,7 @@ export class RangeIndex {
   readonly #predictions: PredictionNoise;
   readonly #thetaAt: ((block: number) => number) | undefined;
 
-  /** @param thetaAt the most that a value of a block counts; undefined where a position may hold any number of events */
+  /** @param thetaAt the most that a value of a block counts; without it answers have no bounds */
   constructor(
     blocks: PublishedBlocks,
     shape: NoiseShape,

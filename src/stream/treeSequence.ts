@@ -176,13 +176,7 @@ export class TreeSequence implements OtherScales {
     return { sum, above, tree, list, counts, refining };
   }
 
-  /** The same for blocks whose sums are known, where θ never changes. */
-  estimateSums(block: number, sums: Float64Array): Reached {
-    this.#perturber.estimateMany(block, sums, this.#running.stretch.scale);
-    return { tree: this.#running, above: 0, list: this.stretches.all, counts: [], refining: undefined };
-  }
-
-  /** The same for the end of the running tree alone. @param last its last value */
+  /** Ends the running tree alone, as `estimateMany` does with values after it. @param last its last value */
   next(end: number, above: number, total: number, last: number): Reached {
     const { stretch } = this.#running;
     const refining = this.#refining?.copy();
