@@ -33,3 +33,14 @@ test("the first answer that a reader sees is right", () => {
   // The noise has a standard error of about 0.1: 1 is passed once in 10⁹ runs or less.
   expect(Math.abs(Number(/mean ([\d.]+)/.exec(run(blocks[0]!, 0))![1]) - truth)).toBeLessThan(1);
 });
+
+test("the number of events that a reader sees is right", () => {
+  const counting = blocks.find((code) => code.includes("privateCounter"))!;
+  const [, value, low, high] = /12: (-?\d+), between (-?\d+) and (-?\d+)/
+    .exec(run(counting, 99))!
+    .map(Number);
+  // Noise with a standard error of 2.7: 60 is passed once in 10⁸ runs or less.
+  expect(Math.abs(value! - 300)).toBeLessThan(60);
+  expect(high! - low!).toBeGreaterThan(8);
+  expect(high! - low!).toBeLessThan(20);
+});
