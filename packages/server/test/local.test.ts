@@ -148,6 +148,8 @@ test("what is no report, and what is too long, is refused", async () => {
   expect((await post(running, "x", Buffer.alloc(9))).statusCode).toBe(400);
   expect((await post(running, "x", Buffer.alloc(1 << 17))).statusCode).toBe(413);
   expect((await running.app.inject("/v1/local/nothing")).statusCode).toBe(404);
+  const long = await running.app.inject("/v1/query?metric=load&from=0&every=1d");
+  expect([long.statusCode, long.body]).toEqual([400, expect.stringContaining("expected at most 2000 steps")]);
   const statement = (await running.app.inject("/v1/statement?format=text")).body;
   expect(statement).toContain("load (local): ε = 4 for one report.");
 });

@@ -127,7 +127,7 @@ const joined = (first: object, second: string): string =>
 
 /** Answers of a local metric are about days; all of them by default. */
 async function localAnswer(
-  { local }: ServedMetric,
+  { local, metric }: ServedMetric,
   query: QueryText,
   now: number,
   turn: () => Promise<void>,
@@ -143,6 +143,7 @@ async function localAnswer(
   const question = isAll
     ? { from: 0, to: now }
     : questionOf(every === "auto" ? { ...query, every: "1d" } : query, { every: DAY, over: undefined }, now);
+  checkCost(question, metric, {});
   return local!.estimate(question, quantiles, confidence, turn);
 }
 
