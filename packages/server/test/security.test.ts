@@ -51,6 +51,22 @@ test("tokens: each opens its own doors", async () => {
   expect([await get("/healthz"), await get("/readyz")]).toEqual([200, 200]);
 });
 
+test("an open /metrics tells nothing of the process: not how busy it is, and not what it received", async () => {
+  const { app } = await startService(testConfig(temporaryFolder()));
+  const names = async (headers = {}, of = app) => {
+    const { body } = await of.inject({ url: "/metrics", headers });
+    // Reads are counted in the open: they are the readers' own.
+    return body.split("\n").filter((line) => /^\w/.test(line) && !line.startsWith("brume_reads_total"));
+  };
+  const before = await names();
+  expect(before.length).toBeGreaterThan(2);
+  expect(before.filter((line) => /^(process|nodejs)_/.test(line))).toEqual([]);
+  for (let i = 0; i < 20; i++) await send(app, [event, { ...event, key: "unlisted" }]);
+  expect(await names()).toEqual(before); // the numbers of the period come when it ends
+  const closed = await names(bearer(READ), (await guarded()).app);
+  expect(closed.some((line) => line.startsWith("process_cpu_"))).toBe(true);
+});
+
 test("a service that others reach needs a token to write", async () => {
   const config = testConfig(temporaryFolder(), { listen: { host: "0.0.0.0" } });
   const service = await Service.open(config, { key: KEY, clock: new TestClock() });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { eventOf, Kind, readRow, RowWriter } from "../../../src/durable/eventRow.js";
 import { memoryStore, openHub } from "../../../src/index.js";
 import { key, plainStore } from "../support.js";
 import { Clock, exact, keys, openExact, TEN } from "./support.js";
@@ -144,4 +145,31 @@ test("a metric that is none is named in the message, up to forty characters of i
   await expect(hub.between("orders", "c".repeat(120), TEN, TEN)).rejects.toThrow(
     `key: expected one of the keys of metric orders, got "${"c".repeat(100)}"`,
   );
+});
+
+test("numbers of metrics and keys have 32 bits in a row, and each metric counts its keys by itself", () => {
+  const records = [
+    [0, 0],
+    [65_535, 65_536],
+    [65_536, 65_535],
+    [2 ** 31, 2 ** 32 - 2],
+  ] as const;
+  const event = {
+    key: "",
+    value: -0.1,
+    start: TEN,
+    day: TEN - 36_000_000,
+    hour: TEN,
+    hash: new Uint32Array(4),
+  };
+  const writer = new RowWriter(records.length);
+  for (const [metric, number] of records) writer.event(metric, number, Kind.counted, 2 ** 31, event);
+  const head = { time: TEN, told: TEN, closeAt: NaN, missedAt: NaN, days: [], names: [] };
+  const seen: unknown[] = [];
+  readRow(writer.bytes(head)).forEach((record) => {
+    seen.push([record.metric, record.key]);
+    expect(record).toMatchObject({ kind: Kind.counted, granted: 2 ** 31, hour: 10 });
+    expect(eventOf(record, "")).toEqual(event);
+  });
+  expect(seen).toEqual(records);
 });
