@@ -23,6 +23,8 @@ export class Releases {
   readonly #names: string[];
   readonly #releases = new Map<string, Release>();
   #shape: ReleaseShape | undefined;
+  /** Releases that may lack the noise of the running day: a search among all of them, key by key, would be quadratic. */
+  #undrawn: Release[] = [];
   /** The name that was asked for last, and its release: a stream has no other, and a look-up takes as long as the rest of `add`. */
   #name: string | undefined;
   #release: Release | undefined;
@@ -92,7 +94,9 @@ export class Releases {
   join(name: string, release: Release | undefined): void {
     this.#forgetLast();
     this.#names.push(name);
-    if (release !== undefined) this.#releases.set(name, release);
+    if (release === undefined) return;
+    this.#releases.set(name, release);
+    this.#undrawn.push(release);
   }
 
   /** Forgets a key and wipes what was taken for it. */
@@ -106,6 +110,7 @@ export class Releases {
 
   beginDay(periods: DayPeriods): void {
     for (const release of this.#releases.values()) release.beginDay(periods);
+    this.#undrawn = [...this.#releases.values()];
   }
 
   /** The noisy integers of every key for a leaf of the running day, key by key. Changes nothing that is published. */
@@ -148,10 +153,13 @@ export class Releases {
 
   /** Draws the noise of the running day for keys that do not have it: up to `most` of them. Returns whether all have it. */
   drawDay(most: number): boolean {
-    for (const release of this.#releases.values()) {
+    for (let release; (release = this.#undrawn.pop()) !== undefined;) {
       if (release.hasNoise) continue;
-      if (most-- === 0) return false;
-      release.draw();
+      if (most-- === 0) {
+        this.#undrawn.push(release);
+        return false;
+      }
+      release.draw(); // if it fails, it is drawn when it is needed
     }
     return true;
   }
