@@ -121,6 +121,11 @@ export class CheckedStore {
     }
   }
 
+  /** Whether the store can tell its names. */
+  get listed(): boolean {
+    return this.#has("names");
+  }
+
   async names(): Promise<string[]> {
     this.#require("names");
     const names: unknown = await this.#call("names", undefined, (store) => store.names!());

@@ -4,7 +4,7 @@
  * that began most often.
  *
  * The store of the hub has a mark, which says how often the hub was charged, and pages that say how often each stream has
- * begun. A page that is gone counts as one on which every stream has used every charge, and a hub without its mark is charged
+ * begun. Streams that are in the store when the hub is charged first have begun once. A page that is gone counts as one on which every stream has used every charge, and a hub without its mark is charged
  * as a new one. Charges come first, then pages, then streams: what is lost in between costs ε twice, and never nothing.
  */
 import type { Decoder, Encoder } from "../stream/codec.js";
@@ -18,7 +18,7 @@ import { StoreError } from "./stores/store.js";
 
 /** Streams are shared out among pages by their names, so that a stream that begins rewrites few others. */
 const PAGES = 256;
-/** Bytes of a name's hash. */
+/** Bytes of a name's hash, and of the random id of a beginning. */
 const HASH = 16;
 /** How often a change is tried when other processes change the same pages. */
 const ATTEMPTS = 8;
@@ -29,11 +29,18 @@ interface Stored {
   readonly salt: Uint8Array<ArrayBuffer> | undefined;
 }
 
+/** How often a stream has begun. */
+interface Begun {
+  readonly times: number;
+  /** The last time, so that a process knows its own beginnings from those of others. */
+  readonly id: string;
+}
+
 /** How often streams have begun, by the hashes of their names. */
 interface Page extends Stored {
-  /** Of a stream that is not listed. */
+  /** Times of a stream that is not listed. */
   readonly others: number;
-  readonly counts: Map<string, number>;
+  readonly begun: Map<string, Begun>;
 }
 
 export class HubCharge {
@@ -50,8 +57,8 @@ export class HubCharge {
   #times = 0;
   /** A flag for each page that has been stored. */
   #pages = new Uint8Array(PAGES);
-  /** How often a stream has begun with the beginning that is not stored for certain yet. */
-  readonly #owed = new Map<string, number>();
+  /** Ids of beginnings that are not stored for certain yet: tried again, it is the same beginning. */
+  readonly #owed = new Map<string, string>();
   #waiting = new Set<string>();
   #next: Promise<void> | undefined;
   #running: Promise<unknown> = Promise.resolve();
@@ -74,13 +81,30 @@ export class HubCharge {
   ): Promise<HubCharge | undefined> {
     if (budget === undefined) return undefined;
     const charged = new HubCharge(budget, release, store, key);
-    await charged.#load();
-    const begins = charged.#stored === NOTHING;
-    await charge(budget, undefined, release, begins);
-    if (!begins) return charged;
-    charged.#times = 1;
-    await charged.#saveMark();
+    await charged.#onNewest(() => charged.#open());
     return charged;
+  }
+
+  async #open(): Promise<void> {
+    const begins = this.#stored === NOTHING;
+    await charge(this.#budget, undefined, this.#release, begins);
+    if (!begins) return;
+    this.#times = 1;
+    await this.#adopt();
+    await this.#saveMark();
+  }
+
+  /** Lists streams that began before the hub had a budget: the first charge is for them, and begun anew they cost ε. */
+  async #adopt(): Promise<void> {
+    const pages = new Map<number, Page>();
+    for (const name of this.#store.listed ? await this.#store.names() : []) {
+      if (name.startsWith(MARK)) continue;
+      const hash = await hashOf(name);
+      const { begun } = await this.#pageOf(hash, pages);
+      if (!begun.has(hash)) begun.set(hash, { times: 1, id: randomId() });
+    }
+    await Promise.all(Array.from(pages, ([number, page]) => this.#savePage(number, page)));
+    for (const number of pages.keys()) this.#pages[number] = 1;
   }
 
   /** Charges a stream that begins, if it has used all charges of the hub. Resolves when that is stored. */
@@ -90,17 +114,18 @@ export class HubCharge {
       const names = [...this.#waiting]; // all that came while others were being stored
       this.#waiting = new Set();
       this.#next = undefined;
-      const turn = this.#tryBegin(names);
+      const turn = this.#onNewest(() => this.#begin(names));
       this.#running = turn.catch(() => undefined);
       return turn;
     }));
   }
 
-  async #tryBegin(names: readonly string[]): Promise<void> {
+  /** Acts on the newest state, and again if another process changed it meanwhile. */
+  async #onNewest(act: () => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt++)
       try {
         await this.#load();
-        return await this.#begin(names);
+        return await act();
       } catch (error) {
         if (!(error instanceof StoreError && error.code === "conflict") || attempt === ATTEMPTS) throw error;
       }
@@ -108,17 +133,18 @@ export class HubCharge {
 
   async #begin(names: readonly string[]): Promise<void> {
     const pages = new Map<number, Page>();
+    let most = 0;
     for (const name of names) {
       const hash = await hashOf(name);
-      const number = Number.parseInt(hash.slice(0, 2), 16);
-      const page = pages.get(number) ?? (await this.#loadPage(number));
-      pages.set(number, page);
-      const before = page.counts.get(hash) ?? page.others;
-      const begun = this.#owed.get(name) ?? before + 1; // tried again, it is the same beginning
-      this.#owed.set(name, begun);
-      page.counts.set(hash, Math.max(before, begun));
+      const { begun, others } = await this.#pageOf(hash, pages);
+      const before = begun.get(hash);
+      const id = this.#owed.get(name) ?? randomId();
+      this.#owed.set(name, id);
+      const times = before?.id === id ? before.times : (before?.times ?? others) + 1;
+      begun.set(hash, { times, id });
+      most = Math.max(most, times);
     }
-    if (names.some((name) => this.#owed.get(name)! > this.#times)) {
+    if (most > this.#times) {
       await charge(this.#budget, undefined, this.#release, true);
       this.#times++;
       await this.#saveMark();
@@ -153,24 +179,34 @@ export class HubCharge {
     });
   }
 
+  /** The page of a name's hash, loaded once. */
+  async #pageOf(hash: string, pages: Map<number, Page>): Promise<Page> {
+    const number = Number.parseInt(hash.slice(0, 2), 16);
+    const page = pages.get(number) ?? (await this.#loadPage(number));
+    pages.set(number, page);
+    return page;
+  }
+
   async #loadPage(number: number): Promise<Page> {
     const found = await this.#get(this.#pageName(number), PAGE_KIND);
     if (found === undefined)
-      return { ...NOTHING, others: this.#pages[number] === 1 ? this.#times : 0, counts: new Map() };
+      return { ...NOTHING, others: this.#pages[number] === 1 ? this.#times : 0, begun: new Map() };
     const { sequence, salt, state } = found;
     const others = state.count();
-    const counts = new Map<string, number>();
-    for (let i = state.count(); i > 0; i--) counts.set(state.text(), state.count());
-    return { sequence, salt, others, counts };
+    const begun = new Map<string, Begun>();
+    for (let i = state.count(); i > 0; i--)
+      begun.set(state.text(), { times: state.count(), id: state.text() });
+    return { sequence, salt, others, begun };
   }
 
   async #savePage(number: number, page: Page): Promise<void> {
     await this.#put(this.#pageName(number), PAGE_KIND, page, (writer) => {
       writer.count(page.others);
-      writer.count(page.counts.size);
-      for (const [hash, count] of page.counts) {
+      writer.count(page.begun.size);
+      for (const [hash, { times, id }] of page.begun) {
         writer.text(hash);
-        writer.count(count);
+        writer.count(times);
+        writer.text(id);
       }
     });
   }
@@ -209,5 +245,10 @@ const parametersOf = (name: string, kind: string): Parameters => ({ kind, name }
 /** Hexadecimal. Names of one hash would share their beginnings, and be charged too often. */
 async function hashOf(name: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(name));
-  return Array.from(new Uint8Array(digest, 0, HASH), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hexadecimal(new Uint8Array(digest, 0, HASH));
 }
+
+const randomId = (): string => hexadecimal(crypto.getRandomValues(new Uint8Array(HASH)));
+
+const hexadecimal = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -276,6 +276,44 @@ describe("an operator begins streams of a hub of values anew, and leaves the mar
     await expect(hub.push("a", 1)).rejects.toThrow(/ε = 3, expected at most 2/);
   });
 
+  test("begins in one process a stream that another could not begin, removes it, and feeds the other", async () => {
+    const { settings: given, odometer } = await opened(9);
+    const store = fileStore(folder());
+    const settings = { ...given, store };
+    let down = false;
+    const slow: Store = {
+      ...store,
+      put: (name, ...more) =>
+        down && name !== "a" ? Promise.reject(new Error("down")) : store.put(name, ...more),
+    };
+    const [one, two] = [openHub({ ...settings, store: slow }), openHub(settings)];
+    await Promise.all([one.push("b", 1), two.push("c", 1)]); // processes that start together both open
+    const before = odometer.spent();
+    down = true;
+    await expect(one.push("a", 1)).rejects.toThrow(); // its page is not stored
+    down = false;
+    await two.pushMany("a", values);
+    await two.remove("a");
+    await one.pushMany("a", values);
+    expect(odometer.spent()).toBe(before + 1); // two releases of the same values read as one
+  });
+
+  test("gives a budget to a hub that has streams, and removes one of them", async () => {
+    const { settings: given, odometer } = await opened(2);
+    const settings = { ...given, store: fileStore(folder()) };
+    const { budget: _, ...free } = settings;
+    const before = openHub(free);
+    await before.pushMany("a", values);
+    await before.close();
+    const hub = openHub(settings);
+    await Promise.all([hub.push("a", 1), hub.push("b", 1)]);
+    expect(odometer.spent()).toBe(1);
+    await hub.remove("a");
+    await hub.pushMany("a", values);
+    expect(odometer.spent()).toBe(2); // two releases of the same values read as 1
+    await hub.close();
+  });
+
   test("questions and empty batches begin nothing; what fails and is tried again costs ε once", async () => {
     for (const after of [false, true])
       for (let n = 2; n <= 14; n += 2) {
