@@ -172,7 +172,7 @@ function single({ perPerson, epsilon, plan }: Row, rate: Rate | undefined): stri
     : `noise, in units of ${errorsOf}`;
   const isCount = errorsOf === "events";
   const isSum = perPerson?.sum !== undefined;
-  const isPeople = errors.length === 1 && ["1w", "1mo"].includes(errors[0]!.period);
+  const isPeople = errorsOf.startsWith("different people");
   // How much a person's sum is of an event's is not known, nor how many events a person has.
   const shown = isSum || isPeople ? undefined : rate;
   const head = [
@@ -199,7 +199,7 @@ function single({ perPerson, epsilon, plan }: Row, rate: Rate | undefined): stri
   });
   const known = errors.find(({ period }) => period === "1h") ?? errors[0]!;
   return [
-    `ε = ${short(epsilon!)}${isSum ? "" : `, ${short(plan!.epsilonPerEvent)} for one event`}: ${what}.`,
+    `ε = ${short(epsilon!)}${isSum || isPeople ? "" : `, ${short(plan!.epsilonPerEvent)} for one event`}: ${what}.`,
     table(head, body),
     ...(rate === undefined || !isCount
       ? []
