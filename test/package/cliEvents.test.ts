@@ -563,7 +563,7 @@ describe("brume release --of people", () => {
   test("what is missing or makes no sense is told", async () => {
     for (const [more, words] of [
       [["--every", "1h"], "over: expected"],
-      [["--every", "1d", "--per-person", "1"], "perPerson: expected none where people are counted"],
+      [["--every", "1d", "--per-person", "1"], "--per-person: expected none where people are counted"],
       [["--every", "1d", "--group-by", "shop", "--keys", "berlin,paris"], "--keys-per-person: missing"],
       [["--every", "1d", "--keys-per-person", "2"], "--keys-per-person: expected with --group-by alone"],
     ] as const) {
