@@ -19,6 +19,8 @@ export interface PeopleOptions extends Omit<EventOptions, "every" | "levels" | "
    * The noise grows with it. Public.
    */
   readonly keysPerPerson?: number;
+  /** A public guess of how many people a period has. Snapshots have room for so many; more make them longer. Default 1024. */
+  readonly people?: number;
 }
 
 /** Which people are counted once. */
@@ -26,14 +28,29 @@ export interface Distinct {
   readonly over: Over;
   /** c, or undefined if a person has one key. */
   readonly keys: number | undefined;
+  /** People that snapshots have room for. */
+  readonly room: number;
 }
 
 export const PEOPLE_OPTIONS: readonly string[] = [
-  ...["of", "over", "keysPerPerson", "epsilon", "zone", "history", "lateness", "skew", "clock", "days"],
+  ...[
+    "of",
+    "over",
+    "keysPerPerson",
+    "people",
+    "epsilon",
+    "zone",
+    "history",
+    "lateness",
+    "skew",
+    "clock",
+    "days",
+  ],
   ...["name", "core", "unsafeSeed"],
 ];
 
 const MOST_KEYS = 65_535;
+const MOST_PEOPLE = 2 ** 24;
 
 export function resolveDistinct(options: PeopleOptions): Distinct {
   for (const [name, words] of Object.entries(REFUSED))
@@ -44,6 +61,7 @@ export function resolveDistinct(options: PeopleOptions): Distinct {
   return {
     over,
     keys: keys === undefined ? undefined : checkInteger("keysPerPerson", keys, 1, MOST_KEYS),
+    room: checkInteger("people", options.people ?? 1024, 1, MOST_PEOPLE),
   };
 }
 

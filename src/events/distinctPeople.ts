@@ -27,7 +27,8 @@ export class DistinctPeople {
     this.#key = key;
     const limit = { events: keys ?? 1, perHour: undefined, sum: undefined };
     this.#people = new People(key, { ...limit, people: room }, keys ?? 1);
-    if (keys !== undefined) this.#pairs = new People(key, { ...limit, people: room * Math.min(keys, 16) }, 1);
+    if (keys !== undefined)
+      this.#pairs = new People(key, { ...limit, people: Math.min(2 ** 24, room * Math.min(keys, 16)) }, 1);
   }
 
   /** The keyed hash that stands for a person in memory and in snapshots: 4 words, valid until the next call. */

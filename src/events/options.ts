@@ -219,7 +219,7 @@ export function resolvePeople(asked: PeopleOptions): EventSettings {
     ...shared,
     schedule: { ...shared.schedule, calendar: calendarOver(calendar, distinct.over) },
     of: "count",
-    limit: { events: distinct.keys ?? 1, perHour: undefined, sum: undefined, people: PEOPLE_ROOM },
+    limit: { events: distinct.keys ?? 1, perHour: undefined, sum: undefined, people: distinct.room },
     distinct,
     grid: undefined,
     shares: sharesOf({ people: distinct.keys !== undefined, chosen: false }),
@@ -228,9 +228,6 @@ export function resolvePeople(asked: PeopleOptions): EventSettings {
     columns: 1,
   };
 }
-
-/** Snapshots have room for so many people; more make them longer. */
-const PEOPLE_ROOM = 1024;
 
 /** Options of anything that takes events. */
 export type AnyEventOptions = EventStreamOptions | HistogramOptions | PeopleOptions;

@@ -87,6 +87,18 @@ describe("a counter of people", () => {
     );
   });
 
+  test("the length of a snapshot says nothing of people that it has room for", async () => {
+    const lengths = await Promise.all(
+      [0, 1, 3000].map(async (people) => {
+        const options = { ...exact, over: "1mo", people: 4096, clock: () => MONDAY } as const;
+        const visitors = privateCounter(options);
+        for (let i = 0; i < people; i++) visitors.add({ person: `p${i}` });
+        return (await visitors.snapshot(KEY)).length;
+      }),
+    );
+    expect(new Set(lengths).size).toBe(1);
+  });
+
   test("all of ε is for the one number: its noise has scale 1/ε", () => {
     for (const over of ["1d", "1w", "1mo"] as const) {
       const { standardErrors, unit, people, perPerson, shares, noiseScale, periods } = privateCounter({
