@@ -122,18 +122,18 @@ const POST_PROCESSING =
 const TRUSTED = "The operator's server sees the values; readers see published numbers alone.";
 
 function valueFacts(statement: Statement): RegistryFacts {
-  const { software, epsilon, delta, neighbours, max, resolution, stages, composition } = statement;
+  const { software, epsilon, delta, neighbours, min, max, resolution, stages, composition } = statement;
   return {
     ...{ software, epsilon, delta, neighbours, composition, model: "Central" },
     unit: statement.unit === "one value" ? "Event-level" : statement.unit,
     parameters: stages.map((stage) => `${stage.stage}: ε = ${stage.epsilon}`).join("; "),
-    domain: `Streams of numbers in [0, ${max}], one position after the other.`,
+    domain: `Streams of numbers in [${min}, ${max}], one position after the other.`,
     unprotected: statement.notProtected,
     trust: TRUSTED,
     releases:
       "One number per value, without end. ε is spent once for the whole stream: every value is in one block of it.",
     postProcessing: POST_PROCESSING,
-    preprocessing: `Values are rounded to multiples of ${resolution} and clamped: ${statement.clamping}.${statement.threshold === null ? "" : ` θ = ${statement.threshold}; if it was chosen from values, that is one of the stages above.`}`,
+    preprocessing: `Values are rounded to ${min === 0 ? "" : `${min} plus `}multiples of ${resolution} and clamped: ${statement.clamping}.${statement.threshold === null ? "" : ` θ = ${statement.threshold}; if it was chosen from values, that is one of the stages above.`}`,
     mechanisms: [
       `${statement.noise}${statement.noiseScale === null ? "" : `, scale ${statement.noiseScale}`} on every node of trees with fan-out ${statement.fanout}.`,
       ...stages.map(({ stage, mechanism }) => `${stage}: ${mechanism}.`),

@@ -78,7 +78,10 @@ function movedBy({ threshold, min, perPerson, system }: EventStatement): number 
   return system.startsWith("means") ? threshold - low : Math.max(Math.abs(low), Math.abs(threshold));
 }
 
-function valueChecks({ epsilon, stages, threshold, noiseScale, levels }: Statement): Check[] {
+function valueChecks(statement: Statement): Check[] {
+  const { epsilon, stages, min, threshold, resolution, noiseScale, levels } = statement;
+  // min + Θ·resolution is rounded, by far less than the grid.
+  const moved = min === 0 ? threshold! : threshold! - min - resolution / 1024;
   const release = stages.find(({ stage }) => stage === "release");
   return [
     { what: "no stage has more than ε", holds: stages.every((stage) => stage.epsilon <= epsilon) },
@@ -86,8 +89,8 @@ function valueChecks({ epsilon, stages, threshold, noiseScale, levels }: Stateme
       ? []
       : [
           {
-            what: `noise of scale ${noiseScale} covers ${levels} levels of values up to θ = ${threshold}`,
-            holds: noiseScale >= ((levels * threshold) / release.epsilon) * (1 - 1e-9),
+            what: `noise of scale ${noiseScale} covers ${levels} levels of values ${min === 0 ? "" : `from min = ${min} `}up to θ = ${threshold}`,
+            holds: noiseScale >= ((levels * moved) / release.epsilon) * (1 - 1e-9),
           },
         ]),
   ];

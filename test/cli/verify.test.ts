@@ -151,3 +151,30 @@ test("what is missing is named", async () => {
   expect((await brume("verify", at("values.txt"))).err).toContain("expected a statement written by");
   expect((await brume("verify", at("values.json"), "--release", at("nothing"))).err).toContain("cannot read");
 });
+
+test("noise of values below zero must cover all that lies above min", async () => {
+  writeFileSync(at("below.txt"), Array.from({ length: 400 }, (_, i) => (i % 50) - 40).join("\n"));
+  const values = [
+    "release",
+    at("below.txt"),
+    "--epsilon",
+    "1",
+    "--min",
+    "-40",
+    "--max",
+    "60",
+    "--threshold",
+    "10",
+  ];
+  const files = ["--max-range", "1024", "--statement", at("below.json"), "--out", at("below.out")];
+  expect((await brume(...values, ...files)).code).toBe(0);
+  expect((await brume("verify", at("below.json"), "--release", at("below.out"))).code).toBe(0);
+  const statement = JSON.parse(readFileSync(at("below.json"), "utf8")) as {
+    noiseScale: number;
+    levels: number;
+  };
+  expect(statement.noiseScale).toBeCloseTo(50 * statement.levels, 6);
+  // Enough for values up to θ = 10, and not for a change from -40 to 10.
+  writeFileSync(at("below.json"), JSON.stringify({ ...statement, noiseScale: 10 * statement.levels }));
+  expect((await brume("verify", at("below.json"))).code).not.toBe(0);
+});
