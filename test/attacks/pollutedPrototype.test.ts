@@ -98,6 +98,7 @@ describe("any other planted option", () => {
   const wrong: Record<string, unknown> = {
     epsilon: 50,
     max: 7,
+    min: -50,
     holdout: 3,
     maxRange: 4096,
     resolution: 4,
