@@ -1,7 +1,7 @@
 /** What a hub of events knows of itself: its secret, its zone, and the metrics, keys and sections that it ever had. */
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { Parameters } from "../stream/snapshot.js";
-import type { MetricRecord } from "./hubMetric.js";
+import type { MetricRecord } from "./keyChunks.js";
 import type { Section } from "./sections.js";
 
 interface Known {

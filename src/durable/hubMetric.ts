@@ -25,29 +25,10 @@ import {
   writeRanges,
 } from "./closedDays.js";
 import type { JournalEntry } from "./entries.js";
+import { Chunk, KeyChunks, type Lane, type MetricRecord } from "./keyChunks.js";
 import type { Journal } from "./journal.js";
 import type { Section } from "./sections.js";
 import { eventOf, Kind, type RowHead, type RowRecord } from "./eventRow.js";
-
-/** What the catalogue of a hub says of a metric. */
-export interface MetricRecord {
-  readonly name: string;
-  readonly number: number;
-  /** Raised when the metric begins again: with other settings, or after it was not listed. */
-  readonly generation: number;
-  readonly parameters: Parameters;
-  readonly began: number;
-  readonly keys: KeyRecord[];
-}
-
-/** A key of a metric, by its number. */
-export interface KeyRecord {
-  readonly name: string;
-  /** Start of the first day that it publishes; NaN while it is not listed. */
-  since: number;
-  /** Start of the day in which it was taken off the list the last time: it published the days before; −Infinity if never. */
-  until: number;
-}
 
 /** A range of time that has been published. Public. */
 export interface ClosedSpan {
@@ -55,50 +36,6 @@ export interface ClosedSpan {
   /** Milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
-}
-
-/** Bytes of a chunk's day, about, and keys of a chunk at most. */
-const CHUNK_BYTES = 2 ** 18;
-const CHUNK_KEYS = 64;
-
-/** Something with a clock that rows move: the shared part, or a lane. */
-interface Lane {
-  metric: EventMetric;
-  /** Rows up to this one are in it. */
-  covers: number;
-  /** Ranges of the running day that nobody listened to. */
-  missed: (readonly [number, number])[];
-}
-
-interface PendingDay {
-  readonly day: ClosedDay;
-  readonly keys: Map<number, KeyDay>;
-}
-
-class Chunk implements Section {
-  readonly name: string;
-  readonly parameters: Parameters;
-  readonly index: number;
-  /** Closed days that are not stored yet, by their start. */
-  readonly pending = new Map<number, PendingDay>();
-  lane: Lane | undefined;
-  readonly #save: (writer: Encoder, chunk: Chunk) => void;
-
-  constructor(
-    prefix: string,
-    parameters: Parameters,
-    index: number,
-    save: (writer: Encoder, chunk: Chunk) => void,
-  ) {
-    this.name = `${prefix}/keys/${index}`;
-    this.parameters = parameters;
-    this.index = index;
-    this.#save = save;
-  }
-
-  save(writer: Encoder): void {
-    this.#save(writer, this);
-  }
 }
 
 export class HubMetric {
@@ -112,13 +49,11 @@ export class HubMetric {
   readonly #stored: boolean;
   readonly #parameters: Parameters;
   readonly #prefix: string;
-  readonly #perChunk: number;
   readonly #days: ClosedDays;
   readonly shared: Section;
   // State
   readonly #main: Lane;
-  readonly #chunks: Chunk[] = [];
-  readonly #numbers = new Map<string, number>();
+  readonly #keys: KeyChunks;
   /** Numbers of keys that publish the running day. */
   readonly #joined = new Set<number>();
   #closed: ClosedDay[] = [];
@@ -148,7 +83,12 @@ export class HubMetric {
     this.#parameters = eventParameters(settings);
     const leaves = (25 * 3_600_000) / schedule.levels[0]!;
     const bytes = Math.max(1, 8 * columns * leaves);
-    this.#perChunk = Math.max(1, Math.min(CHUNK_KEYS, Math.floor(CHUNK_BYTES / bytes)));
+    this.#keys = new KeyChunks(
+      record.keys,
+      bytes,
+      (index) =>
+        new Chunk(this.#prefix, this.#parameters, index, (writer, chunk) => this.#saveChunk(writer, chunk)),
+    );
     this.#days = new ClosedDays(this.#prefix, schedule.levels, columns, keep);
     this.#main = { metric: this.#makeMetric([]), covers: 0, missed: [] };
     const isUrgent = (): boolean => this.#wiped;
@@ -161,7 +101,6 @@ export class HubMetric {
       },
       stored: () => (this.#wiped = false),
     };
-    for (const { name } of record.keys) this.#number(name);
   }
 
   #makeMetric(keys: readonly string[]): EventMetric {
@@ -178,50 +117,16 @@ export class HubMetric {
   }
 
   get sections(): readonly Section[] {
-    return [this.shared, ...this.#chunks];
+    return [this.shared, ...this.#keys.chunks];
   }
 
   /** The number of a key; undefined if it never was one. */
   numberOf(key: string): number | undefined {
-    return this.#numbers.get(key);
+    return this.#keys.numberOf(key);
   }
 
   isJoined(number: number): boolean {
     return this.#joined.has(number);
-  }
-
-  /** Whether a key publishes, or will from a later day on. */
-  isListed(key: string): boolean {
-    const number = this.#numbers.get(key);
-    return number !== undefined && !Number.isNaN(this.record.keys[number]!.since);
-  }
-
-  /** Gives a name its number, and room in a chunk. */
-  #number(name: string): Chunk {
-    const number = this.#numbers.size;
-    this.#numbers.set(name, number);
-    const index = Math.floor(number / this.#perChunk);
-    return (this.#chunks[index] ??= new Chunk(this.#prefix, this.#parameters, index, (writer, chunk) =>
-      this.#saveChunk(writer, chunk),
-    ));
-  }
-
-  /** Takes a name into the record; returns its chunk if that is new. */
-  addName(name: string, since: number): Section | undefined {
-    const known = this.#chunks.length;
-    this.record.keys.push({ name, since, until: -Infinity });
-    const chunk = this.#number(name);
-    return this.#chunks.length > known ? chunk : undefined;
-  }
-
-  #chunkOf(number: number): Chunk {
-    return this.#chunks[Math.floor(number / this.#perChunk)]!;
-  }
-
-  *#keysOf(chunk: Chunk): Generator<{ readonly number: number } & Readonly<KeyRecord>> {
-    const first = chunk.index * this.#perChunk;
-    for (let number = first; number < Math.min(first + this.#perChunk, this.record.keys.length); number++)
-      yield { number, ...this.record.keys[number]! };
   }
 
   // Opening
@@ -230,7 +135,7 @@ export class HubMetric {
     const shared = await journal.load(this.shared);
     if (shared !== undefined) this.#loadShared(shared);
     this.#main.covers = journal.covers(this.shared);
-    for (const chunk of this.#chunks) {
+    for (const chunk of this.#keys.chunks) {
       const state = await journal.load(chunk);
       const metric = state === undefined ? this.#makeMetric([]) : this.#loadChunk(state, chunk);
       chunk.lane = { metric, covers: journal.covers(chunk), missed: [] };
@@ -244,15 +149,15 @@ export class HubMetric {
   #beginLane(lane: Lane): void {
     if (!Number.isNaN(lane.metric.units)) return;
     lane.metric.loadClock(new Decoder(this.#chosen.clock));
-    const chunk = this.#chunks.find((one) => one.lane === lane)!;
-    for (const { name } of this.#keysOf(chunk)) lane.metric.leave(name);
+    const chunk = this.#keys.chunks.find((one) => one.lane === lane)!;
+    for (const { name } of this.#keys.of(chunk)) lane.metric.leave(name);
     this.#joinDue(lane, [chunk]);
     lane.covers = Math.max(lane.covers, this.#chosen.position);
   }
 
   /** Ends the replay: the keys of all lanes join the shared part. */
   merge(): void {
-    for (const chunk of this.#chunks) {
+    for (const chunk of this.#keys.chunks) {
       const { lane } = chunk;
       chunk.lane = undefined;
       if (lane === undefined) continue;
@@ -263,19 +168,19 @@ export class HubMetric {
           `metric ${this.name}: sections of the journal do not agree; restore a whole copy of the store`,
         );
       // A key that left may still be in a chunk that was stored before: how many rows came since must not decide it.
-      for (const { number, name, since } of this.#keysOf(chunk))
+      for (const { number, name, since } of this.#keys.of(chunk))
         if (!(since <= Math.max(this.metric.day.start, this.record.began))) metric.leave(name);
         else if (metric.keys.includes(name)) {
           this.metric.join(name, metric.release(name));
           this.#joined.add(number);
         }
     }
-    this.#joinDue(this.#main, this.#chunks);
+    this.#joinDue(this.#main, this.#keys.chunks);
   }
 
   /** Begins a metric that is not in the journal: its keys publish from the start. */
   begin(): void {
-    this.#joinDue(this.#main, this.#chunks);
+    this.#joinDue(this.#main, this.#keys.chunks);
   }
 
   /** Follows the list of keys: those that are new publish from the next day on, those that are gone no more. */
@@ -297,8 +202,8 @@ export class HubMetric {
       }
     }
     for (const key of keys)
-      if (!this.#numbers.has(key)) {
-        const chunk = this.addName(key, from);
+      if (this.#keys.numberOf(key) === undefined) {
+        const chunk = this.#keys.add(key, from);
         changed = true;
         if (chunk !== undefined) added.push(chunk);
       }
@@ -315,7 +220,7 @@ export class HubMetric {
     const { covers, metric } = this.#main;
     if (!live && covers < position) metric.admit({ ...event, hash: event.hash.slice() });
     if (kind === Kind.limited) return;
-    const lane = kind === Kind.held ? this.#main : this.#laneOf(this.#chunkOf(key));
+    const lane = kind === Kind.held ? this.#main : this.#laneOf(this.#keys.chunkOf(key));
     if (lane.covers < position) lane.metric.count(event, granted);
   }
 
@@ -326,10 +231,10 @@ export class HubMetric {
   /** Takes a key that a rule allows, in the middle of a day: it has the noise that it would have had from the start. */
   takeKey(name: string, position: number): Section | undefined {
     let added: Section | undefined;
-    if (!this.#numbers.has(name)) added = this.addName(name, this.record.began);
-    const number = this.#numbers.get(name)!;
-    const chunk = this.#chunkOf(number);
-    if (added !== undefined && this.#chunks.some(({ lane }) => lane !== undefined))
+    if (this.#keys.numberOf(name) === undefined) added = this.#keys.add(name, this.record.began);
+    const number = this.#keys.numberOf(name)!;
+    const chunk = this.#keys.chunkOf(number);
+    if (added !== undefined && this.#keys.chunks.some(({ lane }) => lane !== undefined))
       chunk.lane = { metric: this.#makeMetric([]), covers: position - 1, missed: [] };
     const lane = this.#laneOf(chunk);
     if (lane.covers >= position || lane.metric.keys.includes(name)) return added;
@@ -349,7 +254,7 @@ export class HubMetric {
    * Closes the periods of a row, one step at a time: other work may run between two steps. Gives what is published.
    */
   *close({ closeAt, missedAt }: RowHead, position: number): Generator<void, ClosedSpan | undefined> {
-    const lanes = [this.#main, ...this.#chunks.flatMap(({ lane }) => lane ?? [])];
+    const lanes = [this.#main, ...this.#keys.chunks.flatMap(({ lane }) => lane ?? [])];
     let span: ClosedSpan | undefined;
     for (const lane of lanes) {
       if (lane.covers >= position || (lane !== this.#main && Number.isNaN(lane.metric.units))) continue;
@@ -389,14 +294,14 @@ export class HubMetric {
       metric.saveClock(writer);
       this.#chosen = { position, clock: writer.bytes };
       this.#wiped = true;
-      for (const chunk of this.#chunks) if (chunk.lane !== undefined) this.#beginLane(chunk.lane);
+      for (const chunk of this.#keys.chunks) if (chunk.lane !== undefined) this.#beginLane(chunk.lane);
     }
     return result;
   }
 
   #endDay(lane: Lane, day: Day, periods: DayPeriods | undefined): void {
-    const chunks = lane === this.#main ? this.#chunks.filter((chunk) => chunk.lane === undefined) : [];
-    const own = lane === this.#main ? chunks : this.#chunks.filter((chunk) => chunk.lane === lane);
+    const chunks = lane === this.#main ? this.#keys.chunks.filter((chunk) => chunk.lane === undefined) : [];
+    const own = lane === this.#main ? chunks : this.#keys.chunks.filter((chunk) => chunk.lane === lane);
     const closed: ClosedDay = {
       ...day,
       from: periods?.start ?? day.start,
@@ -410,7 +315,7 @@ export class HubMetric {
     }
     if (this.ruled)
       for (const chunk of own)
-        for (const { number, name } of this.#keysOf(chunk)) {
+        for (const { number, name } of this.#keys.of(chunk)) {
           lane.metric.leave(name);
           this.#joined.delete(number);
         }
@@ -420,7 +325,7 @@ export class HubMetric {
   /** Moves what the keys of a chunk published in a day out of live state. */
   #takeDays(metric: EventMetric, chunk: Chunk, day: ClosedDay): void {
     const keys = new Map<number, KeyDay>();
-    for (const { number, name, since, until } of this.#keysOf(chunk)) {
+    for (const { number, name, since, until } of this.#keys.of(chunk)) {
       const taken = metric.release(name)?.takeBefore(metric.day.start);
       // In a replay, a chunk of some rows ago still has keys that left since: how many rows came must not decide.
       if (!(day.start < until || since <= Math.max(day.start, this.record.began))) continue;
@@ -433,7 +338,7 @@ export class HubMetric {
 
   #remember(day: ClosedDay, now: number): void {
     const before = day.start;
-    const chunks = this.#chunks.length;
+    const chunks = this.#keys.chunks.length;
     for (const old of this.#closed) this.#expired.push(...this.#days.expired(chunks, old, before, now));
     this.#closed = this.#closed.filter(({ end }) => now - end < this.settings.keep.days);
     this.#closed.push(day);
@@ -444,7 +349,7 @@ export class HubMetric {
     if (this.ruled) return;
     const own = new Set(metric.keys);
     for (const chunk of chunks)
-      for (const { number, name, since } of this.#keysOf(chunk)) {
+      for (const { number, name, since } of this.#keys.of(chunk)) {
         if (!(since <= Math.max(metric.day.start, this.record.began)) || own.has(name)) continue;
         metric.join(name);
         if (chunk.lane === undefined) this.#joined.add(number);
@@ -456,7 +361,7 @@ export class HubMetric {
   /** Closed days that wait to be stored, some of them. */
   entries(most: number): JournalEntry[] {
     const entries: JournalEntry[] = [];
-    for (const chunk of this.#chunks)
+    for (const chunk of this.#keys.chunks)
       for (const { day, keys } of chunk.pending.values()) {
         if (entries.length >= most) return entries;
         entries.push(...this.#days.entries(chunk.index, day, keys, () => chunk.pending.delete(day.start)));
@@ -506,9 +411,9 @@ export class HubMetric {
   }
 
   async #dayOf(journal: Journal, key: string, day: ClosedDay, whole: boolean): Promise<KeyDay | undefined> {
-    const number = this.#numbers.get(key);
+    const number = this.#keys.numberOf(key);
     if (number !== undefined && number < day.keys) {
-      const chunk = this.#chunkOf(number);
+      const chunk = this.#keys.chunkOf(number);
       const waiting = chunk.pending.get(day.start);
       const keys =
         waiting?.keys ?? (await this.#days.read(journal, chunk.index, day, whole, this.metric.day.start));
@@ -544,7 +449,7 @@ export class HubMetric {
   }
 
   #saveChunk(writer: Encoder, chunk: Chunk): void {
-    const keys = [...this.#keysOf(chunk)].filter(({ number }) => this.#joined.has(number));
+    const keys = [...this.#keys.of(chunk)].filter(({ number }) => this.#joined.has(number));
     writer.count(keys.length);
     for (const { number } of keys) writer.count(number);
     this.metric.saveClock(writer);
