@@ -166,7 +166,11 @@ function eventFacts(statement: EventStatement): RegistryFacts {
     postProcessing: POST_PROCESSING,
     preprocessing: [
       ...limit,
-      ...(resolution === null ? [] : [`Values are rounded to multiples of ${resolution}.`]),
+      ...(resolution === null
+        ? []
+        : [
+            `Values are rounded to multiples of ${resolution}. Values below ${statement.min ?? 0} are clamped to it.`,
+          ]),
       ...(threshold === null
         ? []
         : [

@@ -82,15 +82,16 @@ function valueChecks(statement: Statement): Check[] {
   const { epsilon, stages, min, threshold, resolution, noiseScale, levels } = statement;
   // min + Θ·resolution is rounded, by far less than the grid.
   const moved = min === 0 ? threshold! : threshold! - min - resolution / 1024;
-  const release = stages.find(({ stage }) => stage === "release");
+  // A θ that is refined has two releases: one of the first values, one of all others.
+  const releases = stages.filter(({ stage }) => stage === "release").map((stage) => stage.epsilon);
   return [
     { what: "no stage has more than ε", holds: stages.every((stage) => stage.epsilon <= epsilon) },
-    ...(noiseScale === null || threshold === null || release === undefined
+    ...(noiseScale === null || threshold === null || releases.length === 0
       ? []
       : [
           {
             what: `noise of scale ${noiseScale} covers ${levels} levels of values ${min === 0 ? "" : `from min = ${min} `}up to θ = ${threshold}`,
-            holds: noiseScale >= ((levels * moved) / release.epsilon) * (1 - 1e-9),
+            holds: noiseScale >= ((levels * moved) / Math.max(...releases)) * (1 - 1e-9),
           },
         ]),
   ];

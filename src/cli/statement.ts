@@ -26,15 +26,36 @@ export const statement: Command = {
   },
 };
 
+/** Fields that no statement of a kind lacks, and their types. The kind is the field that others do not have. */
+const FIELDS = {
+  blockLength: { private: "boolean", stages: "object", levels: "number", min: "number", max: "number" },
+  every: { private: "boolean", shares: "object", levels: "object", epsilonPerEvent: "number" },
+  rejected: { max: "number", randomness: "string" },
+} as const;
+const COMMON = { epsilon: "number", delta: "number", neighbours: "string", notProtected: "object" } as const;
+
+function isStatement(stored: unknown): stored is AnyStatement {
+  if (typeof stored !== "object" || stored === null) return false;
+  const own = stored as Readonly<Record<string, unknown>>;
+  const kind = Object.entries(FIELDS).find(([name]) => name in own)?.[1];
+  const { name } = (own["software"] ?? {}) as { readonly name?: unknown };
+  return (
+    name === "brume" &&
+    kind !== undefined &&
+    Object.entries({ ...COMMON, ...kind }).every(
+      ([field, type]) => typeof own[field] === type && own[field] !== null,
+    )
+  );
+}
+
 /** Reads a statement and checks that it is one that this version wrote. */
 export async function readStatement(path: string): Promise<AnyStatement> {
   const text = await readFile(path, "utf8").catch((reason: unknown) => {
     throw new DataError(`${path}: ${inWords(reason)}`, { cause: reason });
   });
   try {
-    const stored = JSON.parse(text) as Partial<AnyStatement> | null;
-    if (typeof stored === "object" && stored?.software?.name === "brume" && "epsilon" in stored)
-      return stored as AnyStatement;
+    const stored: unknown = JSON.parse(text);
+    if (isStatement(stored)) return stored;
   } catch {
     // not JSON: the message below says what was wanted
   }

@@ -69,3 +69,17 @@ test("a release that is not private gets no record", () => {
   const seeded = privateCounter({ epsilon: 1, every: "1h", unsafeSeed: "test" });
   expect(() => recordOfStatement(seeded.statement())).toThrow("expected a private release");
 });
+
+test("bounds that are not 0 are those of the statement", () => {
+  const values = recordOfStatement(
+    privateStream({ epsilon: 1, min: -50, max: -20, threshold: -35, maxRange: 256 }).statement(),
+  );
+  expect(values.deployment["dp_variant"]).toMatchObject({
+    data_domain: "Streams of numbers in [-50, -20], one position after the other.",
+  });
+  expect(texts(values).join()).toContain("rounded to -50 plus multiples of");
+  const events = recordOfStatement(
+    privateStream({ epsilon: 1, every: "1h", min: -20, max: 100, threshold: 20 }).statement(),
+  );
+  expect(texts(events).join()).toContain("Values below -20 are clamped to it.");
+});

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/run.js";
-import { openStream } from "../../src/index.js";
+import { openStream, privateStream } from "../../src/index.js";
 import { fileStore } from "../../src/node.js";
 
 const folder = mkdtempSync(join(tmpdir(), "brume-verify-"));
@@ -178,3 +178,33 @@ test("noise of values below zero must cover all that lies above min", async () =
   writeFileSync(at("below.json"), JSON.stringify({ ...statement, noiseScale: 10 * statement.levels }));
   expect((await brume("verify", at("below.json"))).code).not.toBe(0);
 });
+
+test.each([
+  ["values far above 0", { min: 100, max: 110, threshold: 105 }],
+  ["values below 0", { min: -50, max: -20, threshold: -35 }],
+  ["values far from 0 and close together", { min: 1e6, max: 1e6 + 10, threshold: 1e6 + 1 / 3 }],
+  ["θ that will be refined", { max: 100, holdout: 2048, tuning: { follow: true, refine: true } }],
+])("an honest statement holds, and one with less noise does not: %s", async (_, bounds) => {
+  const stream = privateStream({ epsilon: 1, maxRange: 4096, ...bounds });
+  stream.pushMany(Array.from({ length: 6000 }, (_, i) => ("min" in bounds ? bounds.min : 0) + (i % 10)));
+  const stated = stream.statement();
+  writeFileSync(at("bounds.json"), JSON.stringify(stated));
+  expect((await brume("verify", at("bounds.json"))).code).toBe(0);
+  writeFileSync(at("bounds.json"), JSON.stringify({ ...stated, noiseScale: stated.noiseScale! * 0.9 }));
+  expect((await brume("verify", at("bounds.json"))).out).toMatch(/✗ noise of scale/);
+});
+
+test.each(["private", "stages", "min", "neighbours", "blockLength"])(
+  "a statement whose field %s was taken out is none",
+  async (field) => {
+    const { [field]: _, ...rest } = JSON.parse(readFileSync(at("values.json"), "utf8")) as Record<
+      string,
+      unknown
+    >;
+    writeFileSync(at("lacking.json"), JSON.stringify(rest));
+    for (const command of [["verify"], ["statement", "--registry"]]) {
+      const { code, err } = await brume(command[0]!, at("lacking.json"), ...command.slice(1));
+      expect([code, err]).toEqual([1, expect.stringContaining("expected a statement written by brume")]);
+    }
+  },
+);
