@@ -127,14 +127,18 @@ const valuesIn = (counts: readonly number[], theta: number): number[][] =>
 const totals = (values: readonly (readonly number[])[]): number[] =>
   values.map((list) => list.reduce((sum, v) => sum + v, 0));
 
-describe("sums and means per data set, as counts", () => {
+describe.each([
+  [1, 20],
+  [0.1, 5000],
+  [5, 0.5],
+])("sums and means per data set, as counts: ε = %d, %d events an hour", (epsilon, rate) => {
   const theta = 64;
   const { "the hour at nine": hour, "from ten to midnight": evening, "the day": day } = questions;
   const asked = { hour, evening, day };
-  const bounds = { epsilon: 1, every: "1h", max: theta, threshold: theta, resolution: 1 } as const;
+  const bounds = { epsilon, every: "1h", max: theta, threshold: theta, resolution: 1 } as const;
 
-  test.each(Object.keys(data))("%s, at 20 events an hour", (name) => {
-    const values = valuesIn(data[name]!(20), theta);
+  test.each(Object.keys(data))("%s", (name) => {
+    const values = valuesIn(data[name]!(rate), theta);
     for (const [question, share] of Object.entries(
       coverage({ ...bounds, of: "sum" }, totals(values), asked, DRAWS),
     ))
