@@ -73,17 +73,18 @@ export function checkExactRange(settings: Settings): void {
 
 /** Whether sums and noise stay exact integers in a double; if not, what to change. */
 export function exactRangeError(settings: Settings): string | undefined {
-  const { epsilon, max, width, resolution, levels, fanout, blocksPerForest, blockLength } = settings;
+  const { epsilon, min, max, width, resolution, levels, fanout, blocksPerForest, blockLength } = settings;
+  const [bound, given] = min === 0 ? ["max", max] : ["max − min", width];
   if (!(blockLength <= LONGEST_BLOCK))
     return `tuning.skipLevels: expected blocks of at most 2^30 values, got ${fanout}^${settings.skipped} = ${blockLength}; lower it`;
   const largest = Math.ceil(width / resolution);
   const scale = (levels * largest) / leastEpsilon(settings);
   if (!(scale <= MOST_SCALE))
-    return `epsilon: noise of scale levels·(max/resolution)/ε = ${scale.toPrecision(3)} is above 2^40; raise epsilon (${epsilon}), lower max (${max}) or take a coarser tuning.resolution (${resolution})`;
+    return `epsilon: noise of scale levels·(${min === 0 ? bound : `(${bound})`}/resolution)/ε = ${scale.toPrecision(3)} is above 2^40; raise epsilon (${epsilon}), lower ${bound} (${given}) or take a coarser tuning.resolution (${resolution})`;
   if (!(epsilon <= 64 * levels))
     return `epsilon: expected at most ${64 * levels}, got ${epsilon}; noise that small protects nothing`;
   const most = largest * Math.max(blocksPerForest * blockLength, warmValues(settings));
   if (!(most + MARGIN * scale * (fanout + 1) < 2 ** 52))
-    return `max: sums up to (max/resolution)·maxRange (or the warm start's share of holdout) = ${most.toPrecision(3)} do not stay exact in a double; lower max (${max}), maxRange (${settings.maxRange}) or holdout, or take a coarser tuning.resolution (${resolution})`;
+    return `max: sums up to (${min === 0 ? bound : `(${bound})`}/resolution)·maxRange (or the warm start's share of holdout) = ${most.toPrecision(3)} do not stay exact in a double; lower ${bound} (${given}), maxRange (${settings.maxRange}) or holdout, or take a coarser tuning.resolution (${resolution})`;
   return undefined;
 }

@@ -233,3 +233,7 @@ describe("bad bounds", () => {
     expect(() => privateStream({ epsilon: 1, ...bad } as StreamOptions)).toThrow(message);
   });
 });
+
+test("a range that is too wide for its noise is named as what it is", () => {
+  expect(() => privateStream({ epsilon: 1, min: -1e12, max: 0, threshold: 0 })).toThrow(/max − min/);
+});
