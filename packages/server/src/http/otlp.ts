@@ -80,6 +80,8 @@ const ANSWER = {
   },
 } as const;
 
+/** Bytes of a JSON body, decompressed: parsing and checking this many take some 30 ms, and a whole batch of points fits. */
+const MOST_JSON_BYTES = 3 << 17;
 /** A sum of more than this in one point is a mistake. */
 const MOST_AT_ONCE = 10_000;
 const REJECTED =
@@ -102,7 +104,7 @@ export function otlpRoutes<M extends Named>(
   app.post<{ Body: OtlpBody | undefined }>(
     "/v1/metrics",
     {
-      bodyLimit: limits.body,
+      bodyLimit: Math.min(limits.body, MOST_JSON_BYTES),
       config: { access: "write" },
       errorHandler(error, request, reply) {
         const answer = answerError(error, request, reply);
