@@ -140,7 +140,7 @@ export function eventRoutes<M extends Named>(
 /** Events of a batch that takes milliseconds to hand over. */
 const LONG_BATCH = 1000;
 /** Characters of a body that takes milliseconds to parse and check. */
-const LONG_BODY = 1 << 16;
+const LONG_BODY = 1 << 14;
 
 /** Parsers of events. Long bodies get a turn of the event loop each: parsing and checking one takes up to 30 ms. */
 function addParsers(app: FastifyInstance, turns: Turns): void {

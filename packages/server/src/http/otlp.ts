@@ -106,6 +106,10 @@ export function otlpRoutes<M extends Named>(
     {
       bodyLimit: Math.min(limits.body, MOST_JSON_BYTES),
       config: { access: "write" },
+      preValidation(request, _, done) {
+        const isTooLarge = hasMoreObjects(request.body, OBJECTS_PER_EVENT * limits.batch);
+        done(isTooLarge ? tooManyPoints(limits.batch) : undefined);
+      },
       errorHandler(error, request, reply) {
         const answer = answerError(error, request, reply);
         if (isProtobuf(request)) void reply.type(PROTOBUF).send(encodeError(answer.error));
@@ -159,9 +163,29 @@ function metricsOf({ resourceMetrics = [] }: OtlpBody, most: number): readonly O
     scopeMetrics.flatMap(({ metrics = [] }) => metrics),
   );
   const points = metrics.reduce((sum, metric) => sum + Math.max(1, dataPointsOf(metric)), 0);
-  if (points > most)
-    throw new BadRequest(`body: expected at most ${most} points and metrics; export more often`);
+  if (points > most) throw tooManyPoints(most);
   return metrics;
+}
+
+const tooManyPoints = (most: number): BadRequest =>
+  new BadRequest(`body: expected at most ${most} points and metrics; export more often`);
+
+/** Objects and lists that an event may take: its point, its metric, attributes and their values. */
+const OBJECTS_PER_EVENT = 16;
+
+/**
+ * Whether a body has more than so many objects and lists. Checking a body against its schema takes microseconds for each of
+ * them, so that a body full of empty ones would hold up everybody.
+ */
+function hasMoreObjects(body: unknown, most: number): boolean {
+  const waiting: unknown[] = [body];
+  for (let found = 0; waiting.length > 0;) {
+    const part = waiting.pop();
+    if (typeof part !== "object" || part === null) continue;
+    if (++found > most) return true;
+    for (const inner of Object.values(part)) if (typeof inner === "object") waiting.push(inner);
+  }
+  return false;
 }
 
 /** How many points a metric has, of whatever kind. */
