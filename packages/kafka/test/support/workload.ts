@@ -60,7 +60,7 @@ export async function settled(port: Port, options: WorkerOptions): Promise<Verdi
 export const RIGHT = { missing: 0, doubled: 0, wrong: 0, differing: 0 };
 
 /** Waits until `ready` holds; fails after `limit` milliseconds. */
-export async function until(ready: () => boolean | Promise<boolean>, limit = 10_000): Promise<void> {
+export async function until(ready: () => boolean | Promise<boolean>, limit = 60_000): Promise<void> {
   const end = Date.now() + limit;
   while (!(await ready())) {
     if (Date.now() > end) throw new Error(`not ready within ${limit} ms`);
