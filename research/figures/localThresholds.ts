@@ -37,7 +37,7 @@ export const figure8: Figure = {
     claim("SW-W is better than zeros", panels, (y) => y("SW-W") < y(BASE)),
   ],
   why: (lab) =>
-    `${aboutData(lab)} SW and SW-W use the paper's objective for θ, ours the exact one (Var scaled by θ²/4, r²/6 instead of r²/24) and an average over models of the tail instead of a cut (docs/accuracy.md). All three read the same reports.`,
+    `${aboutData(lab)} SW and SW-W use the paper's objective for θ, ours the exact one (Var scaled by θ²/4, r²/6 instead of r²/24) and an average over models of the tail instead of a cut (research/notes/local-threshold.md). All three read the same reports.`,
   ...makeSweep({ label: "ε that finds θ" }, "localEpsilons", perDataset(curves)),
   got: (panels) =>
     `SW over SW-W: ${factors(panels, "SW", "SW-W")}. SW-W over our defaults: ${factors(panels, "SW-W", "our defaults")}. Base over our defaults: ${factors(panels, BASE, "our defaults")}.`,

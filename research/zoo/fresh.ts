@@ -1,4 +1,4 @@
-/** Streams that no decision was made on: run once per candidate, and every run is logged (docs/accuracy.md). */
+/** Streams that no decision was made on: run once per candidate, and every run is logged (research/notes/zoo.md). */
 import { DAY, daylight, walk } from "./shapes.js";
 import type { ZooStream } from "./zoo.js";
 

@@ -91,7 +91,7 @@ export function registryRecord(facts: RegistryFacts): RegistryRecord {
           ...facts.mechanisms,
           `Software: ${software.name} ${software.version}${software.commit === null ? "" : `, commit ${software.commit}`}, noise version ${software.noiseVersion}.`,
           "Floating point: values are integers before they are summed, noise is an integer sampled exactly by integer arithmetic, and no floating-point operation decides a sample.",
-          "Timing: work, sizes and times of publication do not depend on one value; what remains is documented (docs/limits.md).",
+          "Timing: work, sizes and times of publication do not depend on one value; what remains is documented (docs/side-channels.md).",
           toAdd("access controls and encryption of the data before protection"),
         ]),
         justification: toAdd("why this unit, this ε and these bounds"),

@@ -5,7 +5,7 @@
 
 /**
  * x = ⌊min(max(v, 0), θ)/g + ½⌋: an integer from 0 to Θ = θ/g, for Θ ≤ 2⁵² (beyond, + ½ would round).
- * No branch here depends on the value; what engines make of min and max is in docs/limits.md, "How long a push takes".
+ * No branch here depends on the value; what engines make of min and max is in docs/side-channels.md.
  * @param value finite; −0 and subnormals give 0
  */
 export function quantise(value: number, theta: number, resolution: number): number {

@@ -45,22 +45,27 @@ const OPTIONS = ["name", "epsilon", "max", "budget", "url", "terms", "threshold"
 
 export interface ReportOptions {
   /**
-   * What the value belongs to: a visit, an order, a day. The same id gives the same report again, whatever the value, in
-   * every tab and after every reload, and costs nothing more.
+   * Names the thing that the value belongs to: a visit, an order, a day. The same id gives the same report again, whatever the
+   * value, in every tab and after every reload, and costs nothing more.
    */
   readonly id?: string;
 }
 
 /** What a device promises its user. */
 export interface DeviceStatement {
+  /** The kind of privacy that is promised. */
   readonly definition: "local differential privacy";
+  /** Whose reports ε is for, such as "one device and origin, per day". */
   readonly unit: string;
-  /** Of one report, and of all reports in a period. */
+  /** ε of one report. */
   readonly epsilonPerReport: number;
+  /** ε of all reports of one unit in a period. */
   readonly epsilon: number;
+  /** δ, which is always 0. */
   readonly delta: 0;
-  /** Of all reports that this device ever makes; null without a `lifetime`. */
+  /** ε of all reports that this device ever makes; null without a `lifetime`. */
   readonly lifetimeEpsilon: number | null;
+  /** Things that the promise does not cover, in words. */
   readonly notProtected: readonly string[];
 }
 
@@ -148,7 +153,7 @@ export class Device {
     return this.#outbox.counts;
   }
 
-  /** What this device promises, for machines and for the page that tells its user. */
+  /** The promise to the user of this device, for machines and for the page that shows it. */
   statement(): DeviceStatement {
     return {
       definition: "local differential privacy",

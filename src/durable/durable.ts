@@ -21,6 +21,7 @@ export class Durable<S extends Sealed> {
   readonly #store: CheckedStore;
   readonly #committer: Committer;
   readonly #cipher: StreamCipher;
+  /** The name of the stream in its store. */
   readonly name: string;
   /** Something was received that no snapshot covers yet. */
   #changed = false;

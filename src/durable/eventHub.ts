@@ -4,7 +4,7 @@
  *     add ─▶ waiting ─▶ row of the journal is stored ─▶ events are in their periods ─▶ add resolves
  *     advance ─▶ row says when periods are closed ─▶ they are published: between, last, series
  *
- * One store call for all events of a commit, whatever their metrics and keys (docs/events.md).
+ * One store call for all events of a commit, whatever their metrics and keys (docs/people-and-keys.md).
  */
 import { checkText } from "../core/checks.js";
 import {
@@ -293,6 +293,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     return { ...own, composition: `${own.composition} ${KEYS}` };
   }
 
+  /** The privacy statement of a metric for people, as a short text. */
   async explain(metric: keyof M & string, key: string): Promise<string> {
     return explainEvents(await this.statement(metric, key));
   }

@@ -59,7 +59,7 @@ export interface HubSection {
 }
 
 export interface EventHubOptions<M extends Record<string, Metric> = Record<string, Metric>> {
-  /** What is measured, by name. Each metric is a release of its own with its own ε. */
+  /** Metrics by name. Each metric is a release of its own with its own ε. */
   readonly metrics: M;
   /** Whose hours and days: an IANA name such as "Europe/Berlin". Default "UTC". Bound in the state of the hub. Public. */
   readonly zone?: string;

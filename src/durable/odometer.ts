@@ -25,6 +25,7 @@ import { type Store, StoreError } from "./stores/store.js";
 export interface OdometerOptions {
   /** Which odometer of the store; streams and odometers share one set of names. Public. */
   readonly name: string;
+  /** Where the odometer is kept. */
   readonly store: Store;
   /** Encrypts its state. */
   readonly key: SnapshotKey;
@@ -63,12 +64,15 @@ export interface Terms {
 
 /** For `openStream` and `openHub`: the odometer to charge, and the data. */
 export interface Budget extends Terms {
+  /** The odometer that is charged. */
   readonly odometer: Odometer;
 }
 
 /** (ε, δ) of releases together. It holds if the list of releases was not chosen by what they showed. */
 export interface ApproximateSpending {
+  /** ε of all releases together at this δ, rounded up. */
   readonly epsilon: number;
+  /** The δ that was asked for. */
   readonly delta: number;
   /** Draws of noise that one unit is in and that share nothing. */
   readonly draws: number;

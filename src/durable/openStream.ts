@@ -27,6 +27,7 @@ interface NamedOptions extends StreamOptions {
 }
 
 export interface OpenStreamOptions extends NamedOptions {
+  /** Where the stream is kept. */
   readonly store: Store;
   /** Encrypts the snapshots; as secret as the data. */
   readonly key: SnapshotKey;
@@ -98,7 +99,7 @@ export class DurableStream extends Durable<HoldoutStream> {
     return this.answer((stream) => stream.push(value), true);
   }
 
-  /** The same for a batch: one snapshot for all of it. */
+  /** Receives a batch and gives its published numbers, with one snapshot for all of it. */
   pushMany(values: Float64Array | readonly number[]): Promise<Float64Array> {
     return this.answer((stream) => stream.pushMany(values), true);
   }
@@ -123,7 +124,7 @@ export class DurableStream extends Durable<HoldoutStream> {
     return this.answer((stream) => stream.statement());
   }
 
-  /** The same as a short text. */
+  /** The privacy statement for people, as a short text. */
   explain(): Promise<string> {
     return this.answer((stream) => stream.explain());
   }

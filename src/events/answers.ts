@@ -18,6 +18,7 @@ import type { Published } from "./release.js";
 export interface Window {
   /** Milliseconds since 1970: the whole published periods inside the range that was asked for. */
   readonly from: number;
+  /** The end of that range, in milliseconds since 1970. */
   readonly to: number;
   /** Whether that is all that was asked for. */
   readonly complete: boolean;
@@ -29,7 +30,9 @@ export interface Window {
 export interface Estimate {
   /** The unbiased estimate; null if nothing was measured. May be negative. */
   readonly value: number | null;
+  /** Lower end of the interval; null if nothing was measured. */
   readonly low: number | null;
+  /** Upper end of the interval; null if nothing was measured. */
   readonly high: number | null;
   /** Standard deviation of the noise in `value`. Of a mean: half the width of its interval at one standard deviation. */
   readonly standardError: number | null;
@@ -37,15 +40,21 @@ export interface Estimate {
 
 /** People with events that were not counted: a share, of the whole metric. */
 export interface Limited {
+  /** Share of the people of a day who had events beyond their limit, from 0 to 1. */
   readonly share: number;
+  /** Lower end of the interval of the share. */
   readonly low: number;
+  /** Upper end of the interval of the share. */
   readonly high: number;
 }
 
 /** Events above θ in the days of a range: how many, not how much they lost. */
 export interface Clipped {
+  /** Events above θ, which were clamped to it. Noisy, so it may be negative. */
   readonly events: number;
+  /** Lower end of the interval of that number. */
   readonly low: number;
+  /** Upper end of the interval of that number. */
   readonly high: number;
 }
 
@@ -53,10 +62,13 @@ export interface Clipped {
 export interface EventAnswer extends Window, Estimate {
   /** The probability that `low` and `high` hold the true answer, whatever the data. */
   readonly confidence: number;
+  /** People with events that were not counted, with `perPerson`. */
   readonly limited?: Limited;
+  /** Events above θ in the days of the range, if θ was chosen privately. */
   readonly clipped?: Clipped;
-  /** Of a mean alone: the sum of its values, and how many events there were. */
+  /** The sum of the values behind a mean. */
   readonly sum?: Estimate;
+  /** How many events are behind a mean. */
   readonly count?: Estimate;
 }
 
@@ -91,7 +103,9 @@ export interface PeriodStream<A, Q> {
   readonly dropped: DroppedEvents;
   /** How often this stream has been put into a snapshot. */
   readonly sequence: number;
+  /** The privacy statement for machines: unit, ε and its shares, θ, software. */
   statement(): EventStatement;
+  /** The privacy statement for people, as a short text. */
   explain(): string;
   /** The state of this moment, encrypted; `restore` resumes from it bit for bit (docs/snapshots.md). */
   snapshot(key: SnapshotKey): Promise<Uint8Array>;

@@ -1,7 +1,7 @@
 /**
  * The noise of one day, for every column of a release: one forest per column, all of the shape of the day's periods. An
  * event is in one node per level and moves the columns together by at most Δ, so noise of scale levels·Δ/ε on every node
- * protects it (docs/events.md).
+ * protects it (docs/privacy-events.md).
  *
  * The corrections of least squares are made when the day begins. The noise of leaves is drawn again from the key, one run
  * at a time, when it is due (runningDay.ts).

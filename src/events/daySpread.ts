@@ -1,5 +1,5 @@
 /**
- * Noise in a sum over part of a day, exact and in O(levels) (docs/events.md).
+ * Noise in a sum over part of a day, exact and in O(levels) (docs/privacy-events.md).
  *
  * Least squares gives the noise of node x the coefficient (1 − c(x))·K(x) in a sum that asks for the share β(leaf) of each
  * leaf. With ρ(y) = u(y)/S(x) for a child y of x, and c(leaf) = 0:

@@ -11,6 +11,7 @@ export type Over = "1d" | "1w" | "1mo";
 
 /** Options of a counter of different people. */
 export interface PeopleOptions extends Omit<EventOptions, "every" | "levels" | "perPerson"> {
+  /** Counts distinct people instead of events. */
   readonly of: "people";
   /** The period in which a person counts once: a day, a week (from Monday) or a month of the zone. One number for each. */
   readonly over: Over;

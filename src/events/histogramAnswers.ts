@@ -25,7 +25,7 @@ import type { Published } from "./release.js";
 export interface HistogramQuery {
   /** Which percentiles, as shares: [0.5, 0.95, 0.99]. */
   readonly quantiles?: readonly number[];
-  /** Of which values to tell the share of events below them. */
+  /** Values to tell the share of events below them. */
   readonly shares?: readonly number[];
   /** The probability that an interval holds its answer, each by itself. Default 0.95. */
   readonly confidence?: number;
@@ -33,6 +33,7 @@ export interface HistogramQuery {
 
 /** Plain data: it survives JSON, structuredClone and postMessage. */
 export interface HistogramAnswer extends Window {
+  /** The probability that each interval holds its true answer, whatever the data. */
   readonly confidence: number;
   /** How many events there were, from all buckets: a counter beside the histogram has less noise. Null if nothing was measured. */
   readonly total: {
@@ -45,8 +46,11 @@ export interface HistogramAnswer extends Window {
   readonly counts: readonly number[] | null;
   /** Standard deviation of the noise in each of them. */
   readonly countError: number | null;
+  /** One answer per percentile that was asked for, in that order. */
   readonly quantiles: readonly QuantileAnswer[];
+  /** One answer per share that was asked for, in that order. */
   readonly shares: readonly ShareAnswer[];
+  /** People with events that were not counted, with `perPerson`. */
   readonly limited?: Limited;
 }
 

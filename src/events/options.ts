@@ -65,13 +65,13 @@ export interface HistoryOptions {
 }
 
 export interface EventStreamOptions extends EventOptions {
-  /** The statistic: the sum of values (default), how many events there are, or the mean value of an event. */
+  /** The statistic: the sum of values, how many events there are, or the mean value of an event. Default "sum". */
   readonly of?: "sum" | "count" | "mean";
   /** The public lower bound of a value; smaller ones are clamped. Default 0. Give it if values may be negative. */
   readonly min?: number;
   /** The public upper bound of a value; larger ones are clamped. Needed unless events are only counted. */
   readonly max?: number;
-  /** θ: chosen privately from the hold-out (default), or a public number that you know without looking at the data. */
+  /** θ, a public number that you know without looking at the data. Default: chosen privately from the hold-out. */
   readonly threshold?: "noisy-max" | number;
   /** How long events are held out to choose θ, at least: to the first midnight after it. Default "1d" without a threshold. */
   readonly holdout?: Duration;

@@ -28,21 +28,26 @@ export interface PlannedError {
   readonly reach: number;
   /** Standard error of plain Laplace noise on that question alone, with all of ε. */
   readonly plain: number;
-  /** Of histograms alone: noise in the number of events below the median, which decides where a percentile is. */
+  /** Histograms only: noise in the number of events below the median, which decides where a percentile is. */
   readonly rankError?: number;
 }
 
 export interface EventPlan {
+  /** ε of the whole release. */
   readonly epsilon: number;
-  /** What one event gets of ε for the sums. */
+  /** Share of ε that one event gets for the sums. */
   readonly epsilonPerEvent: number;
+  /** The finest period. */
   readonly every: string;
+  /** The periods that noise is made for, finest first. */
   readonly levels: readonly string[];
+  /** The time zone of the periods. */
   readonly zone: string;
   /** How long after the start the first number comes, at most. */
   readonly firstNumberAfter: string;
   /** The unit of the errors: "events", "θ", "a person's sum" or "events of a bucket". */
   readonly errorsOf: string;
+  /** One error per level, and for 7 and 30 days. */
   readonly errors: readonly PlannedError[];
 }
 

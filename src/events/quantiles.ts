@@ -23,19 +23,24 @@ export interface NoisyCounts {
 }
 
 export interface QuantileAnswer {
+  /** Which percentile: 0.95 for p95. */
   readonly p: number;
   /** The estimate, in units of the values; null if its interval is open. */
   readonly value: number | null;
-  /** Edges of the whole buckets that hold the p-quantile of the counted events; null if there is none below (above) it. */
+  /** Lower edge of the whole buckets that hold the percentile; null if there is no edge below it. */
   readonly low: number | null;
+  /** Upper edge of the whole buckets that hold the percentile; null if there is no edge above it. */
   readonly high: number | null;
 }
 
 export interface ShareAnswer {
+  /** The value that the share lies below, in units of the values. */
   readonly x: number;
   /** The share of events below x; null if its interval says nothing. */
   readonly value: number | null;
+  /** Lower end of the interval of the share, from 0 to 1. */
   readonly low: number;
+  /** Upper end of the interval of the share, from 0 to 1. */
   readonly high: number;
 }
 

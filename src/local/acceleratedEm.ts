@@ -5,7 +5,7 @@
  *     x + 2a·r + a²·v,   a = |r|/|v|, from 1 (which is x₂) to 16
  *
  * Without an upper limit the jumps leave EM's path and end at another estimate. Up to 16 they stay so close to it that EM's own
- * rule stops at the same likelihood (docs/performance.md): stopping early is part of the estimate. A jump that loses likelihood
+ * rule stops at the same likelihood (research/notes/speed-kernels.md): stopping early is part of the estimate. A jump that loses likelihood
  * is taken back, so the likelihood never falls.
  */
 import { type Estimate, gainOf, pauses, progress, type RunOptions, type Steps, stopRule } from "./em.js";

@@ -96,7 +96,7 @@ export class Aggregator {
     return cells.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** What devices are asked for now. The first call of a day chooses its θ, from the reports of the days before. */
+  /** The terms that devices report under today. The first call of a day chooses its θ, from the reports of the days before. */
   async terms(run: RunOptions = {}): Promise<LocalTerms> {
     pauses(run); // checks its options, whether or not there is work to do
     const { calendar, clock } = this.#settings;
@@ -204,7 +204,7 @@ export class Aggregator {
     this.#rejected = rejected;
   }
 
-  /** What this aggregation is, for machines. */
+  /** The privacy statement for machines. */
   statement(): LocalStatement {
     const { clock, max } = this.#settings;
     const threshold = this.#thetas.at(clock());

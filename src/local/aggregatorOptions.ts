@@ -22,6 +22,7 @@ export interface AggregatorOptions {
   readonly zone?: string;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number;
+  /** Where kernels run. Default "auto". */
   readonly core?: CoreChoice;
 }
 

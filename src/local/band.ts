@@ -7,7 +7,7 @@
  *
  * Noise grows with θ², so 1.15·p costs at most 1.32 times the paper's error. Up to u the reports themselves show that values
  * lie there: EM hardly ever makes up a share of 6·s. There the paper's θ can be wrong by any factor, because it takes a gap for the
- * end. With more reports or a larger ε, s falls, u rises, and the band no longer binds. docs/accuracy.md has how the four
+ * end. With more reports or a larger ε, s falls, u rises, and the band no longer binds. research/notes/local-threshold.md has how the four
  * numbers were chosen.
  */
 

@@ -8,7 +8,7 @@
  *
  * otherwise θ stays, so that days add up. "For certain": with 95 %. θ anew every midnight is a ratchet, which loses a third of the
  * mean in ten days. From few reports θ of least regret hides 4 to 15 % of it, hence f = 1.5; from
- * many reports more than 1 costs noise and hides little less, for a day and for a month. docs/accuracy.md has the figures.
+ * many reports more than 1 costs noise and hides little less, for a day and for a month. research/notes/local-days.md has the figures.
  */
 import { normalQuantile } from "../core/normal.js";
 import type { SquareWave } from "../core/core.js";

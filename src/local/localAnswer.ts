@@ -15,22 +15,27 @@ export interface ClippedShare {
   readonly threshold: number;
   /** The share of values that their day's θ clamped, or that are within θ/1024 of it. */
   readonly share: number;
+  /** Lower end of the interval of the share. */
   readonly low: number;
+  /** Upper end of the interval of the share. */
   readonly high: number;
 }
 
 /** The mean and the sum of the values of some days, clamped to the θ of their day. */
 export interface LocalAnswer extends Window {
+  /** Reports that the answer is made of. */
   readonly reports: number;
   /** Unbiased: reports·mean, and days add up. Null where the interval says nothing. */
   readonly sum: number | null;
   /** May lie outside of `low` … `high` where it is mostly noise: then the interval is what is known. */
   readonly mean: number | null;
-  /** The mean of the clamped values lies between them with probability `confidence`, whatever they are. */
+  /** Lower end of an interval that holds the mean of the clamped values, whatever they are. */
   readonly low: number | null;
+  /** Upper end of that interval. */
   readonly high: number | null;
-  /** Of `mean`. */
+  /** Standard error of `mean`. */
   readonly standardError: number | null;
+  /** The probability that `low` and `high` hold the mean of the clamped values. */
   readonly confidence: number;
   /** Null where every value up to `max` counts. The interval does not cover what lies above θ. */
   readonly clipped: ClippedShare | null;

@@ -13,6 +13,7 @@ export const kindOf = (phase: Phase | undefined): number =>
   phase === undefined ? PHASES.length : PHASES.indexOf(phase);
 
 export interface Report {
+  /** The version of the format; a server rejects other versions. */
   readonly version: number;
   /** With `variant: "paper"` alone. */
   readonly phase?: Phase;

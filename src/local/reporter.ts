@@ -50,7 +50,7 @@ export function dayReporter(options: ReporterOptions, coreOf: CoreOf): Reporter 
 }
 
 export class Reporter {
-  /** Of the paper's variant alone. */
+  /** Whether reports learn θ or are released: with `variant: "paper"` only. */
   readonly phase: Phase | undefined;
   /** False when made with `unsafeSeed`. */
   readonly private: boolean;

@@ -12,7 +12,7 @@
  * ℓ is the log-likelihood of the reports. Each level j trusts the body one halving deeper and pays half of what BIC asks for
  * a parameter, with the effective sample size 1/s². The last term is the prior of β: the reports place a mass of 2⁻ʲ only
  * to about s·n·2ʲ bins, so all smaller β look alike to them, and many small β would outvote the larger ones. Jeffreys' prior
- * has this form with other constants; ½, 3 and ¼ are measured (docs/accuracy.md). Post-processing of ε-LDP reports: everything
+ * has this form with other constants; ½, 3 and ¼ are measured (research/notes/local-threshold.md). Post-processing of ε-LDP reports: everything
  * here is public.
  */
 import type { Cost } from "./threshold.js";

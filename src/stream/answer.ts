@@ -25,6 +25,7 @@ export interface RangeAnswer {
    * rounding of values to the grid. The interval is not centred on `sum`; "best" sums always lie inside it.
    */
   readonly low: number;
+  /** Upper end of the interval; the comment of `low` says what it holds. */
   readonly high: number;
   /** The probability that was asked for: 0.95 by default. */
   readonly confidence: number;
@@ -38,7 +39,7 @@ export interface RangeAnswer {
    * counts published positions, and the held-out values came before them.
    */
   readonly received: { readonly from: number; readonly to: number };
-  /** What clamping to θ took from the true sum, beside `sum`: where the hold-out counted values above θ. */
+  /** Estimate of what clamping to θ took from the true sum, beside `sum`: where the hold-out counted values above θ. */
   readonly hidden?: Hidden;
 }
 

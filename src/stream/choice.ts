@@ -4,7 +4,7 @@
  *     score(θ) = −max(c(θ) − hinge, 0) − (β/ε)·(ln θ + min(ln θ, ln 2θ_w)),   hinge = ⌊f/ε⌋
  *
  * and the winner of score + noise is θ. Range errors are least where about 1.3/ε values of a hold-out of r/16 lie above
- * θ, whatever the unit of the data (docs/accuracy.md): that is the hinge, and why the penalty grows with ln θ. The rough
+ * θ, whatever the unit of the data (research/notes/zoo.md): that is the hinge, and why the penalty grows with ln θ. The rough
  * θ_w comes from another class; below 2θ_w the slope is 2β, so that light tails are not overshot, above it β.
  * f = 16m/r within [1, 256] carries this to longer hold-outs.
  *

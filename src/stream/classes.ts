@@ -10,7 +10,7 @@
  *     the 26 others        θ                                                              permute-and-flip, scale 1/ε
  *
  * Each purpose is ε-private given the outputs of those before it, and a value is in one of them: adaptive parallel
- * composition, ε in all (docs/privacy.md). Only counters are kept: values per candidate, and their sums for the mean.
+ * composition, ε in all (docs/privacy-values.md). Only counters are kept: values per candidate, and their sums for the mean.
  */
 import type { Core } from "../core/core.js";
 import { countHeldOut } from "../core/js/heldOut.js";

@@ -8,7 +8,7 @@
  *     return  to the θ of the hold-out, if the tree's released mean is below half of the largest since the last return.
  *
  * Privacy: one value is in one tree. It moves the tree's count by one, and its nodes as ever, so ε/32 and 31ε/32 add up to
- * ε; all that decides on θ is released, and trees read disjoint values (docs/privacy.md). Released means alone would not
+ * ε; all that decides on θ is released, and trees read disjoint values (docs/privacy-values.md). Released means alone would not
  * do: they rise as well where more values come that are no larger.
  */
 import type { Core } from "../core/core.js";

@@ -4,7 +4,7 @@
  *
  * A count says how many values were cut, and not by how much. Where a tail falls like a power of at least two, as all tails
  * with a variance do, they lose at most count·θ together if the count is above θ, and √2·count·θ if it is above the next
- * candidate, 2^¼·θ. On streams of many shapes it is 0.3 and 0.6 of count·θ (docs/accuracy.md): that is the estimate.
+ * candidate, 2^¼·θ. On streams of many shapes it is 0.3 and 0.6 of count·θ (research/notes/zoo.md): that is the estimate.
  */
 import { noiseQuantile } from "./answer.js";
 import type { AboveCount } from "./classes.js";
@@ -19,6 +19,7 @@ export interface Hidden {
    * is cut is spread evenly over a tree of noise. [answer.low + low, answer.high + high] then holds the true sum.
    */
   readonly low: number;
+  /** Upper end of the interval; the comment of `low` says what it holds. */
   readonly high: number;
 }
 

@@ -4,7 +4,7 @@
  * Every value is in one leaf and so in `levels` nodes of its tree; replacing it moves each of their sums by at
  * most Θ. Noise of scale t = levels·Θ/ε on every node, ε the share that nodes have of it, therefore makes the noisy counts H = T + N ε-private, and
  * (T + N) + f is post-processing of H alone, in every bit: f comes from residuals that are the same integers for
- * N as for H (docs/privacy.md, "Release").
+ * N as for H (docs/privacy-values.md, "Release").
  */
 import type { Core } from "../core/core.js";
 import { exactRational } from "../core/tables/fixedPoint.js";

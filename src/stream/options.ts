@@ -25,7 +25,7 @@ export interface StreamOptions {
   readonly holdout?: number;
   /** r, the longest range a query is expected to span, in published positions; one forest of noise per r of them. Default 2²⁰. */
   readonly maxRange?: number;
-  /** θ: chosen privately from the hold-out (default), or a public number that you know without looking at the data. */
+  /** θ, a public number that you know without looking at the data. Default: chosen privately from the hold-out. */
   readonly threshold?: "noisy-max" | number;
   /**
    * How the next block is predicted from released ones. Default "shrunk": corrections that look like noise are held back
@@ -33,7 +33,7 @@ export interface StreamOptions {
    * one period. No effect on privacy.
    */
   readonly smoother?: SmootherChoice;
-  /** What few streams need to set. */
+  /** Settings that few streams need. */
   readonly tuning?: Tuning;
   /** "paper": θ by Eq. 6 with Laplace noise, s by Eq. 7, first prediction θ/2, sums of what was published. */
   readonly variant?: "default" | "paper";

@@ -8,9 +8,13 @@ import { firstParts, nodeEpsilon } from "./epsilonShares.js";
 import { forestSpread, meanVariance } from "./variance.js";
 
 export interface Plan {
+  /** ε of the whole release. */
   readonly epsilon: number;
+  /** Children per node of a tree of noise. */
   readonly fanout: number;
+  /** Lowest levels of a tree that are left to prediction. */
   readonly skipLevels: number;
+  /** Levels of a tree that carry noise. */
   readonly levels: number;
   /** Values per block; a range error below this length is mostly how well the next block is predicted. */
   readonly blockLength: number;
@@ -24,13 +28,14 @@ export interface Plan {
   readonly refining: { readonly values: number; readonly noiseScalePerTheta: number } | null;
   /** Noise in a range of this many values, averaged over where it lies, for θ = 1: multiply by θ. */
   readonly errors: readonly { readonly length: number; readonly standardErrorPerTheta: number }[];
-  /** What each θ would cost: noise in a random range, and in the mean of a range of maxRange values. */
+  /** Noise that each θ would cost: in a random range, and in the mean of a range of maxRange values. */
   readonly thresholds: readonly {
     readonly threshold: number;
     readonly noiseScale: number;
     readonly standardError: number;
     readonly errorOfMean: number;
   }[];
+  /** Bytes of a live stream, of the range index per block, and of the whole index. */
   readonly memory: {
     /** Bytes per live stream at its largest, without the range index. */
     readonly stream: number;

@@ -5,7 +5,7 @@
  *
  * Privacy: the choice has half of ε, the nodes of the first tree and its count (follow.ts) have the other half. A value
  * of that tree is in all three, so they add up to ε. Trees after it read other values and have all of ε, and all they
- * know of the first one is released (docs/privacy.md).
+ * know of the first one is released (docs/privacy-values.md).
  */
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
@@ -22,7 +22,7 @@ import { HUGE } from "./trees.js";
 
 /**
  * How many 32nds of ε the choice has. With a half of ε, θ is as good as after a long hold-out. With a quarter or an
- * eighth its error is two to five times as large at ε = 0.1, in all trees after the first one (docs/accuracy.md).
+ * eighth its error is two to five times as large at ε = 0.1, in all trees after the first one (research/notes/short-hold-outs.md).
  */
 export const REFINE_PARTS = 16;
 

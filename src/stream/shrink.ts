@@ -1,6 +1,6 @@
 /**
  * Better sums from the same released numbers: nodes are moved towards what their siblings say, by as much as they look
- * like noise (docs/privacy.md, "Shrunk answers").
+ * like noise (docs/intervals.md, "Shrunk answers").
  *
  * Within a family of b siblings on level l, the deviations from the family's mean are multiplied by
  * c_l = (1 − N_l/S_l)₊. S_l is the sum of squares of their running sums over all finished trees of a forest: what a range

@@ -4,7 +4,7 @@
  *     value − min ─▶ Threshold ─▶ Perturber ─▶ Smoother ─▶ released value + min
  *
  * The first `holdout` values choose θ (and give a first prediction) and are never released. Threshold, warm start
- * and perturber read disjoint values, so their ε compose in parallel: ε in all (docs/privacy.md).
+ * and perturber read disjoint values, so their ε compose in parallel: ε in all (docs/privacy-values.md).
  */
 import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";

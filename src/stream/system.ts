@@ -18,7 +18,7 @@ export interface RangeOptions {
 export interface System {
   /** Takes a value and gives the private number for its position, or `undefined` during the hold-out. */
   push(value: number): number | undefined;
-  /** The same for a batch: the published numbers of those values that are past the hold-out. Any batching gives the same bits. */
+  /** Takes a batch and gives the numbers of its values past the hold-out. Any batching gives the same bits. */
   pushMany(values: Float64Array | readonly number[]): Float64Array;
   /**
    * Sum and mean over published positions [from, to), with error bars. Positions count from 0 at the first value after the
@@ -29,7 +29,7 @@ export interface System {
   readonly length: number;
   /** The machine-readable privacy statement. */
   statement(): Statement;
-  /** The same as a short text. */
+  /** The privacy statement for people, as a short text. */
   explain(): string;
 }
 
@@ -44,7 +44,7 @@ export interface PrivateStream extends System {
   /**
    * The state of this moment, encrypted: `restore` resumes from it bit for bit. Publish nothing after a snapshot
    * that you may go back to: other values would get the same noise, and the difference of the two outputs would
-   * show the difference of the values. `keep` and `hub` see to that (docs/snapshots.md).
+   * show the difference of the values. `openStream` and `openHub` see to that (docs/restarts.md).
    */
   snapshot(key: SnapshotKey): Promise<Uint8Array>;
 }

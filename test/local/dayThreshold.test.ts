@@ -67,7 +67,7 @@ const maxOf = (stream: (u: number) => number): number =>
   10 * uniforms(10_000, "max").map(stream).sort()[9950]!;
 const mean = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0) / numbers.length;
 
-// Fixed seeds: these are measurements, repeated. docs/accuracy.md has more of them.
+// Fixed seeds: these are measurements, repeated. research/notes/local-days.md has more of them.
 describe("ten days of 2,000 reports, ε = 1, max ten times too large", () => {
   test("θ comes down at the first midnight and hides at most 8 % of the mean on the tenth day, on average", async () => {
     const hidden: number[] = [];

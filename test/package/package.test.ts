@@ -57,7 +57,7 @@ test("holds the build and documents, and nothing else", async () => {
   const outside = (await files()).filter(
     (path) => !/^(dist\/.+\.(js|wasm|d\.ts)|docs\/.+\.(md|svg))$/.test(path),
   );
-  expect(outside.sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "package.json"]);
+  expect(outside.sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "llms.txt", "package.json"]);
 });
 
 test("an option error that nobody catches prints its message and a line of the library, not a file", async () => {

@@ -64,7 +64,7 @@ function unusable(folder: string, cause: unknown): Refusal {
     );
   if (/CORRUPT|NOTADB/.test(code))
     return new Refusal(
-      `store: the database in ${folder} is corrupt; begin with an empty folder (docs/service.md, "When the state is damaged")`,
+      `store: the database in ${folder} is corrupt; begin with an empty folder (docs/operate.md, "When the state is damaged")`,
       { cause },
     );
   return new Refusal(

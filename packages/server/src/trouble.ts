@@ -24,7 +24,7 @@ export function asRefusal(error: unknown, mark: Mark | undefined): unknown {
   if (code === "conflict") return new Refusal(TAKEN_OVER, { cause: error });
   if (code === "rolled-back" && mark !== undefined)
     return new Refusal(
-      `${error.message}. The file ${mark.path} says how new the state must be; if you begin with an empty state, remove that file too (docs/service.md, "Back up, and never roll back")`,
+      `${error.message}. The file ${mark.path} says how new the state must be; if you begin with an empty state, remove that file too (docs/operate.md, "Back up, and never roll back")`,
       { cause: error },
     );
   if (error.message.startsWith("clock:"))

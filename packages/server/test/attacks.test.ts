@@ -300,7 +300,7 @@ describe("devices", () => {
 
   test("the addresses that the guide tells devices are right", async () => {
     const url = await listen(await startService(testConfig(temporaryFolder(), { metrics })));
-    const guide = readFileSync("docs/local.md", "utf8");
+    const guide = readFileSync("docs/devices.md", "utf8");
     const [, terms] = /terms: "([^"]+)"/.exec(guide)!;
     const [, reports] = /url: "([^"]+)"/.exec(guide)!;
     expect((await fetch(url + terms!)).status).toBe(200);

@@ -71,6 +71,7 @@ export type StoreErrorCode =
   | "rolled-back";
 
 export class StoreError extends Error {
+  /** The kind of failure; docs/restarts.md says for each whether to retry. */
   readonly code: StoreErrorCode;
   /** Whether the same call can succeed after the stream is opened again. */
   readonly retryable: boolean;

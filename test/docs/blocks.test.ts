@@ -1,14 +1,23 @@
-/** Every js block of these pages runs as it stands, in an empty folder. */
+/** Every js block of docs/ runs as it stands, in an empty folder, and prints what its comments say. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { beforeAll, expect, test } from "vitest";
-import { temporaryFolders } from "./support.js";
+import { temporaryFolders } from "../durable/support.js";
 
-const blocks = ["docs/snapshots.md", "docs/events.md"].flatMap((page) =>
-  [...readFileSync(page, "utf8").matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code!),
-);
+interface Block {
+  readonly page: string;
+  readonly code: string;
+}
+const blocks = readdirSync("docs")
+  .filter((name) => name.endsWith(".md"))
+  .flatMap((page) =>
+    [...readFileSync(join("docs", page), "utf8").matchAll(/^```js\n(.*?)^```/gms)].map(([, code]): Block => ({
+      page,
+      code: code!,
+    })),
+  );
 const folder = temporaryFolders()();
 const [library, node] = [join(folder, "brume.mjs"), join(folder, "node.mjs")];
 const banner = {
@@ -34,10 +43,13 @@ function run(code: string, i: number): string {
   return execFileSync(process.execPath, ["block.mjs"], { cwd: place, encoding: "utf8" });
 }
 
-test("there are blocks to run", () => expect(blocks.length).toBe(9));
+test("there are blocks to run", () => expect(blocks.length).toBeGreaterThan(12));
 
-test.each(blocks.map((code, i) => [i + 1, code] as const))("block %i prints what it says", (i, code) => {
-  const printed = run(code, i);
-  for (const [, said] of code.matchAll(/console\.log\(.*\); \/\/ (?:… )?(.*)$/gm))
-    expect(printed).toContain(said);
-});
+test.each(blocks.map(({ page, code }, i) => [i + 1, page, code] as const))(
+  "block %i, of %s, prints what it says",
+  (i, _, code) => {
+    const printed = run(code, i);
+    for (const [, said] of code.matchAll(/console\.log\(.*\); \/\/ (?:… )?(.*)$/gm))
+      expect(printed).toContain(said);
+  },
+);

@@ -3,12 +3,23 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
+const pagesIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `${folder}/${name}`);
 const PAGES = [
   ...["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"],
-  ...readdirSync("docs")
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => `docs/${name}`),
+  ...["docs", "docs/reference", "research/notes", "examples/tasks"].flatMap(pagesIn),
 ];
+
+/** Places in a page that a link can lead to, as GitHub and the site name them. */
+const placesIn = (text: string): string[] =>
+  [...text.replaceAll(/^```[\s\S]*?^```/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\- ]/gu, "")
+      .replaceAll(" ", "-"),
+  );
 
 /** Paths of the project in a text; NAME stands for one of yours, * for any. */
 const pathsIn = (text: string): string[] =>
@@ -20,23 +31,36 @@ const pathsIn = (text: string): string[] =>
     .map(([path]) => path)
     .filter((path) => !/NAME|\*/.test(path));
 
-/** Targets of relative links, without their anchors. */
-const linksIn = (text: string): string[] =>
-  [...text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map(([, target]) => target!);
+/** Relative links: the file, which is the page itself if there is none, and the place in it. */
+const linksIn = (text: string): [path: string, place: string][] =>
+  [...text.matchAll(/\]\(([^)#:\s]*)(?:#([^)\s]*))?\)/g)].map(([, path, place]) => [path!, place ?? ""]);
+
+function isDead(page: string, text: string, [path, place]: [string, string]): boolean {
+  const target = join(dirname(page), path);
+  if (path !== "" && !existsSync(target)) return true;
+  const there = path === "" ? text : place === "" ? "" : readFileSync(target, "utf8");
+  return place !== "" && !placesIn(there).includes(place);
+}
 
 const missing = (page: string, text: string): string[] => [
   ...pathsIn(text).filter((path) => !existsSync(path)),
-  ...linksIn(text).filter((target) => !existsSync(join(dirname(page), target))),
+  ...linksIn(text)
+    .filter((link) => isDead(page, text, link))
+    .map(([path, place]) => (place === "" ? path : `${path}#${place}`)),
 ];
 
 test.each(PAGES)("%s names files that exist", (page) => {
   expect(missing(page, readFileSync(page, "utf8"))).toEqual([]);
 });
 
-test("a file and a page that do not exist are noticed", () => {
-  expect(missing("docs/a.md", "`src/nowhere.ts`, [there](nowhere.md#x)")).toEqual([
+test("a file, a page and a place that do not exist are noticed", () => {
+  const text =
+    "## Here\n`src/nowhere.ts`, [there](nowhere.md#x), [place](privacy.md#nowhere), [own](#there), [here](#here)";
+  expect(missing("docs/a.md", text)).toEqual([
     "src/nowhere.ts",
-    "nowhere.md",
+    "nowhere.md#x",
+    "privacy.md#nowhere",
+    "#there",
   ]);
 });
 
