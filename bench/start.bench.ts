@@ -39,7 +39,7 @@ async function firstNumber(folder: string): Promise<{ whole: number; first: numb
     ...{ entryPoints: ["src/index.ts"], outfile: join(folder, "page/brume.js") },
     ...{ bundle: true, format: "esm", target: "es2022", minify: true, logLevel: "warning" },
   });
-  const browser = await launch(chromiumPath());
+  const browser = await launch(await chromiumPath());
   const server = await serve({ files: { "/page.html": PAGE }, folders: { "/": join(folder, "page") } });
   const least = { whole: Infinity, first: Infinity };
   try {

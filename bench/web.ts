@@ -11,7 +11,7 @@ import { serve } from "../test/support/server.js";
 
 const outDir = mkdtempSync(join(tmpdir(), "brume-web-"));
 await build({ configFile: "site/vite.config.ts", logLevel: "error", build: { outDir, emptyOutDir: true } });
-const browser = await launch(chromiumPath());
+const browser = await launch(await chromiumPath());
 const server = await serve({ folders: { "/": outDir } });
 try {
   const page = await browser.newPage({ viewport: { width: 1360, height: 850 } });

@@ -37,7 +37,7 @@ const site = "build/site";
 await buildSite(site);
 mkdirSync(OUT, { recursive: true });
 await using server = await serve({ folders: { "/": site } });
-const browser = await launch(chromiumPath());
+const browser = await launch(await chromiumPath());
 for (const width of chosen(WIDTHS))
   for (const colorScheme of chosen(SCHEMES)) {
     const context = await browser.newContext({

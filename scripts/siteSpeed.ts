@@ -14,7 +14,7 @@ const VISITS = 5;
 
 await buildSite(SITE);
 await using server = await serve({ folders: { "/": SITE } });
-const browser = await launch(chromiumPath());
+const browser = await launch(await chromiumPath());
 
 /** Milliseconds from the request to the first frame of the stream on the plot. */
 async function firstFrame(): Promise<number> {

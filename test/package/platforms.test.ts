@@ -5,14 +5,14 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { toolFolder, toolPath } from "../support/tools.js";
+import { installTools, toolFolder, toolPath } from "../support/tools.js";
 
 const app = inject("app");
 const execute = promisify(execFile);
 const run = async (file: string, args: readonly string[], cwd = app, env = {}) =>
   (await execute(file, args, { cwd, env: { ...process.env, ...env } })).stdout;
 
-beforeAll(() => void toolFolder(), 600_000);
+beforeAll(installTools, 600_000);
 
 /** Publishes on both cores with one seed: every runtime must print the same numbers. */
 const PROGRAM = `
@@ -164,7 +164,7 @@ test("Cloudflare Workers: the kernels are a module compiled beforehand, with the
   writeFileSync(
     join(folder, "run.mjs"),
     `import { createRequire } from "node:module";
-     const { Miniflare } = createRequire(${JSON.stringify(join(toolFolder(), "package.json"))})("miniflare");
+     const { Miniflare } = createRequire(${JSON.stringify(join(toolFolder, "package.json"))})("miniflare");
      const worker = new Miniflare({
        compatibilityDate: "2026-07-01",
        modulesRoot: ${JSON.stringify(join(folder, "out"))},

@@ -42,7 +42,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
   project.provide("tarball", tarball);
   project.provide("app", app);
   project.provide("site", site);
-  project.provide("chromium", chromiumPath());
+  project.provide("chromium", await chromiumPath());
   return () => rmSync(folder, { recursive: true });
 }
 

@@ -4,6 +4,7 @@ import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { installPackages } from "../../packages/kafka/broker/install.js";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"];
 
@@ -13,13 +14,13 @@ const MAC = [
 ];
 
 /** The browser binary: `BRUME_CHROMIUM`, else one on this machine, else a fresh installation. */
-export function chromiumPath(): string {
+export async function chromiumPath(): Promise<string> {
   const wanted = process.env["BRUME_CHROMIUM"];
   if (wanted !== undefined) {
     if (executable(wanted)) return wanted;
     throw new Error(`BRUME_CHROMIUM: expected an executable file, got ${wanted}`);
   }
-  return find() ?? install();
+  return find() ?? (await install());
 }
 
 /** A headless browser with a profile of its own that talks to nobody but the pages under test. */
@@ -83,38 +84,27 @@ function find(): string | undefined {
   return [...candidates, ...MAC, chromium.executablePath()].find(executable);
 }
 
-/** Installs a browser from the system's packages, or playwright's own build where there is no apt-get. */
-function install(): string {
-  const tried = [...systemPackages(), ownBuild()];
-  for (const [command, ...args] of tried) {
-    process.stderr.write(`No Chromium found; running: ${[command, ...args].join(" ")}\n`);
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    spawnSync(command!, args, { stdio: ["ignore", 2, 2], env });
+/** Installs a browser from the system's packages, or playwright's own build where that gives none. */
+async function install(): Promise<string> {
+  const ways = [
+    () => installPackages("chromium"),
+    () => Promise.resolve(void spawnSync(process.execPath, ownBuild(), { stdio: ["ignore", 2, 2] })),
+  ];
+  for (const way of ways) {
+    await way();
     const found = find();
     if (found !== undefined && spawnSync(found, ["--version"]).status === 0) return found;
   }
-  const commands = tried.map((words) => words.join(" ")).join("; ");
   throw new Error(
-    "Chromium: the browser tests need one, none was found, and it could not be installed " +
-      `(tried: ${commands}). Install Chromium or Chrome, or set BRUME_CHROMIUM to its executable.`,
+    "Chromium: the browser tests need one, none was found, and it could not be installed. " +
+      "Install Chromium or Chrome, or set BRUME_CHROMIUM to its executable.",
   );
 }
 
-/** Debian's commands, as root or through a sudo that asks for no password; none elsewhere. */
-function systemPackages(): string[][] {
-  if (spawnSync("apt-get", ["--version"]).status !== 0) return [];
-  const isRoot = process.getuid?.() === 0;
-  if (!isRoot && spawnSync("sudo", ["-n", "true"]).status !== 0) return [];
-  const aptGet = [...(isRoot ? [] : ["sudo", "-n"]), "apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300"];
-  return [
-    [...aptGet, "update"],
-    [...aptGet, "install", "-y", "--no-install-recommends", "chromium"],
-  ];
-}
-
+/** The arguments with which Node installs playwright's own build. */
 function ownBuild(): string[] {
   const home = dirname(createRequire(import.meta.url).resolve("playwright-core/package.json"));
-  return [process.execPath, join(home, "cli.js"), "install", "chromium"];
+  return [join(home, "cli.js"), "install", "chromium"];
 }
 
 function executable(path: string): boolean {

@@ -13,6 +13,7 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { installPackages } from "../../packages/kafka/broker/install.js";
 
 export interface Service {
   readonly port: number;
@@ -21,7 +22,7 @@ export interface Service {
 
 /** Starts Redis; `settings` are those of its configuration file. */
 export async function startRedis(settings: Readonly<Record<string, string>>): Promise<Service> {
-  const program = findProgram("redis-server", [], "redis-server");
+  const program = await findProgram("redis-server", "redis-server");
   const folder = mkdtempSync(join(tmpdir(), "brume-redis-"));
   const port = await freePort();
   const given = { port: String(port), bind: "127.0.0.1", dir: folder, save: "", ...settings };
@@ -37,7 +38,7 @@ export async function startRedis(settings: Readonly<Record<string, string>>): Pr
 
 /** Starts Prometheus, which scrapes the targets once a second. */
 export async function startPrometheus(targets: readonly string[]): Promise<Service> {
-  const program = findProgram("prometheus", [], "prometheus");
+  const program = await findProgram("prometheus", "prometheus");
   const folder = mkdtempSync(join(tmpdir(), "brume-prometheus-"));
   const port = await freePort();
   const config = {
@@ -60,10 +61,11 @@ export async function startPrometheus(targets: readonly string[]): Promise<Servi
 
 /** Starts PostgreSQL with a database "postgres" and a user "brume" that needs no password. @param given settings */
 export async function startPostgres(given: readonly string[] = []): Promise<Service> {
-  const folders = existsSync("/usr/lib/postgresql")
-    ? readdirSync("/usr/lib/postgresql").map((version) => `/usr/lib/postgresql/${version}/bin`)
-    : [];
-  const program = findProgram("postgres", folders, "postgresql");
+  const program = await findProgram("postgres", "postgresql", () =>
+    existsSync("/usr/lib/postgresql")
+      ? readdirSync("/usr/lib/postgresql").map((version) => `/usr/lib/postgresql/${version}/bin`)
+      : [],
+  );
   const folder = mkdtempSync(join(tmpdir(), "brume-postgres-"));
   const data = join(folder, "data");
   const template = postgresTemplate(program);
@@ -114,27 +116,24 @@ function ordinaryUser(): { uid: number; gid: number } | undefined {
   return process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 }
 
-function findProgram(name: string, folders: readonly string[], debianPackage: string): string {
+/** The path of a program, whose package is installed if it is not there. */
+async function findProgram(
+  name: string,
+  debianPackage: string,
+  folders: () => readonly string[] = () => [],
+): Promise<string> {
   const find = () =>
-    [...folders, ...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin"]
+    [...folders(), ...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin"]
       .map((folder) => join(folder, name))
       .find(existsSync);
-  const found = find();
-  if (found !== undefined) return found;
-  const root = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  for (const args of [["update"], ["install", "-y", "--no-install-recommends", debianPackage]]) {
-    const [command, ...rest] = [...root, "apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300", ...args];
-    process.stderr.write(`No ${name} found; running: apt-get ${args.join(" ")}\n`);
-    spawnSync(command!, rest, { stdio: ["ignore", 2, 2], env });
-  }
-  const versions = existsSync("/usr/lib/postgresql") ? readdirSync("/usr/lib/postgresql") : [];
-  const installed = find() ?? versions.map((v) => `/usr/lib/postgresql/${v}/bin/${name}`).find(existsSync);
-  if (installed === undefined)
-    throw new Error(
-      `${name}: the store tests need it, and it could not be installed; install ${debianPackage}`,
-    );
-  return installed;
+  const there = find();
+  if (there !== undefined) return there;
+  await installPackages(debianPackage);
+  const installed = find();
+  if (installed !== undefined) return installed;
+  throw new Error(
+    `${name}: the store tests need it, and it could not be installed; install ${debianPackage}`,
+  );
 }
 
 function freePort(): Promise<number> {

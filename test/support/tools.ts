@@ -2,11 +2,12 @@
  * Programs from the npm registry that only a few tests run: runtimes, compilers, another test runner. They are installed once
  * into the user's cache folder, at fixed versions, and found there by later runs.
  */
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 
 const machine = `${process.platform}-${process.arch}`;
 
@@ -34,13 +35,16 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   typescript: "bin/tsc",
 };
 
-/** The folder with all tools; installs them if this machine has none. */
-export function toolFolder(): string {
-  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
-  const version = createHash("sha256").update(JSON.stringify(TOOLS)).digest("hex").slice(0, 12);
-  const folder = join(cache, "brume-tests", `tools-${version}`);
-  if (existsSync(folder)) return folder;
-  const draft = `${folder}.${process.pid}`; // renamed when complete: an interrupted install is never used
+const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
+const version = createHash("sha256").update(JSON.stringify(TOOLS)).digest("hex").slice(0, 12);
+
+/** The folder with all tools, once `installTools` has ended. */
+export const toolFolder = join(cache, "brume-tests", `tools-${version}`);
+
+/** Installs the tools if this machine has none. */
+export async function installTools(): Promise<void> {
+  if (existsSync(toolFolder)) return;
+  const draft = `${toolFolder}.${process.pid}`; // renamed when complete: an interrupted install is never used
   mkdirSync(draft, { recursive: true });
   writeFileSync(join(draft, "package.json"), JSON.stringify({ private: true, dependencies: TOOLS }));
   // Some of them run on a newer Node than this one, from the same folder.
@@ -51,16 +55,15 @@ export function toolFolder(): string {
     "--no-package-lock",
     "--engine-strict=false",
   ];
-  execFileSync("npm", ["install", ...options], { cwd: draft, stdio: ["ignore", "ignore", "inherit"] });
+  await promisify(execFile)("npm", ["install", ...options], { cwd: draft });
   try {
-    renameSync(draft, folder);
+    renameSync(draft, toolFolder);
   } catch {
     rmSync(draft, { recursive: true }); // another run was faster
   }
-  return folder;
 }
 
 /** The file that runs a tool. */
 export function toolPath(tool: Tool): string {
-  return join(toolFolder(), "node_modules", tool, PROGRAMS[tool.split("-")[0]!]!);
+  return join(toolFolder, "node_modules", tool, PROGRAMS[tool.split("-")[0]!]!);
 }

@@ -1,27 +1,32 @@
 /** Programs that tests and examples need, from the system's packages (Debian and its relatives). */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
-/** Installs Debian packages, as root or with a sudo that asks for no password. Says so on standard error. */
-export function installPackages(...names: string[]): void {
+/**
+ * Installs Debian packages, as root or with a sudo that asks for no password. Says so on standard error. Processes that
+ * need packages at the same time wait for each other: apt-get refuses to update its lists twice at once.
+ */
+export async function installPackages(...names: string[]): Promise<void> {
   if (spawnSync("apt-get", ["--version"]).status !== 0) return;
-  const isRoot = process.getuid?.() === 0;
-  if (!isRoot && spawnSync("sudo", ["-n", "true"]).status !== 0) return;
-  const aptGet = [...(isRoot ? [] : ["sudo", "-n"]), "apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300"];
-  for (const words of [["update"], ["install", "-y", "--no-install-recommends", ...names]]) {
-    const [command, ...args] = [...aptGet, ...words];
-    process.stderr.write(`running: ${[command, ...args].join(" ")}\n`);
-    spawnSync(command!, args, {
-      stdio: ["ignore", 2, 2],
-      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-    });
+  const sudo = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
+  if (sudo.length > 0 && spawnSync("sudo", ["-n", "true"]).status !== 0) return;
+  const aptGet = "DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300";
+  const script = `${aptGet} update && ${aptGet} install -y --no-install-recommends ${names.join(" ")} >/dev/null`;
+  const [command, ...args] = [...sudo, "flock", join(tmpdir(), "brume-apt-get.lock"), "sh", "-c", script];
+  process.stderr.write(`running: apt-get install ${names.join(" ")}\n`);
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const [status] = (await once(spawn(command, args, { stdio: ["ignore", 2, 2] }), "exit")) as [number];
+    if (status === 0) return;
   }
 }
 
 /** The `java` command, at least version 17; installed if there is none. */
-export function java(): string {
+export async function java(): Promise<string> {
   const command = process.env["JAVA_HOME"] === undefined ? "java" : `${process.env["JAVA_HOME"]}/bin/java`;
   if (javaVersion(command) >= 17) return command;
-  installPackages("default-jre-headless");
+  await installPackages("default-jre-headless");
   if (javaVersion("java") >= 17) return "java";
   throw new Error("java: expected Java 17 or newer, got none; install it, or set JAVA_HOME");
 }

@@ -23,7 +23,7 @@ export async function kafkaJars(): Promise<string> {
   await mkdir(folder, { recursive: true });
   const missing = jars.filter(({ path }) => !existsSync(join(folder, basename(path))));
   if (missing.length === 0) return folder;
-  const repository = mavenRepository();
+  const repository = await mavenRepository();
   const next = missing.values();
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {

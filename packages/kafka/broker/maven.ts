@@ -12,10 +12,10 @@ import { installPackages } from "./install.js";
 /** The file inside Maven's own jar that names its central repository. */
 const SUPER_POM = "org/apache/maven/model/pom-4.0.0.xml";
 
-export function mavenRepository(): string {
+export async function mavenRepository(): Promise<string> {
   const found = process.env["BRUME_MAVEN"] ?? mirrorOfCentral() ?? builtIntoMaven();
   if (found !== undefined) return found.replace(/\/+$/, "");
-  installPackages("libmaven3-core-java"); // has the jar that names the repository
+  await installPackages("libmaven3-core-java"); // has the jar that names the repository
   const installed = builtIntoMaven();
   if (installed !== undefined) return installed;
   throw new Error(

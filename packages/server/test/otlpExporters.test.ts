@@ -1,5 +1,5 @@
 /** OpenTelemetry as people run it: the exporters of two SDKs, with their defaults, send to a service that listens. */
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -77,7 +77,7 @@ const home = join(
 );
 const python = join(home, "bin/python");
 
-beforeAll(() => {
+beforeAll(async () => {
   const ready = join(home, "ready");
   if (existsSync(ready)) return;
   mkdirSync(home, { recursive: true });
@@ -88,8 +88,11 @@ beforeAll(() => {
     ["python3", "-m", "venv", "--clear", home],
     [join(home, "bin/pip"), "install", "--quiet", ...packages],
   ] as const)
-    if (spawnSync(command, args, { stdio: ["ignore", "ignore", "inherit"] }).status !== 0)
-      throw new Error(`${command}: expected it to succeed; install Python 3.10 or later with venv`);
+    await promisify(execFile)(command, args).catch((cause: unknown) => {
+      throw new Error(`${command}: expected it to succeed; install Python 3.10 or later with venv`, {
+        cause,
+      });
+    });
   writeFileSync(ready, "");
 });
 
