@@ -2,6 +2,7 @@
 import type { ClosedSpan } from "./hubMetric.js";
 import type { HubState, Submission } from "./hubState.js";
 import { isConflict } from "./journal.js";
+import { States, type Transitions } from "./states.js";
 import { StoreError } from "./stores/store.js";
 
 /** How often a commit is made when another process writes to the same hub. */
@@ -14,6 +15,20 @@ export class HubBusy extends Error {
   readonly code = "busy";
   readonly retryable = true;
 }
+
+/** Which state of a hub may follow which. */
+const TRANSITIONS = {
+  /** What the store has is not in memory: nobody has asked, or the outcome of a commit was in doubt or a conflict. */
+  unread: ["opening", "ended"],
+  opening: ["open", "unread"],
+  open: ["preparing", "ended"],
+  /** A commit that has changed nothing yet. */
+  preparing: ["committing", "open", "unread"],
+  committing: ["open", "unread", "lost"],
+  /** A commit failed halfway, and no store has the state. */
+  lost: [],
+  ended: [],
+} as const satisfies Transitions;
 
 interface Waiting {
   readonly submission: Submission;
@@ -53,9 +68,11 @@ export class CommitQueue {
   // Parameters
   readonly #options: QueueOptions;
   // State
-  #state: Promise<HubState> | undefined;
-  /** The state, while it is in memory and nothing has to be waited for. */
-  ready: HubState | undefined;
+  readonly #states = new States("hub", TRANSITIONS, "unread");
+  /** What the store has, as of the last commit; rejects if it was lost, undefined while it is unread. */
+  #opened: Promise<HubState> | undefined;
+  /** What `#opened` resolved to. */
+  #ready: HubState | undefined;
   /** The epoch of the journal since this process opened the hub. */
   #epoch: number | undefined;
   /** When this process began to listen: with its first try to open the hub. */
@@ -76,16 +93,30 @@ export class CommitQueue {
     this.#options = options;
   }
 
+  /** The state as of the last commit, if it is in memory and nothing has to be waited for. */
+  get ready(): HubState | undefined {
+    return this.#ready;
+  }
+
   /** The state as of the last commit; read from the store if it is not in memory. */
   state(): Promise<HubState> {
-    if (this.#state === undefined) {
-      const state = (this.#state = this.#openAgain());
-      state.then(
-        (open) => this.#state === state && (this.ready = open),
-        () => this.#state === state && (this.#state = undefined),
-      );
+    if (this.#opened === undefined) {
+      this.#opened = this.#open();
+      this.#opened.catch(() => undefined); // who waits for it is told
     }
-    return this.#state;
+    return this.#opened;
+  }
+
+  async #open(): Promise<HubState> {
+    this.#states.enter("opening");
+    try {
+      this.#ready = await this.#openAgain();
+      this.#states.enter("open");
+      return this.#ready;
+    } catch (error) {
+      this.#forget();
+      throw error;
+    }
   }
 
   /** The store may fail for a moment, and another process may begin the hub at the same time. */
@@ -150,11 +181,10 @@ export class CommitQueue {
     this.#quietUntil = performance.now() + milliseconds;
   }
 
-  /** Whether a commit runs. */
+  /** Whether a commit runs, or the state is read from the store. */
   get busy(): boolean {
-    return this.#committing;
+    return ["opening", "preparing", "committing"].includes(this.#states.current);
   }
-  #committing = false;
 
   #begin(): Batch {
     const batch: Batch = { waiting: [], size: 0, closeAt: NaN, closings: [] };
@@ -171,7 +201,8 @@ export class CommitQueue {
     while (this.#queue.length > 0) {
       await this.#pause().catch(() => undefined); // a clock that fails holds nothing up
       const batch = this.#queue.shift()!;
-      await this.#takeTurn(batch).catch((reason: unknown) => {
+      this.#restUntil = performance.now() + this.#options.every;
+      await this.#commit(batch).catch((reason: unknown) => {
         for (const { reject } of [...batch.waiting, ...batch.closings]) reject(reason); // nobody waits for ever
       });
     }
@@ -191,23 +222,17 @@ export class CommitQueue {
     }
   }
 
-  async #takeTurn(batch: Batch): Promise<void> {
-    this.#restUntil = performance.now() + this.#options.every;
-    this.#committing = true;
-    try {
-      await this.#commit(batch);
-    } finally {
-      this.#committing = false;
-    }
-  }
-
   async #commit({ waiting, closings, closeAt }: Batch): Promise<void> {
     const submissions = waiting.map(({ submission }) => submission);
     for (let attempt = 1; ; attempt++) {
       const state = await this.state();
       const { position } = state;
       try {
-        const { closed, refused } = await state.commit(submissions, closeAt);
+        this.#states.enter("preparing");
+        const prepared = await state.prepare(submissions);
+        this.#states.enter("committing");
+        const { closed, refused } = await state.commit(prepared, closeAt);
+        this.#states.enter("open");
         waiting.forEach(({ resolve, reject }, i) =>
           refused[i] === undefined ? resolve() : reject(refused[i]),
         );
@@ -217,7 +242,8 @@ export class CommitQueue {
         return;
       } catch (error) {
         if (this.#options.stored) this.#forget();
-        else if (state.halfway) this.#lose(error);
+        else if (this.#states.current === "committing") this.#lose(error);
+        else this.#states.enter("open");
         // The row is stored, but memory ran out while it was acted on: what the store has is read again.
         const isStored = this.#options.stored && state.position > position;
         if (isStored) return void (await this.#resolveStored(waiting, closings));
@@ -238,7 +264,7 @@ export class CommitQueue {
   #afterwards(state: HubState): void {
     const draw = (): void => {
       try {
-        if (this.ready !== state || state.drawSome()) return;
+        if (this.#ready !== state || state.drawSome()) return;
       } catch {
         return; // it is drawn when it is needed
       }
@@ -252,21 +278,23 @@ export class CommitQueue {
   /** Without a store nobody knows how much of a commit has happened: limits of people would begin anew. */
   #lose(cause: unknown): void {
     const message = "hub: a commit failed halfway, and no store has its state; make another hub";
-    const lost = Promise.reject<HubState>(new Error(message, { cause }));
-    lost.catch(() => undefined);
-    this.#state = lost;
-    this.ready = undefined;
+    this.#states.enter("lost");
+    this.#opened = Promise.reject<HubState>(new Error(message, { cause }));
+    this.#opened.catch(() => undefined);
+    this.#ready = undefined;
   }
 
   #forget(): void {
-    this.#state = undefined;
-    this.ready = undefined;
+    this.#states.enter("unread");
+    this.#opened = undefined;
+    this.#ready = undefined;
   }
 
   /** Commits what is left and stores all sections. */
   async end(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
-    if (this.#state !== undefined) await (await this.#state).checkpoint();
+    await (await this.#opened)?.checkpoint();
+    this.#states.enter("ended");
   }
 }
 

@@ -18,10 +18,11 @@ import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOpt
 import { Kind, NO_KEY, readRow, type Row, RowWriter } from "./eventRow.js";
 import { type ClosedSpan, HubMetric } from "./hubMetric.js";
 import type { MetricRecord } from "./keyChunks.js";
+import type { JournalEntry } from "./entries.js";
 import { Journal } from "./journal.js";
 import { NoiseKeys } from "./noiseKeys.js";
 import { type HashedRequest, RequestConflict, type RequestId, RequestIds } from "./requestIds.js";
-import type { Section } from "./sections.js";
+import type { PreparedSection, Section } from "./sections.js";
 import { Turns } from "./turns.js";
 
 /** An event that was read. */
@@ -57,6 +58,24 @@ const SLICE = 4;
 /** Records of a row that takes milliseconds to write and to act on: each of the two then has a turn to itself. */
 const LONG_ROW = 1024;
 
+/** A key that a row gives a number, or a place in the running day. */
+interface NewKey {
+  readonly metric: number;
+  readonly key: string;
+  readonly id: string;
+}
+
+/** A commit before anything changes. */
+interface PreparedCommit {
+  readonly submissions: readonly Submission[];
+  readonly now: number;
+  readonly fixed: readonly JournalEntry[];
+  readonly sections: readonly PreparedSection[];
+  readonly names: readonly NewKey[];
+  /** Writing it and acting on it have a turn each. */
+  readonly isLong: boolean;
+}
+
 interface HeldSection {
   readonly section: Section;
   readonly own: HubSection;
@@ -79,8 +98,6 @@ export class HubState {
   #time = -Infinity;
   #told = -Infinity;
   #fixedUntil = -Infinity;
-  /** A commit has begun to change what is in memory and has not ended. */
-  halfway = false;
 
   private constructor(
     settings: EventHubSettings,
@@ -258,7 +275,7 @@ export class HubState {
       this.#catalogue.urgent = true;
       journal.touch(this.#catalogue);
     } else if (![...metrics.values()].some(({ metric }) => metric.misses(missedAt))) return;
-    await this.#commit([], NaN, missedAt);
+    await this.commit(await this.prepare([]), NaN, missedAt);
     charged.clear();
   }
 
@@ -296,33 +313,33 @@ export class HubState {
       );
   }
 
-  /**
-   * Stores submissions and closes periods.
-   * @param closeAt periods that are due then are closed; NaN for none
-   */
-  commit(submissions: readonly Submission[], closeAt: number): Promise<Committed> {
-    return this.#commit(submissions, closeAt, NaN);
-  }
-
-  async #commit(submissions: readonly Submission[], closeAt: number, missedAt: number): Promise<Committed> {
-    const { journal } = this;
+  /** Makes a commit of submissions ready. Nothing that is in memory changes. */
+  async prepare(submissions: readonly Submission[]): Promise<PreparedCommit> {
     const now = this.#settings.clock();
     const fixed = [...this.metrics.values()]
       .flatMap((metric) => metric.entries(MOST_ENTRIES))
       .slice(0, MOST_ENTRIES);
-    const prepared = await journal.prepare();
+    const sections = await this.journal.prepare();
     const names = await this.#newKeys(submissions);
-    const long = countOfRecords(submissions) > LONG_ROW;
-    if (long) await this.#turns.next();
-    this.halfway = true;
+    const isLong = countOfRecords(submissions) > LONG_ROW;
+    if (isLong) await this.#turns.next();
+    return { submissions, now, fixed, sections, names, isLong };
+  }
+
+  /**
+   * Stores submissions and closes periods.
+   * @param closeAt periods that are due then are closed; NaN for none
+   * @param missedAt periods that were over then were missed; NaN for none
+   */
+  async commit(prepared: PreparedCommit, closeAt: number, missedAt = NaN): Promise<Committed> {
+    const { submissions, now, fixed, sections, names, isLong } = prepared;
     const time = Math.max(now, this.#time, Number.isNaN(closeAt) ? -Infinity : closeAt);
     const { writer, refused } = this.#write(submissions, new Set(names.map(({ id }) => id)), time);
     const told = [closeAt, missedAt].reduce((last, at) => (at > last ? at : last), this.#told);
     const bytes = writer.bytes({ time, told, closeAt, missedAt, days: this.#newDays(time), names });
-    const position = await journal.commit(bytes, prepared, fixed);
-    if (long) await this.#turns.next();
+    const position = await this.journal.commit(bytes, sections, fixed);
+    if (isLong) await this.#turns.next();
     const closed = await this.#applySlowly(readRow(bytes), position);
-    this.halfway = false;
     // Sections without the counts that chose θ replace those in the store. If that fails, the next commit does it.
     if ([...this.metrics.values()].some(({ shared }) => shared.urgent === true))
       await this.checkpoint().catch(() => undefined);
@@ -330,8 +347,8 @@ export class HubState {
   }
 
   /** Keys that a rule allows and that have no number, or no place in the running day. */
-  async #newKeys(submissions: readonly Submission[]) {
-    const names = new Map<string, { readonly metric: number; readonly key: string; readonly id: string }>();
+  async #newKeys(submissions: readonly Submission[]): Promise<NewKey[]> {
+    const names = new Map<string, NewKey>();
     for (const { entries } of submissions)
       for (const { metric: name, key, event } of entries) {
         const metric = this.metrics.get(name)!;

@@ -13,6 +13,7 @@ import { Entries, type JournalEntry } from "./entries.js";
 import { Records } from "./records.js";
 import { Ring, type RingRow, SLOTS } from "./ring.js";
 import { isLeading, type PreparedSection, type Section, Sections } from "./sections.js";
+import { States, type Transitions } from "./states.js";
 import { conflict, type NamedSnapshot, sameBytes, StoreError } from "./stores/store.js";
 
 /** Which state may follow which. */
@@ -24,9 +25,7 @@ const TRANSITIONS = {
   "in doubt": [],
   /** Another writer continued the journal. */
   fenced: [],
-} as const satisfies Record<string, readonly string[]>;
-
-export type JournalState = keyof typeof TRANSITIONS;
+} as const satisfies Transitions;
 
 /** How often a take-over is tried while the process that has the journal writes. */
 const ATTEMPTS = 64;
@@ -44,7 +43,7 @@ export class Journal {
   readonly #stored: Stored | undefined;
   readonly #sections: Sections;
   // State
-  #state: JournalState = "opening";
+  readonly #states = new States("journal", TRANSITIONS, "opening");
   #position = 0;
   #epoch = 0;
   /** The body of the newest row at opening; undefined if there is none. */
@@ -76,8 +75,8 @@ export class Journal {
     return journal;
   }
 
-  get state(): JournalState {
-    return this.#state;
+  get state(): keyof typeof TRANSITIONS {
+    return this.#states.current;
   }
 
   /** The number of the newest row. */
@@ -88,12 +87,6 @@ export class Journal {
   /** How often a process took the journal over. */
   get epoch(): number {
     return this.#epoch;
-  }
-
-  #enter(next: JournalState): void {
-    if (!(TRANSITIONS[this.#state] as readonly string[]).includes(next))
-      throw new Error(`journal: expected a state that allows "${next}", got "${this.#state}"`);
-    this.#state = next;
   }
 
   /** Takes note of the newest row that was read. */
@@ -183,13 +176,13 @@ export class Journal {
   /** Whether another process has written rows since; false while a row of this one is on its way. */
   async isOvertaken(): Promise<boolean> {
     const position = this.#position;
-    const isOpen = () => this.#state === "open" && this.#position === position;
+    const isOpen = () => this.#states.current === "open" && this.#position === position;
     return isOpen() && (await this.#stored?.ring.hasRowAfter(position)) === true && isOpen();
   }
 
   /** Ends the opening. */
   begin(): void {
-    this.#enter("open");
+    this.#states.enter("open");
   }
 
   /**
@@ -227,7 +220,7 @@ export class Journal {
     sections: readonly PreparedSection[] = [],
     once: readonly JournalEntry[] = [],
   ): Promise<number> {
-    this.#enter("committing");
+    this.#states.enter("committing");
     const position = this.#position + 1;
     if (this.#stored === undefined) {
       for (const { stored } of once) stored();
@@ -237,7 +230,7 @@ export class Journal {
       this.#stored.ring.stored(position);
     }
     this.#position = position;
-    this.#enter("open");
+    this.#states.enter("open");
     return position;
   }
 
@@ -278,7 +271,7 @@ export class Journal {
       ]);
       return { row, put };
     } catch (error) {
-      this.#enter("open"); // nothing was given to the store
+      this.#states.enter("open"); // nothing was given to the store
       throw error;
     }
   }
@@ -291,16 +284,16 @@ export class Journal {
     const newest = found?.sequence ?? 0;
     if (newest === sequence && sameBytes(found!.bytes, bytes)) return;
     if (newest >= sequence) this.#fail(cause);
-    this.#enter("open");
+    this.#states.enter("open");
     throw cause;
   }
 
   #fail(cause: unknown): never {
     if (isConflict(cause)) {
-      this.#enter("fenced");
+      this.#states.enter("fenced");
       throw cause;
     }
-    this.#enter("in doubt");
+    this.#states.enter("in doubt");
     throw new StoreError(
       "in-doubt",
       `hub ${JSON.stringify(this.#stored!.records.journal)}: the store failed while it stored events; whether they count is not known, and adding them again may count them twice`,
