@@ -54,6 +54,6 @@ function checkClock({ clock, confirmClock }: EventHubSettings, newest: number): 
   const now = clock();
   if (confirmClock || newest === -Infinity || now <= newest + HOUR) return;
   throw new RangeError(
-    `clock: expected at most an hour after the newest stored time ${timeText(newest)}, got ${timeText(now)}; if the clock is right, open with confirmClock: true`,
+    `clock: expected at most an hour after the newest stored time, got ${timeText(now)}; if the clock is right, open with confirmClock: true`,
   );
 }

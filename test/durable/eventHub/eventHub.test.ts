@@ -217,7 +217,7 @@ test("a clock more than an hour ahead of the stored time is refused until it is 
   await openExact(store, clock).add("orders", "berlin");
   clock.now += 3_600_001;
   await expect(openExact(store, clock).stats()).rejects.toThrow(
-    "clock: expected at most an hour after the newest stored time 2026-03-01T10:00:00.000Z",
+    "clock: expected at most an hour after the newest stored time, got 2026-",
   );
   const hub = openExact(store, clock, 0, { confirmClock: true });
   await hub.advance();
