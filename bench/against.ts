@@ -49,10 +49,10 @@ function measure(folder: string, only: string): Row[] {
   return (JSON.parse(text) as { rows: Row[] }).rows;
 }
 
-/** What a caller waits for: of `push` it is plain JavaScript, and WASM is what it is compared with; some rows have no WASM. */
+/** The time that a caller waits: that of WASM, or of JavaScript for `push` and for rows without WASM. */
 const own = ({ path, wasmMs, jsMs }: Row): number | null => (path === "push" ? jsMs : (wasmMs ?? jsMs));
 
-/** What a row is about, in the words of today and without the figures that some rows print. */
+/** The case of a row, in its present wording and without the figures that some rows print. */
 const titleOf = ({ path, case: what }: Row): string =>
   `${path}, ${what.replace(/: [\d,]+ \w+\/s.*$/, "").replaceAll("tick", "period")}`;
 

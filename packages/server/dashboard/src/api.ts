@@ -14,7 +14,7 @@ export interface MetricInfo {
   /** The lowest value of an event, of sums and means. */
   readonly min?: number | null;
   readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
-  /** Of different people: the period in which a person counts once, and under how many keys. */
+  /** The period in which a person counts once, and under how many keys; for metrics of distinct people. */
   readonly people?: { readonly over: "1d" | "1w" | "1mo"; readonly keysPerPerson: number };
   readonly keys: readonly string[];
 }

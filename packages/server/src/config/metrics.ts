@@ -32,7 +32,7 @@ export interface Metric {
   readonly hasKeys: boolean;
   /** Milliseconds; of a month 28 days. */
   readonly every: number;
-  /** Of different people: the period in which a person counts once. */
+  /** The period in which a person counts once; for metrics of distinct people. */
   readonly over: Over | undefined;
   readonly lateness: number;
   readonly skew: number;
