@@ -1,6 +1,6 @@
 /** What needs Node: its streams, and stores on disk. `import { … } from "brume/node"`. */
 export { registryRecord, type RegistryRecord } from "./adapters/registryRecord.js";
-export { software } from "./core/software.js";
+export { software, softwareText } from "./core/software.js";
 export { composedEpsilon } from "./durable/composition.js";
 export { rekey, type RekeyOptions } from "./durable/rekey.js";
 export { fileStore } from "./durable/stores/file.js";

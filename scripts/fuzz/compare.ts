@@ -36,3 +36,7 @@ function sameDoubles(a: Float64Array, b: Float64Array): boolean {
 
 const sameBytes = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
   Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(Buffer.from(b.buffer, b.byteOffset, b.byteLength));
+
+/** Something that is made once for each core. */
+export type Two<T> = readonly [wasm: T, js: T];
+export const twice = <T>(make: (core: "wasm" | "js") => T): Two<T> => [make("wasm"), make("js")];

@@ -1,15 +1,12 @@
 /** Reports by days: window reports, θ from day to day, tallies that merge. Random calls, each on both cores. */
 import { type Aggregator, aggregator, type Reporter, reporter } from "../../src/index.js";
-import { outcome, same } from "./compare.js";
+import { outcome, same, twice, type Two } from "./compare.js";
 import type { Dice } from "./dice.js";
 import type { Tally } from "./tally.js";
 
 const DAY = 86_400_000;
 /** EM takes milliseconds, a thousand times a usual call: θ follows the reports in one episode of so many. */
 const FOLLOWS_ONE_IN = 16;
-
-type Two<T> = readonly [wasm: T, js: T];
-const twice = <T>(make: (core: "wasm" | "js") => T): Two<T> => [make("wasm"), make("js")];
 
 interface Setting {
   readonly epsilon: number;

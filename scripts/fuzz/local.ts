@@ -6,16 +6,12 @@ import {
   type Reporter,
   reporter,
 } from "../../src/index.js";
-import { outcome, same } from "./compare.js";
+import { outcome, same, twice, type Two } from "./compare.js";
 import type { Dice } from "./dice.js";
 import type { Tally } from "./tally.js";
 
 /** EM takes milliseconds, a thousand times a usual call: one episode in so many learns θ and then releases. */
 const LEARNS_ONE_IN = 24;
-
-/** The same thing made twice, once for each core. */
-type Two<T> = readonly [wasm: T, js: T];
-const twice = <T>(make: (core: "wasm" | "js") => T): Two<T> => [make("wasm"), make("js")];
 
 /** Devices and servers of one aggregation. */
 interface Setting {

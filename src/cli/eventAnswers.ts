@@ -66,7 +66,8 @@ export function rowsOf(file: EventFile, ranges: readonly Range[], asked: Asked):
   );
 }
 
-const cellsOf = (answer: EventAnswer | HistogramAnswer): readonly Cell[] =>
+/** The numbers of an answer with their intervals. */
+export const cellsOf = (answer: EventAnswer | HistogramAnswer): readonly Cell[] =>
   "total" in answer ? [answer.total ?? NOTHING, ...answer.quantiles] : [answer];
 
 /** The periods that rows are about. @param report "1h", "1d", "1w", "1mo" */
@@ -132,7 +133,8 @@ export function* shown(
   else yield* asCsv(rows, names, isGrouped);
 }
 
-const exact = (value: number): number => Number(value.toPrecision(10));
+/** A number as it is published: ten digits. */
+export const exact = (value: number): number => Number(value.toPrecision(10));
 
 function* asCsv(rows: readonly AnswerRow[], names: readonly string[], isGrouped: boolean): Generator<string> {
   const columns = names.flatMap((name) => [name, `${name}_low`, `${name}_high`]);

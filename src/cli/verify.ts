@@ -8,6 +8,7 @@ import { type EventStatement, eventStatement } from "../events/statement.js";
 import { openableSnapshot } from "../stream/snapshot.js";
 import { type Check, checkStatement } from "./checkStatement.js";
 import { type Arguments, type Command, DataError, UsageError } from "./command.js";
+import { cellsOf, exact } from "./eventAnswers.js";
 import { EventFile } from "./eventFile.js";
 import { EventState, readKey } from "./eventState.js";
 import { readStatement } from "./statement.js";
@@ -123,8 +124,6 @@ function rowsIn(read: Uint8Array): Record<string, string>[] {
 const measured = (row: Record<string, string>): string[] =>
   Object.keys(row).filter((name) => `${name}_low` in row && `${name}_high` in row);
 
-const exact = (value: number): number => Number(value.toPrecision(10));
-
 function eventReleaseChecks(
   rows: readonly Record<string, string>[],
   statement: EventStatement,
@@ -146,7 +145,7 @@ function eventReleaseChecks(
     const range = [parseTime("from", row["from"]!), parseTime("to", row["to"]!)] as const;
     const quantiles = names.flatMap((name) => (/^p[\d.]+$/.test(name) ? [Number(name.slice(1)) / 100] : []));
     const { found } = file.answer(row["group"] ?? file.groups[0]!, range, quantiles, 0.95);
-    const cells = "total" in found ? [found.total, ...found.quantiles] : [found];
+    const cells = cellsOf(found);
     const text = (x: number | null | undefined) => (x === null || x === undefined ? "" : String(exact(x)));
     if (names.some((name, i) => row[name] !== text(cells[i]?.value))) other++;
   }

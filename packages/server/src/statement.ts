@@ -1,6 +1,6 @@
 /** What the service says about its own privacy: for machines, and as a text for people. */
 import type { EventStatement, Software } from "brume";
-import { registryRecord, type RegistryRecord, software } from "brume/node";
+import { registryRecord, type RegistryRecord, software, softwareText } from "brume/node";
 import { type Metric, personEpsilon } from "./config/metrics.js";
 import type { PerPersonConfig } from "./config/types.js";
 import type { Spending } from "./dayBudget.js";
@@ -136,7 +136,7 @@ export function explainService(statement: ServiceStatement): string {
     composition,
     "Not protected:",
     ...notProtected.map((line) => `  - ${line}`),
-    `Made by ${software.name} ${software.version}${software.commit === null ? "" : ` (commit ${software.commit})`}, noise version ${software.noiseVersion}.`,
+    softwareText(software),
     "",
   ].join("\n");
 }

@@ -115,16 +115,21 @@ export const mean: MakeTargets = (epsilon, core) => [
 ];
 
 /** A person's day: three events, of whom two count, and one person more among those who lost an event. */
-export const perPerson: MakeTargets = (epsilon, core) => {
+function personsDay(
+  name: string,
+  epsilon: number,
+  core: Core,
+  dealt: Pick<Attacked, "moved" | "streams">,
+): readonly Target[] {
   const settings = resolveEventStream({ ...day(epsilon), of: "count", perPerson: 2 });
   const { release, limited } = settings.shares;
   const own = (limited * epsilon) / SHARES;
   return [
-    target("a person with three events in a day, or nobody", core, {
+    target(name, core, {
       settings,
       events: [1, 1, 1],
       person: "one",
-      moved: [2],
+      ...dealt,
       t: (2 * LEVELS.length * SHARES) / (release * epsilon),
       beside({ limitedDays }) {
         const { lost } = limitedDays[0]!;
@@ -132,28 +137,17 @@ export const perPerson: MakeTargets = (epsilon, core) => {
       },
     }),
   ];
-};
+}
 
-/** A person's day in a hub: three events with two keys, of whom the first two count, one with each key. */
-export const hubPeople: MakeTargets = (epsilon, core) => {
-  const settings = resolveEventStream({ ...day(epsilon), of: "count", perPerson: 2 });
-  const { release, limited } = settings.shares;
-  const own = (limited * epsilon) / SHARES;
-  return [
-    target("a person with events of two keys of a hub in a day, or nobody", core, {
-      settings,
-      events: [1, 1, 1],
-      person: "one",
-      streams: ["a", "b"],
-      moved: [1],
-      t: (2 * LEVELS.length * SHARES) / (release * epsilon),
-      beside({ limitedDays }) {
-        const { lost } = limitedDays[0]!;
-        return own * (Math.abs(lost - 1) - Math.abs(lost));
-      },
-    }),
-  ];
-};
+export const perPerson: MakeTargets = (epsilon, core) =>
+  personsDay("a person with three events in a day, or nobody", epsilon, core, { moved: [2] });
+
+/** In a hub: events with two keys, of whom the first two count, one with each key. */
+export const hubPeople: MakeTargets = (epsilon, core) =>
+  personsDay("a person with events of two keys of a hub in a day, or nobody", epsilon, core, {
+    streams: ["a", "b"],
+    moved: [1],
+  });
 
 /** Three buckets; the event is in the second. */
 export const histogram: MakeTargets = (epsilon, core) => [
