@@ -5,8 +5,8 @@ import { until } from "../../kafka/test/support/workload.js";
 import { kafkaRound } from "./kafkaRound.js";
 import { send } from "./support.js";
 
-export async function keepsPromises(prefix: string, open: () => Port): Promise<void> {
-  const { app, totals } = await kafkaRound(prefix, open);
+export async function keepsPromises(prefix: string, open: () => Port, lateness?: string): Promise<void> {
+  const { app, totals } = await kafkaRound(prefix, open, lateness);
   expect((await app.inject("/readyz")).statusCode).toBe(200);
   const batch = [
     ...["a", "a", "a", "not-listed"].map((key) => ({ metric: "requests", key })),

@@ -1,4 +1,5 @@
 /** One round of Kafka mode on any port: events over HTTP, a worker on each metric's topics, numbers from `out`. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { heartbeat, runClock } from "../../kafka/src/clock.js";
 import type { Port } from "../../kafka/src/port.js";
 import { readPublishedFrom } from "../../kafka/src/readPublished.js";
@@ -14,10 +15,13 @@ import type { KafkaPackage } from "../src/kafka/serve.js";
 import { makeKafkaServer } from "../src/kafka/serve.js";
 import { atEnd, testConfig } from "./support.js";
 
-const periods = { every: "500ms", levels: ["500ms"], lateness: "0s" } as const;
+/** Milliseconds. */
+const PERIOD = 500;
 
-export const kafkaConfig = (prefix: string): Config =>
-  testConfig("unused", {
+/** @param lateness how long after the end of its period an event may reach its topic */
+export function kafkaConfig(prefix: string, lateness = "0s"): Config {
+  const periods = { every: `${PERIOD}ms`, levels: [`${PERIOD}ms`], lateness };
+  return testConfig("unused", {
     store: { kafka: { brokers: ["given by the test"], prefix } },
     epsilon: 1000,
     metrics: {
@@ -25,10 +29,11 @@ export const kafkaConfig = (prefix: string): Config =>
       visits: { type: "count", epsilon: 100, perPerson: 2, ...periods },
     },
   });
+}
 
 /** ε of 48 an event or more on one level: noise is 0, but for odds of e⁻⁴⁷ a number. What was published per key, added up. */
-export async function kafkaRound(prefix: string, open: () => Port) {
-  const config = kafkaConfig(prefix);
+export async function kafkaRound(prefix: string, open: () => Port, lateness?: string) {
+  const config = kafkaConfig(prefix, lateness);
   const port = open();
   atEnd(() => port.close());
   for (const name of Object.keys(config.metrics))
@@ -45,6 +50,7 @@ export async function kafkaRound(prefix: string, open: () => Port) {
     await worker.start();
     atEnd(() => worker.stop());
   }
+  await sleep(PERIOD); // the period in which streams begin is not published
   const totals = async (metric: string): Promise<Record<string, number>> => {
     const sums: Record<string, number> = {};
     const { out } = topicsOf(config, metric);
