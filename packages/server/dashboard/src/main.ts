@@ -59,6 +59,7 @@ async function refresh(): Promise<void> {
   } catch (error) {
     if (error instanceof api.TokenNeeded) return askToken();
     state(false, error instanceof Error ? error.message : undefined);
+    again = true; // what is shown may be of another metric, or half of it old
   } finally {
     asking = false;
   }
