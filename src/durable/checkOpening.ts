@@ -10,9 +10,10 @@ import { eventStatement } from "../events/statement.js";
 import type { Parameters } from "../stream/snapshot.js";
 import { checkCharge } from "./budget.js";
 import { Catalogue } from "./catalogue.js";
-import type { EventHubSettings, MetricSettings } from "./eventHubOptions.js";
+import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
 import { readRow } from "./eventRow.js";
 import type { Journal } from "./journal.js";
+import type { Section } from "./sections.js";
 
 const HOUR = 3_600_000;
 
@@ -26,12 +27,24 @@ export const parametersOf = ({ events, keys }: MetricSettings): Parameters => ({
 export const releaseName = (hub: string, metric: string, generation: number): string =>
   `${hub}/${metric}${generation === 1 ? "" : `#${generation}`}`;
 
+/** A section of the caller, as the journal has it. */
+export const sectionOf = (own: HubSection): Section => ({
+  name: `sections/${own.name}`,
+  save: (writer) => writer.blob(own.save()),
+  get urgent() {
+    return own.urgent === true;
+  },
+  stored: () => own.stored?.(),
+});
+
 /** @param charged releases that were charged as they began, and whose beginning could not be stored */
 export async function checkOpening(
   settings: EventHubSettings,
   journal: Journal,
   charged: ReadonlySet<string>,
 ): Promise<void> {
+  for (const section of settings.sections)
+    section.check?.((await journal.peek(sectionOf(section)))?.blob(), journal.newest !== undefined);
   checkClock(settings, journal.newest === undefined ? -Infinity : readRow(journal.newest).time);
   const { calendar, budget, metrics, name: hub, clock } = settings;
   const catalogue = new Catalogue(NO_SECRET, calendar.zone);

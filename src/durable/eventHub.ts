@@ -32,7 +32,7 @@ import { type EventStatement, eventStatement, explainEvents } from "../events/st
 import { CommitQueue } from "./commitQueue.js";
 import type { EventHubSettings, HistogramMetric, Metric } from "./eventHubOptions.js";
 import type { ClosedSpan, HubMetric } from "./hubMetric.js";
-import { type Entry, HubState } from "./hubState.js";
+import { type Entry, HubState, type Submission } from "./hubState.js";
 import type { RequestId } from "./requestIds.js";
 import { Turns } from "./turns.js";
 
@@ -48,10 +48,20 @@ export interface MetricEvent extends KeyedEvent {
   readonly metric: string;
 }
 
+/** Reports for a section of the hub, 8 bytes each. */
+export interface SectionReports {
+  readonly section: string;
+  readonly reports: readonly Uint8Array[];
+}
+
 /** Counters that no event has a part in. */
 export interface EventHubStats {
   /** Per metric: the time up to which it is closed, and whether θ is still being chosen. */
   readonly metrics: Readonly<Record<string, { readonly closedTo: number; readonly holdingOut: boolean }>>;
+  /** The newest time at which the hub was opened, or told to close periods. */
+  readonly told: number;
+  /** Parts of closed days that wait for their place in the store; each commit stores some. */
+  readonly unstored: number;
   /** Commits that another process was faster with; they were made again. */
   readonly conflicts: number;
 }
@@ -107,10 +117,16 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     return this.#submitAll(events, request, () => metric);
   }
 
-  /** Takes all these events, of any metrics, or none if any of them is invalid. */
-  addAll(events: readonly MetricEvent[], request?: RequestId): Promise<void> {
-    return this.#submitAll(events, request, (event) =>
-      checkText("metric", Object.hasOwn(event, "metric") && event.metric),
+  /**
+   * Takes all these events, of any metrics, or none if any of them is invalid.
+   * @param reports for a section of the hub, stored in the same commit
+   */
+  addAll(events: readonly MetricEvent[], request?: RequestId, reports?: SectionReports): Promise<void> {
+    return this.#submitAll(
+      events,
+      request,
+      (event) => checkText("metric", Object.hasOwn(event, "metric") && event.metric),
+      reports,
     );
   }
 
@@ -118,6 +134,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     events: readonly E[],
     request: RequestId | undefined,
     metricOf: (event: E) => string,
+    reports?: SectionReports,
   ): Promise<void> {
     if (!Array.isArray(events))
       return Promise.reject(new TypeError(`events: expected an array, got a value of type ${typeof events}`));
@@ -131,18 +148,28 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
           return entryOf(state, metricOf(event), key, value, event);
         }),
       request,
+      reports,
     );
   }
 
   /** Takes reports of devices, 8 bytes each, for a section of the hub; resolves when they are stored. */
-  async report(section: string, reports: readonly Uint8Array[], request?: RequestId): Promise<void> {
+  report(section: string, reports: readonly Uint8Array[], request?: RequestId): Promise<void> {
+    return this.#submit(() => [], request, { section, reports });
+  }
+
+  /**
+   * Ends a past that was filled from a log: all periods that end by `to` are closed, whatever their lateness, and those that
+   * began before `now` have no number. From then on the hub goes by the present.
+   * @param reports for a section, stored with the second of the two commits
+   */
+  async endPast(to: Time, now: Time, reports: SectionReports): Promise<void> {
     this.#checkOpen();
-    (await this.#queue.state()).checkSection(section);
-    for (const report of reports)
-      if (!(report instanceof Uint8Array) || report.length !== 8)
-        throw new TypeError("reports: expected arrays of 8 bytes; nothing was taken");
-    const own = reports.map((report) => ({ section, report: report.slice() }));
-    return this.#queue.add({ entries: [], reports: own, request: checkRequest(request) });
+    const [until, present] = [parseTime("to", to), parseTime("now", now)];
+    const none = { entries: [], request: undefined };
+    const own = reportsOf(await this.#queue.state(), reports);
+    // In two commits: a lane of a replay that takes up the clock of the moment at which θ was chosen covers all of its row.
+    await this.#queue.add({ ...none, reports: [], past: { to: until, now: NaN } });
+    await this.#queue.add({ ...none, reports: own, past: { to: NaN, now: present } });
   }
 
   /** Closes the periods of all metrics that are due at `now` (default: the clock) and says which ones these are. */
@@ -315,7 +342,13 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
       ({ name, metric }) =>
         [name, { closedTo: metric.next, holdingOut: Number.isNaN(metric.units) }] as const,
     );
-    return { metrics: Object.fromEntries(metrics), conflicts: this.#queue.conflicts };
+    const unstored = [...state.metrics.values()].reduce((sum, metric) => sum + metric.unstored, 0);
+    return {
+      metrics: Object.fromEntries(metrics),
+      told: state.told,
+      unstored,
+      conflicts: this.#queue.conflicts,
+    };
   }
 
   /** Private: events that were dropped, and why. For the operator's eyes. */
@@ -343,10 +376,15 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     return (this.#closed ??= this.#queue.end());
   }
 
-  async #submit(read: (state: HubState) => Entry[], request?: RequestId): Promise<void> {
+  async #submit(
+    read: (state: HubState) => Entry[],
+    request?: RequestId,
+    reports?: SectionReports,
+  ): Promise<void> {
     this.#checkOpen();
     const state = this.#queue.ready ?? (await this.#queue.state());
-    return this.#queue.add({ entries: read(state), reports: [], request: checkRequest(request) });
+    const own = reports === undefined ? [] : reportsOf(state, reports);
+    return this.#queue.add({ entries: read(state), reports: own, request: checkRequest(request) });
   }
 
   async #metricOf(
@@ -394,6 +432,14 @@ function answerOf(
   return metric.settings.of === "histogram"
     ? histogramAnswer(metric, published!, range, query as Required<HistogramQuery>)
     : eventAnswer(metric, published, range, query.confidence!);
+}
+
+function reportsOf(state: HubState, { section, reports }: SectionReports): Submission["reports"] {
+  state.checkSection(section);
+  for (const report of reports)
+    if (!(report instanceof Uint8Array) || report.length !== 8)
+      throw new TypeError("reports: expected arrays of 8 bytes; nothing was taken");
+  return reports.map((report) => ({ section, report: report.slice() }));
 }
 
 function checkRequest(request: RequestId | undefined): RequestId | undefined {

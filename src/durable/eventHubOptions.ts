@@ -50,6 +50,12 @@ export interface HubSection {
   take(report: Uint8Array, at: number): void;
   /** The state of this moment. */
   save(): Uint8Array;
+  /**
+   * Throws if the hub must not be opened as it is; nothing has changed then. Default: nothing is refused.
+   * @param state the newest state that was stored by itself: reports that came after it are not in it
+   * @param begun whether the store has the hub
+   */
+  check?(state: Uint8Array | undefined, begun: boolean): void;
   /** Resumes from what `save` gave, or begins anew if the store has nothing. After a failure of the store it comes again. */
   load(state: Uint8Array | undefined): void | Promise<void>;
   /** It must be in the next commit. */

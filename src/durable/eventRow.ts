@@ -23,6 +23,8 @@ export const Kind = {
   request: 4,
   /** A report of a device: 8 bytes. */
   report: 5,
+  /** The end of a past that was filled from a log: periods up to a time are closed, or those before the present passed over. */
+  past: 6,
 } as const;
 
 /** Stands for a key that is not listed. */
@@ -54,6 +56,14 @@ export interface RowRecord {
   granted: number;
   readonly hash: Uint32Array;
   readonly more: Uint32Array;
+}
+
+/** Ends a past that was filled from a log. One of the two is NaN. */
+export interface Past {
+  /** Periods that end by then are published. */
+  readonly to: number;
+  /** Periods that began before have no number. */
+  readonly now: number;
 }
 
 export interface Row extends RowHead {
@@ -92,6 +102,13 @@ export class RowWriter {
     const words = new Uint32Array(2);
     new Uint8Array(words.buffer).set(report);
     this.#put(section, NO_KEY, Kind.report, 0, words, undefined);
+  }
+
+  past({ to, now }: Past): void {
+    doubles[0] = to;
+    doubles[1] = now;
+    doubles[2] = 0;
+    this.#put(0, NO_KEY, Kind.past, 0, undefined, doubleWords);
   }
 
   #put(
@@ -168,6 +185,11 @@ export function readRow(bytes: Uint8Array): Row {
 /** Copies some words. By hand: a view for `set` would cost more than so few of them. */
 function copyWords(from: Uint32Array, start: number, to: Uint32Array, at: number, count: number): void {
   for (let i = 0; i < count; i++) to[at + i] = from[start + i]!;
+}
+
+export function pastOf({ more }: RowRecord): Past {
+  copyWords(more, 0, doubleWords, 0, 6);
+  return { to: doubles[0]!, now: doubles[1]! };
 }
 
 /** The event of a record. */

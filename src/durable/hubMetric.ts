@@ -253,19 +253,15 @@ export class HubMetric {
   /**
    * Closes the periods of a row, one step at a time: other work may run between two steps. Gives what is published.
    */
-  *close({ closeAt, missedAt }: RowHead, position: number): Generator<void, ClosedSpan | undefined> {
-    const lanes = [this.#main, ...this.#keys.chunks.flatMap(({ lane }) => lane ?? [])];
+  *close(
+    { closeAt, missedAt }: Pick<RowHead, "closeAt" | "missedAt">,
+    position: number,
+  ): Generator<void, ClosedSpan | undefined> {
     let span: ClosedSpan | undefined;
-    for (const lane of lanes) {
-      if (lane.covers >= position || (lane !== this.#main && Number.isNaN(lane.metric.units))) continue;
+    for (const lane of this.#lanes()) {
+      if (!this.#isMoved(lane, position)) continue;
       const { metric } = lane;
-      if (metric.misses(missedAt)) {
-        const { next, day } = metric;
-        if (missedAt - this.settings.schedule.lateness >= day.end) lane.missed.push([next, day.end]);
-        this.#step(lane, position, () => metric.miss(missedAt));
-        const from = Math.max(next, metric.day.start);
-        if (metric.next > from) lane.missed.push([from, metric.next]);
-      }
+      this.#miss(lane, position, missedAt - this.settings.schedule.lateness, missedAt);
       if (Number.isNaN(closeAt)) continue;
       const until = metric.due(closeAt);
       const from = metric.next;
@@ -281,6 +277,36 @@ export class HubMetric {
         span = { metric: this.name, from: first, to: metric.next };
     }
     return span;
+  }
+
+  /** Publishes the periods that end by `to`, whatever their lateness: no event of them is left. */
+  endPast(to: number, position: number): Generator<void, ClosedSpan | undefined> {
+    return this.close({ closeAt: to + this.settings.schedule.lateness, missedAt: NaN }, position);
+  }
+
+  /** Passes over all periods that began before `now`: the first number is of a period that is listened to from its start. */
+  beginPresent(now: number, position: number): void {
+    for (const lane of this.#lanes())
+      if (this.#isMoved(lane, position)) this.#miss(lane, position, lane.metric.periodFrom(now), now);
+  }
+
+  #lanes(): Lane[] {
+    return [this.#main, ...this.#keys.chunks.flatMap(({ lane }) => lane ?? [])];
+  }
+
+  /** Whether a row moves the clock of a lane. */
+  #isMoved(lane: Lane, position: number): boolean {
+    return lane.covers < position && (lane === this.#main || !Number.isNaN(lane.metric.units));
+  }
+
+  #miss(lane: Lane, position: number, until: number, now: number): void {
+    const { metric } = lane;
+    if (!metric.misses(until)) return;
+    const { next, day } = metric;
+    if (until >= day.end) lane.missed.push([next, day.end]);
+    this.#step(lane, position, () => metric.miss(until, now));
+    const from = Math.max(next, metric.day.start);
+    if (metric.next > from) lane.missed.push([from, metric.next]);
   }
 
   /** Runs what may end a day or choose θ, and does what follows from it. */
@@ -367,6 +393,11 @@ export class HubMetric {
         entries.push(...this.#days.entries(chunk.index, day, keys, () => chunk.pending.delete(day.start)));
       }
     return entries;
+  }
+
+  /** Parts of closed days that wait to be stored. */
+  get unstored(): number {
+    return this.#keys.chunks.reduce((sum, { pending }) => sum + pending.size, 0);
   }
 
   /** Names of entries that are no longer kept. Gives them once. */

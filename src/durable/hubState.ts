@@ -13,9 +13,9 @@ import { eventStatement } from "../events/statement.js";
 import { snapshotKey } from "../stream/sealing.js";
 import { chargeMetric } from "./budget.js";
 import { Catalogue } from "./catalogue.js";
-import { checkOpening, parametersOf, releaseName } from "./checkOpening.js";
+import { checkOpening, parametersOf, releaseName, sectionOf } from "./checkOpening.js";
 import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
-import { Kind, NO_KEY, readRow, type Row, RowWriter } from "./eventRow.js";
+import { Kind, NO_KEY, type Past, pastOf, readRow, type Row, RowWriter } from "./eventRow.js";
 import { type ClosedSpan, HubMetric } from "./hubMetric.js";
 import type { MetricRecord } from "./keyChunks.js";
 import type { JournalEntry } from "./entries.js";
@@ -37,6 +37,7 @@ export interface Submission {
   readonly entries: readonly Entry[];
   readonly reports: readonly { readonly section: string; readonly report: Uint8Array }[];
   readonly request: RequestId | undefined;
+  readonly past?: Past;
 }
 
 export interface Committed {
@@ -175,15 +176,9 @@ export class HubState {
   }
 
   async #loadSection(own: HubSection): Promise<void> {
-    const section: Section = {
-      name: `sections/${own.name}`,
-      save: (writer) => writer.blob(own.save()),
-      get urgent() {
-        return own.urgent === true;
-      },
-      stored: () => own.stored?.(),
-    };
+    const section = sectionOf(own);
     const state = await this.journal.load(section);
+    if (state === undefined) this.journal.touch(section); // stored with the first row
     await own.load(state?.blob());
     this.#sections.set(own.name, { section, own });
   }
@@ -274,7 +269,12 @@ export class HubState {
     if (changed) {
       this.#catalogue.urgent = true;
       journal.touch(this.#catalogue);
-    } else if (![...metrics.values()].some(({ metric }) => metric.misses(missedAt))) return;
+    } else if (
+      ![...metrics.values()].some(({ metric, settings }) =>
+        metric.misses(missedAt - settings.schedule.lateness),
+      )
+    )
+      return;
     await this.commit(await this.prepare([]), NaN, missedAt);
     charged.clear();
   }
@@ -294,6 +294,11 @@ export class HubState {
   /** The number of the newest row. */
   get position(): number {
     return this.journal.position;
+  }
+
+  /** The newest time at which the hub was opened, or told to close periods. */
+  get told(): number {
+    return this.#told;
   }
 
   metric(name: string): HubMetric {
@@ -335,7 +340,8 @@ export class HubState {
     const { submissions, now, fixed, sections, names, isLong } = prepared;
     const time = Math.max(now, this.#time, Number.isNaN(closeAt) ? -Infinity : closeAt);
     const { writer, refused } = this.#write(submissions, new Set(names.map(({ id }) => id)), time);
-    const told = [closeAt, missedAt].reduce((last, at) => (at > last ? at : last), this.#told);
+    const present = submissions.map(({ past }) => past?.now ?? NaN);
+    const told = [closeAt, missedAt, ...present].reduce((last, at) => (at > last ? at : last), this.#told);
     const bytes = writer.bytes({ time, told, closeAt, missedAt, days: this.#newDays(time), names });
     const position = await this.journal.commit(bytes, sections, fixed);
     if (isLong) await this.#turns.next();
@@ -370,7 +376,7 @@ export class HubState {
     const writer = new RowWriter(countOfRecords(submissions));
     const seen = new Map<string, string>();
     const numbers = new Map<string, number>();
-    const refused = submissions.map(({ entries, reports, request }) => {
+    const refused = submissions.map(({ entries, reports, request, past }) => {
       if (request !== undefined) {
         const hashed = this.#requests.hash(request);
         try {
@@ -414,6 +420,7 @@ export class HubState {
       }
       for (const { section, report } of reports)
         writer.report(this.#catalogue.sectionNumber(section), report);
+      if (past !== undefined) writer.past(past);
       return undefined;
     });
     return { writer, refused };
@@ -455,15 +462,19 @@ export class HubState {
       const added = this.#numbered.get(metric)?.takeKey(key, position);
       if (added !== undefined) this.journal.add(added, position);
     }
+    let past: Past = { to: NaN, now: NaN };
     row.forEach((record) => {
       const { kind, metric, hash, more } = record;
-      if (kind === Kind.request) this.#requests.add(hash.slice(), more.slice(0, 4), row.time);
+      if (kind === Kind.past) past = pastOf(record);
+      else if (kind === Kind.request) this.#requests.add(hash.slice(), more.slice(0, 4), row.time);
       else if (kind === Kind.report) this.#takeReport(metric, hash, position, row.time);
       else this.#numbered.get(metric)?.takeEvent(record, position, live);
     });
     const closed: ClosedSpan[] = [];
     for (const metric of this.metrics.values()) {
-      const span = yield* metric.close(row, position);
+      const ended = Number.isNaN(past.to) ? undefined : yield* metric.endPast(past.to, position);
+      if (!Number.isNaN(past.now)) metric.beginPresent(past.now, position);
+      const span = (yield* metric.close(row, position)) ?? ended;
       if (span !== undefined) closed.push(span);
     }
     this.#requests.forgetBefore(row.time);
@@ -510,7 +521,7 @@ function emptyRow(newest: Uint8Array): Uint8Array {
 }
 
 const countOfRecords = (submissions: readonly Submission[]): number =>
-  submissions.reduce((sum, { entries, reports }) => sum + entries.length + reports.length + 1, 0);
+  submissions.reduce((sum, { entries, reports }) => sum + entries.length + reports.length + 2, 0);
 
 /** Whether a submission before it in the row is the same request. */
 function isRepeated(seen: Map<string, string>, hashed: HashedRequest): boolean {

@@ -142,7 +142,9 @@ export abstract class MetricStream<
 
   /** Passes over the periods that ended while no process had the stream. */
   resume(): void {
-    this.metric.miss(this.metric.settings.schedule.clock());
+    const { clock, lateness } = this.metric.settings.schedule;
+    const now = clock();
+    this.metric.miss(now - lateness, now);
   }
 
   /** Runs code of the caller: a call from inside it on this stream is refused. */

@@ -421,17 +421,22 @@ export class EventMetric {
   }
 
   /** Whether `miss` passes over any period. */
-  misses(now: number): boolean {
-    return !this.isHeldOut && this.#clock.after(this.next) <= now - this.settings.schedule.lateness;
+  misses(until: number): boolean {
+    return !this.isHeldOut && this.#clock.after(this.next) <= until;
+  }
+
+  /** Start of the first period that begins at or after a time. */
+  periodFrom(time: number): number {
+    return this.#clock.periodFrom(time);
   }
 
   /**
-   * Passes over the periods that nobody listened to: their time, lateness included, was over when the process began at `now`.
-   * They have no number, and events that were taken for them are not published.
+   * Passes over the periods that end by `until`, since nobody listened to all of them. They have no number, and events that
+   * were taken for them are not published.
+   * @param now what the clock says
    */
-  miss(now: number): void {
+  miss(until: number, now: number): void {
     if (this.isHeldOut) return; // the hold-out has no numbers to miss
-    const until = now - this.settings.schedule.lateness;
     const { end } = this.day;
     while (this.next < end && this.closeNext(Math.min(until, end), now, true) !== undefined);
     if (until < end) return;
@@ -441,7 +446,7 @@ export class EventMetric {
       this.#clock.turnTo(day.start, day);
       this.#releases.beginDay(this.#clock.periods!);
     }
-    this.miss(now);
+    this.miss(until, now);
   }
 
   /** Draws the noise of the running day for keys that do not have it: up to `most` of them. Returns whether all have it. */

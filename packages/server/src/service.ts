@@ -11,6 +11,7 @@ import {
   type HistogramQuery,
   type MetricEvent,
   openHub,
+  type SectionReports,
   type Series,
   type Store,
 } from "brume";
@@ -21,6 +22,7 @@ import { isCounted, type Metric, metricsOf } from "./config/metrics.js";
 import { readKey } from "./config/secrets.js";
 import type { Config } from "./config/types.js";
 import { DayBudget, type Spending } from "./dayBudget.js";
+import { ImportRecord } from "./import/importRecord.js";
 import { LocalMetric } from "./localMetric.js";
 import { Mark, markOf } from "./mark.js";
 import { Refusal } from "./refusal.js";
@@ -59,6 +61,8 @@ export interface ServiceOptions {
   readonly confirmClock?: boolean;
   /** Told what an operator must know; no message holds private data. */
   readonly onTrouble?: (message: string) => void;
+  /** A log that the past is filled from. Time then passes as the log says: periods are closed by `flush` alone. */
+  readonly past?: ImportRecord;
 }
 
 /** A metric as the service has it. */
@@ -109,7 +113,7 @@ export class Service {
   #onEnd: ((reason: Error) => void) | undefined;
   /** Calls of the store that failed. */
   failures = 0;
-  readonly #pulse: NodeJS.Timeout;
+  #pulse: NodeJS.Timeout | undefined;
   #stopped: Promise<void> | undefined;
   /** The mark could not be written; it is told once. */
   #unmarked = false;
@@ -125,8 +129,16 @@ export class Service {
     this.#budget = parts.budget;
     this.#mark = parts.mark;
     this.#closeStore = parts.close;
+  }
+
+  /** Closes periods as their time comes. */
+  #start(): void {
     this.#pulse = setInterval(() => void this.#beat(), PULSE);
     this.#pulse.unref();
+    this.hub.start(
+      () => undefined,
+      (error) => this.#fails(error),
+    );
   }
 
   /** Opens the state, and continues where it stopped. */
@@ -150,7 +162,7 @@ export class Service {
     key: Uint8Array,
     { store, close }: { readonly store: Store; readonly close: () => Promise<void> },
     mark: Mark | undefined,
-    { clock: source, confirmClock = false, onTrouble: tell = () => undefined }: ServiceOptions,
+    { clock: source, confirmClock = false, onTrouble: tell = () => undefined, past }: ServiceOptions,
   ): Promise<Service> {
     const atLeast = (await mark?.read()) ?? { rows: 0, budget: 0 };
     const { waiting, commitEvery, remember } = limitsOf(config);
@@ -173,7 +185,7 @@ export class Service {
       confirmClock,
       exclusive: true,
       waiting: { events: waiting, reports: waiting },
-      sections: [...metrics.values()].flatMap(({ local }) => local ?? []),
+      sections: [...[...metrics.values()].flatMap(({ local }) => local ?? []), past ?? new ImportRecord()],
       // No time passes that is not paid for: nothing of an uncharged day is published.
       clock: () => {
         const now = clock.now() ?? clock.time;
@@ -193,10 +205,7 @@ export class Service {
     });
     const service = new Service({ config, metrics, hub, clock, tell, budget, mark, close });
     Object.assign(made, { service, budget });
-    hub.start(
-      () => undefined,
-      (error) => service.#fails(error),
-    );
+    if (past === undefined) service.#start();
     return service;
   }
 
@@ -234,11 +243,14 @@ export class Service {
     if (this.#ended !== undefined) listener(this.#ended);
   }
 
-  /** Takes events; resolves when they are stored. A repeated request key counts once. */
-  submit(events: readonly CheckedEvent[], requestKey?: string): Promise<void> {
+  /**
+   * Takes events; resolves when they are stored. A repeated request key counts once.
+   * @param reports for a section of the hub, stored in the same commit
+   */
+  submit(events: readonly CheckedEvent[], requestKey?: string, reports?: SectionReports): Promise<void> {
     const request =
       requestKey === undefined ? undefined : { id: `events\n${requestKey}`, body: bodyOf(events) };
-    return this.#store(() => this.hub.addAll(events.flatMap(hubEvents), request));
+    return this.#store(() => this.hub.addAll(events.flatMap(hubEvents), request, reports));
   }
 
   /** Takes packed reports of devices, 8 bytes each. */
@@ -325,7 +337,7 @@ export class Service {
 
   /** Closes the periods that are due, now. */
   async flush(): Promise<void> {
-    await this.#charge();
+    await this.charge();
     try {
       await this.hub.advance();
     } catch (error) {
@@ -336,7 +348,7 @@ export class Service {
 
   /** At times that no event decides. */
   async #beat(): Promise<void> {
-    await this.#charge();
+    await this.charge();
     if (this.trouble === undefined) await this.#writeMark();
     await this.#checkOwner();
   }
@@ -352,7 +364,8 @@ export class Service {
     }
   }
 
-  async #charge(): Promise<void> {
+  /** Charges the running day, and the next one before it begins. If that fails, `trouble` says why. */
+  async charge(): Promise<void> {
     if (this.#ended !== undefined || this.#clock.now() === undefined) return;
     try {
       await this.#budget.charge(this.now);
@@ -470,7 +483,7 @@ function hubMetrics(metrics: ReadonlyMap<string, ServedMetric>): EventHubOptions
   );
 }
 
-/** The time that periods are closed at, of metrics that have closed one. */
+/** The time that periods are closed at, of metrics that have closed one. Of those that were passed over, it may lie ahead. */
 async function newestTime(
   hub: EventHub,
   metrics: ReadonlyMap<string, ServedMetric>,
@@ -482,7 +495,7 @@ async function newestTime(
     const { firstNumber } = await hub.statement(name, keys[0]!);
     if (closedTo + lateness >= Date.parse(firstNumber)) newest = Math.max(newest, closedTo + lateness);
   }
-  return newest;
+  return Math.min(newest, stats.told);
 }
 
 /** As many as it stands for. */
