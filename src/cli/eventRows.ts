@@ -26,7 +26,14 @@ const LONGEST = 2 ** 20;
 const NEWLINE = 10;
 
 /** Gives a column of a row as text; undefined if the row has none. */
-type Cells = (column: string) => string | undefined;
+export type Cells = (column: string) => string | undefined;
+
+/** A row as it stands in the file. */
+export interface LogRow {
+  readonly cells: Cells;
+  /** From 1. */
+  readonly line: number;
+}
 
 export async function* eventRows(
   source: Source,
@@ -35,12 +42,19 @@ export async function* eventRows(
   delimiter: string | undefined,
   unit: "ms" | "s",
 ): AsyncGenerator<EventRow> {
+  for await (const row of logRows(source, format, delimiter)) yield eventOf(row, columns, unit);
+}
+
+export function logRows(
+  source: Source,
+  format: Format,
+  delimiter: string | undefined,
+): AsyncGenerator<LogRow> {
   if (format !== "csv" && format !== "ndjson")
     throw new UsageError(
-      "--every: expected CSV or NDJSON with a time in every row; say --input-format csv or ndjson",
+      "--input-format: expected csv or ndjson, with a time in every row; give it, or a FILE that ends so",
     );
-  const read = format === "csv" ? csvReader(delimiter?.charCodeAt(0) ?? 44) : readJson;
-  for await (const { cells, line } of records(source, read)) yield eventOf(cells, line, columns, unit);
+  return records(source, format === "csv" ? csvReader(delimiter?.charCodeAt(0) ?? 44) : readJson);
 }
 
 /** Reads the record that bytes begin with; undefined if its end is not there yet. `cells` is undefined for a header. */
@@ -50,7 +64,7 @@ type Read = (
   last: boolean,
 ) => { readonly cells: Cells | undefined; readonly next: number; readonly lines: number } | undefined;
 
-async function* records(source: Source, read: Read): AsyncGenerator<{ cells: Cells; line: number }> {
+async function* records(source: Source, read: Read): AsyncGenerator<LogRow> {
   let pending = new Uint8Array(0);
   let line = 1;
   const pieces = async function* () {
@@ -121,7 +135,7 @@ const readJson: Read = (bytes, line) => {
 
 const NUMBER = /^\s*-?\d+(\.\d+)?\s*$/;
 
-function eventOf(cells: Cells, line: number, columns: Columns, unit: "ms" | "s"): EventRow {
+export function eventOf({ cells, line }: LogRow, columns: Columns, unit: "ms" | "s"): EventRow {
   const need = (column: string): string => {
     const text = cells(column);
     if (text === undefined || text === "")

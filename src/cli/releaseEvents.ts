@@ -3,7 +3,7 @@
  * published, and the clock is public: --from and --to, never the time of an event.
  */
 import { statSync } from "node:fs";
-import { durationText, parseTime, timeText } from "../events/duration.js";
+import { durationText, timeText } from "../events/duration.js";
 import type { Range } from "../events/queries.js";
 import { eventStatement, explainEvents } from "../events/statement.js";
 import { type Arguments, NothingPublished, UsageError } from "./command.js";
@@ -26,6 +26,7 @@ import { inputOf } from "./inputOptions.js";
 import { nowhere, openSink, standardOutput } from "./output.js";
 import { Progress } from "./progress.js";
 import { RunLock } from "./runLock.js";
+import { timeOf } from "./timeOption.js";
 
 /** Options that a release keeps: a later run that gives one of them gives it as before. */
 const KEPT = [
@@ -104,15 +105,6 @@ async function publish(args: Arguments, state: EventState | undefined): Promise<
 }
 
 const quantilesOf = (args: Arguments): readonly number[] => args.numbers("quantiles") ?? [0.5, 0.95];
-
-function timeOf(args: Arguments, option: "from" | "to"): number {
-  const text = args.text(option);
-  if (text === undefined)
-    throw new UsageError(
-      `--${option}: missing; expected when the ${option === "from" ? "first period starts" : "last period ends"}, such as 2026-03-01T00:00Z, since the times of events are private`,
-    );
-  return parseTime(option, /^\d+$/.test(text) ? Number(text) : text);
-}
 
 function nothingDue(file: EventFile, to: number): NothingPublished {
   const { next } = file.metric;

@@ -1,5 +1,7 @@
 /** The service: the work is done by the package brume-server, which is installed beside this one. */
-import { type Command, DataError, UsageError } from "./command.js";
+import { type Arguments, type Command, DataError, UsageError } from "./command.js";
+import { IMPORT_FLAGS, LogFile } from "./logFile.js";
+import { timeOf } from "./timeOption.js";
 import { SUMMARIES } from "./summaries.js";
 
 /** What the package gives the command line. Errors that a person can act on come as texts without private data. */
@@ -10,6 +12,7 @@ interface ServerCommands {
     init: boolean;
     port?: number;
     confirmClock: boolean;
+    past?: { readonly log: LogFile; readonly from: number; readonly to: number };
   }): Promise<void>;
   /** The message, if the error is one that may be shown. */
   shown(reason: unknown): string | undefined;
@@ -28,11 +31,15 @@ docs/service.md has a guide. SIGTERM stops it after everything is stored.`,
     init: { help: "writes a config, a key and a token to begin with" },
     port: { value: "PORT", help: "in place of the config's" },
     "confirm-clock": { help: "the clock is right, though it is over an hour after what is stored" },
+    import: { value: "FILE", help: "fill the past of a new service from a log: CSV or NDJSON, gzip or not" },
+    ...IMPORT_FLAGS,
   },
-  example: "brume serve --config brume.json",
+  example: `brume serve --import access.ndjson --time ts --value took.ms --person user --group-by route \\
+    --from 2026-03-01T00:00Z --to 2026-03-08T00:00Z`,
   async run(args) {
     const commands = await load();
     const port = args.number("port");
+    const past = pastOf(args);
     try {
       await commands.runCommand({
         config: args.text("config") ?? "brume.json",
@@ -40,6 +47,7 @@ docs/service.md has a guide. SIGTERM stops it after everything is stored.`,
         init: args.has("init"),
         confirmClock: args.has("confirm-clock"),
         ...(port === undefined ? {} : { port }),
+        ...(past === undefined ? {} : { past }),
       });
     } catch (reason) {
       const message = commands.shown(reason);
@@ -48,6 +56,15 @@ docs/service.md has a guide. SIGTERM stops it after everything is stored.`,
     }
   },
 };
+
+function pastOf(args: Arguments) {
+  const path = args.text("import");
+  if (path !== undefined)
+    return { log: new LogFile(args, path), from: timeOf(args, "from"), to: timeOf(args, "to") };
+  const without = Object.keys(IMPORT_FLAGS).find((name) => args.text(name) !== undefined);
+  if (without !== undefined) throw new UsageError(`--${without}: expected with --import alone`);
+  return undefined;
+}
 
 async function load(): Promise<ServerCommands> {
   try {

@@ -53,10 +53,12 @@ const wordsOf = (script: string): string[] =>
     .slice(2);
 const optionsOf = (script: string): Options =>
   metricOptions(new Arguments(release, wordsOf(script))) as Options;
-/** The options of a metric of the service's config. */
-const config = JSON.parse(readFileSync(join(FOLDER, "brume.json"), "utf8")) as Config;
-const served = (name: string): Options =>
-  ({ zone: config.zone, ...metricsOf(config).find((metric) => metric.name === name)!.options }) as Options;
+const configOf = (file: string): Config => JSON.parse(readFileSync(join(FOLDER, file), "utf8")) as Config;
+const config = configOf("brume.json");
+const dashboard = configOf("dashboard.json");
+/** The options of a metric of a service's config. */
+const served = (name: string, { zone, ...rest } = config): Options =>
+  ({ zone, ...metricsOf(rest as Config).find((metric) => metric.name === name)!.options }) as Options;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
 const counts = (times: readonly number[], length: number, periods: number): number[] => {
@@ -117,10 +119,13 @@ describe(`${DRAWS} draws on fixed data`, () => {
     for (const share of found) expect(share).toBeGreaterThanOrEqual(0.94);
   });
 
-  test("a picture of a log: a quiet hour, the hour of trouble, the day", () => {
+  test.each([
+    ["a picture of a log", () => optionsOf("picture.sh")],
+    ["a dashboard of a log", () => served("requests", dashboard)],
+  ])("%s: a quiet hour, the hour of trouble, the day", (_, made) => {
     const hours = counts(times, HOUR, 24);
     const at = (from: number, to: number) => [hoursFrom(from, to), sum(hours.slice(from, to))] as const;
-    const options = optionsOf("dashboard.sh");
+    const options = made();
     const found = shares(DRAWS, (i) =>
       casesOf(drawn(options, [hours], i, MONDAY), [at(4, 5), at(14, 15), at(0, 24)]),
     );
@@ -138,6 +143,7 @@ describe(`${DRAWS} draws on fixed data`, () => {
   test.each([
     ["latency of a route, per hour", () => served("latency")],
     ["percentiles of a log", () => optionsOf("log.sh")],
+    ["percentiles of a log, on a dashboard", () => served("latency", dashboard)],
   ])("%s: median and p95 of a quiet hour and of three, and the number of events", (_, made) => {
     const options = made();
     const { edges } = resolveEvents(options).buckets!;
@@ -384,7 +390,7 @@ describe("on the command line", () => {
       HOUR,
       24,
     );
-    const rows = (await run("dashboard.sh")).trimEnd().split("\n").slice(2);
+    const rows = (await run("picture.sh")).trimEnd().split("\n").slice(2);
     const found = rows.map((row, hour): Case => {
       const [, low, high] = /([\d.-]+) … ([\d.]+)/.exec(row)!;
       expect(row).toContain("●");

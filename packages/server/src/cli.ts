@@ -7,6 +7,7 @@ import { configProblems, loadConfig, readConfig } from "./config/load.js";
 import { readKey, readSecret, readToken } from "./config/secrets.js";
 import type { Config, Secret } from "./config/types.js";
 import { checkExposure, makeLogger, makeServer } from "./http/server.js";
+import { importLog, type ImportOptions, type Log } from "./import/importLog.js";
 import { makeKafkaServer } from "./kafka/serve.js";
 import { portRefusal, Refusal } from "./refusal.js";
 import { Service } from "./service.js";
@@ -21,6 +22,8 @@ export interface ServeOptions {
   readonly port?: number;
   /** Says that a clock far after the newest stored time is right. */
   readonly confirmClock?: boolean;
+  /** A log that the past is filled from, before the service begins. */
+  readonly past?: Pick<ImportOptions, "from" | "to"> & { readonly log: Log };
 }
 
 /** The message, if the error is one that may be shown. */
@@ -28,10 +31,25 @@ export const shown = (reason: unknown): string | undefined =>
   reason instanceof Refusal ? reason.message : undefined;
 
 export async function runCommand(options: ServeOptions): Promise<void> {
-  const { config: path, check, init, port, confirmClock = false } = options;
+  const { config: path, check, init, port, confirmClock = false, past } = options;
   if (init) return initialise(path);
   if (check) return checkOnly(path, port);
-  await serve(withPort(await loadConfig(path), port), confirmClock);
+  const config = withPort(await loadConfig(path), port);
+  if (past !== undefined) await fillPast(config, past);
+  await serve(config, confirmClock);
+}
+
+async function fillPast(
+  config: Config,
+  { log: file, from, to }: NonNullable<ServeOptions["past"]>,
+): Promise<void> {
+  if (config.store !== undefined && "kafka" in config.store)
+    throw new Refusal(
+      "import: expected a store of SQLite or PostgreSQL, got kafka; the cluster keeps the state",
+    );
+  const log = makeLogger(config.log);
+  await importLog(config, file, { from, to, onTrouble: (message) => log.error(message) });
+  log.info("import: the past is filled; what lies between it and now has no numbers");
 }
 
 const withPort = (config: Config, port: number | undefined): Config =>

@@ -4,6 +4,8 @@ export type { Config, MetricConfig, MetricType, Secret } from "./config/types.js
 export { brumePlugin, type PluginOptions } from "./http/app.js";
 export { type Handler, makeHandler } from "./handler.js";
 export { makeLogger, makeServer } from "./http/server.js";
+export { importLog, type EventFields, type ImportOptions, type Log } from "./import/importLog.js";
+export type { LogEvent } from "./import/timeOrder.js";
 export { Refusal } from "./refusal.js";
 export { Service, type ServiceOptions } from "./service.js";
 export type { ServiceStatement } from "./statement.js";

@@ -1,6 +1,14 @@
 /** The past of a new service from a log: what a service that had been there would have published, once, whatever happens. */
+import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { expect, test } from "vitest";
+import { once } from "node:events";
+import { mkdirSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Store } from "brume";
+import { sqliteStore } from "brume/node";
+import { build } from "esbuild";
+import Database from "libsql";
+import { expect, test, vi } from "vitest";
 import { importLog, type ImportOptions, type Log } from "../src/import/importLog.js";
 import { Service } from "../src/service.js";
 import {
@@ -11,19 +19,20 @@ import {
   logOf,
   MIDNIGHTS,
   MONDAY,
+  PRESENT,
   TO,
   type Visit,
   visits,
 } from "./madeLog.js";
+import { COUNT } from "./importing.js";
 import { atEnd, KEY, pass, startService, temporaryFolder, TestClock } from "./support.js";
 
 const HOUR = 3_600_000;
 const VISITS = visits(5000);
 
-/** Half past ten in the morning, two days and a bit after the log's end. */
 function presentClock(): TestClock {
   const clock = new TestClock();
-  clock.pass(TO + 2 * DAY + 10.5 * HOUR - clock.wall());
+  clock.pass(PRESENT - clock.wall());
   return clock;
 }
 
@@ -41,7 +50,7 @@ async function published(service: Service): Promise<(number | null)[]> {
     const { answers } = (await service.ask(metric, key, { from: FROM, to: TO, every }, {})) as unknown as {
       answers: Answer[];
     };
-    return answers.map(({ value, complete }) => (value === null || !complete ? null : Math.round(value)));
+    return answers.map(({ value, complete }) => (value === null || !complete ? null : Math.round(value) + 0));
   };
   const found: (number | null)[] = [];
   for (const key of ["a", "b"])
@@ -110,9 +119,7 @@ test("between the log and the present nothing was measured, and the first number
   // The day of the start has no number of its own, the next one does.
   const midnight = TO + 2 * DAY;
   expect((await ask(`metric=spent&from=${midnight}&to=${midnight + DAY}`)).value).toBeNull();
-  expect(Math.round((await ask(`metric=spent&from=${midnight + DAY}&to=${midnight + 2 * DAY}`)).value!)).toBe(
-    0,
-  );
+  expect((await ask(`metric=spent&from=${midnight + DAY}&to=${midnight + 2 * DAY}`)).value).toBeCloseTo(0, 0);
 });
 
 test("the order of the file does not matter, and no more memory is taken than is allowed", async () => {
@@ -133,22 +140,36 @@ test("the order of the file does not matter, and no more memory is taken than is
   }
 });
 
-test("each day is charged before its first number, and a budget that is spent stops the import", async () => {
+test("each day is charged before its first number: one that cannot be charged has none, and the import goes on later", async () => {
   const folder = temporaryFolder();
-  const charged = new Set<string>();
-  const days: string[] = [];
-  const config = importConfig(folder);
-  const publishOf = Service.prototype.publish;
-  Service.prototype.publish = function (this: Service, closed) {
-    for (const { to } of closed) days.push(this.budget().spent > 0 ? "paid" : new Date(to).toISOString());
-    charged.add(String(this.budget().spent));
-    return publishOf.call(this, closed);
+  const database = new Database(join(folder, "state.sqlite"));
+  atEnd(() => database.close());
+  const inner = await sqliteStore(database);
+  const FREE = 12; // three charges for each of four days
+  let charges = 0;
+  const store: Store = {
+    ...inner,
+    put: (name, ...snapshot) =>
+      name.includes("budget") && ++charges > FREE
+        ? Promise.reject(Object.assign(new Error("private text"), { code: "ENOSPC" }))
+        : inner.put(name, ...snapshot),
   };
-  atEnd(() => (Service.prototype.publish = publishOf));
-  await importLog(config, logOf(VISITS), { key: KEY, clock: presentClock(), from: FROM, to: TO });
-  expect(days.length).toBeGreaterThan(200);
-  expect(new Set(days)).toEqual(new Set(["paid"]));
-  expect([...charged]).toEqual(["22000"]); // 1000 + 20000 + 2 · 500 for a week of people
+  const ends: number[] = [];
+  const publish = vi.spyOn(Service.prototype, "publish").mockImplementation((closed) => {
+    for (const { to } of closed) ends.push(to);
+  });
+  const failure = await importInto(folder, logOf(VISITS), { store }).catch(
+    (error: unknown) => error as Error,
+  );
+  expect((failure as Error).message).toMatch(/^budget: the day cannot be charged.*the import goes on$/);
+  expect(charges).toBeGreaterThan(FREE);
+  publish.mockRestore();
+  expect(Math.max(...ends)).toBeGreaterThan(MIDNIGHTS[3]!);
+  expect(Math.max(...ends)).toBeLessThanOrEqual(MIDNIGHTS[4]!);
+  await importInto(folder, logOf(VISITS), { store: inner });
+  const service = await Service.open(importConfig(folder), { key: KEY, clock: presentClock(), store: inner });
+  atEnd(() => service.stop());
+  expect(await published(service)).toEqual(truths(VISITS));
 });
 
 test("the same log is not taken twice, another one not into what is closed, and none into a service that has begun", async () => {
@@ -179,6 +200,21 @@ test("an import that was broken off goes on where it was, and the service waits 
   await expect(importInto(folder, logOf(VISITS), { to: TO - HOUR })).rejects.toThrow("a part of another log");
   await importInto(folder, logOf(VISITS));
   expect(await published(await opened(folder))).toEqual(truths(VISITS));
+});
+
+test("an import that forgets where it was is seen: it counts events twice", async () => {
+  const folder = temporaryFolder();
+  const submit = Reflect.get(Service.prototype, "submit") as Service["submit"];
+  const forgetful = vi.spyOn(Service.prototype, "submit").mockImplementation(function (
+    this: Service,
+    events,
+  ) {
+    return submit.call(this, events);
+  });
+  await expect(importInto(folder, breakingLog(3))).rejects.toThrow("the log changed while it was read");
+  forgetful.mockRestore();
+  await importInto(folder, logOf(VISITS));
+  expect(await published(await opened(folder))).not.toEqual(truths(VISITS));
 });
 
 test("a log that changes during the import is noticed at the end, at the latest", async () => {
@@ -223,4 +259,47 @@ test("times that are no past, and more events in a minute than memory holds, are
   }));
   await expect(importInto(folder, logOf(busy), { memory: 2 ** 20 })).rejects.toThrow("sort it by time");
   await importInto(folder, logOf([...busy].reverse()), { memory: 2 ** 20 });
+});
+
+/** In the project, so that the program finds its packages. */
+const root = resolve("packages/server/build", `import-${process.pid}`);
+const program = join(root, "program.mjs");
+
+/** What a bundle of CommonJS packages asks for. */
+const REQUIRE = `import { createRequire as requireFrom } from "node:module"; import { dirname as dirnameOf } from "node:path";
+import { fileURLToPath as pathOf } from "node:url"; const require = requireFrom(import.meta.url);
+const __filename = pathOf(import.meta.url); const __dirname = dirnameOf(__filename);`;
+
+/** Runs an import; kills it after so many batches and a moment that no rule decides. Whether it came to its end. */
+async function killedAfter(folder: string, batches: number): Promise<boolean> {
+  const child: ChildProcess = spawn(process.execPath, [program, folder], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  atEnd(() => child.kill("SIGKILL"));
+  const ended = once(child, "exit");
+  let seen = "";
+  child.stdout!.on("data", (piece: Buffer) => {
+    seen += piece.toString();
+    const enough = seen.split("batch").length > batches;
+    if (enough) setTimeout(() => child.kill("SIGKILL"), crypto.getRandomValues(new Uint8Array(1))[0]! / 25);
+  });
+  await ended;
+  return seen.includes("done");
+}
+
+test("an import that is killed again and again takes every event once", async () => {
+  mkdirSync(root, { recursive: true });
+  atEnd(() => rmSync(root, { recursive: true }));
+  await build({
+    ...{ entryPoints: ["packages/server/test/importing.ts"], outfile: program },
+    ...{ bundle: true, platform: "node", format: "esm", logLevel: "error" },
+    alias: { brume: resolve("src/index.ts"), "brume/node": resolve("src/node.ts") },
+    external: ["libsql", "jiti", "pg"],
+    banner: { js: REQUIRE },
+  });
+  const folder = temporaryFolder();
+  let kills = 0;
+  while (!(await killedAfter(folder, 1 + (kills % 4)))) kills++;
+  expect(kills).toBeGreaterThan(2); // there is a batch for each six hours of ten days
+  expect(await published(await opened(folder))).toEqual(truths(visits(COUNT)));
 });

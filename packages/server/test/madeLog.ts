@@ -11,6 +11,8 @@ export const MONDAY = Date.UTC(2026, 2, 22, 23);
 /** When each of the ten days starts: the seventh has 23 hours. */
 export const MIDNIGHTS = Array.from({ length: 11 }, (_, day) => MONDAY + day * DAY - (day > 6 ? HOUR : 0));
 export const [FROM, TO] = [MIDNIGHTS[0]!, MIDNIGHTS[10]!];
+/** Half past ten in the morning, two days after the log's end. */
+export const PRESENT = TO + 2 * DAY + 10.5 * HOUR;
 
 /** So much ε that noise of ½ or more has odds below 10⁻¹². */
 export const importConfig = (folder: string, more: Partial<Config> = {}): Config => ({
@@ -27,7 +29,15 @@ export const importConfig = (folder: string, more: Partial<Config> = {}): Config
       keys: ["a", "b"],
       perPerson: 3,
     },
-    spent: { type: "sum", epsilon: 20_000, every: "1d", max: 64, threshold: 64, perPerson: 3, lateness: "1h" },
+    spent: {
+      type: "sum",
+      epsilon: 20_000,
+      every: "1d",
+      max: 64,
+      threshold: 64,
+      perPerson: 3,
+      lateness: "1h",
+    },
     users: { type: "people", epsilon: 500, over: "1w", keys: ["a", "b"], keysPerPerson: 2 },
   },
   log: "silent",

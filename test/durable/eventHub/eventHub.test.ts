@@ -42,7 +42,7 @@ test("counts, histograms and means of two keys, by hand", async () => {
     metrics: Object.fromEntries(
       ["orders", "latency", "spent"].map((name) => [name, { closedTo: TEN + 1000, holdingOut: false }]),
     ),
-    conflicts: 0,
+    ...{ told: TEN + 1000, unstored: 0, conflicts: 0 },
   });
   expect(round(await hub.last("orders", "berlin", "1s"))).toBe(2);
   const series = await hub.series("orders", "berlin", "1s", TEN, TEN + 2000);

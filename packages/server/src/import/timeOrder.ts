@@ -83,7 +83,10 @@ export class TimeOrder {
 
   /** All events in the order of time, but for so many at the start. Events of the same time stay in the order of the file. */
   async *events(read: ReadEvents, skip: number): AsyncGenerator<LogEvent> {
-    if (this.#inOrder) return yield* this.#asTheyAre(read, skip);
+    if (this.#inOrder) {
+      yield* this.#asTheyAre(read, skip);
+      return;
+    }
     let [start, left] = [0, skip];
     while (start < this.#counts.length && this.#counts[start]! <= left) left -= this.#counts[start++]!;
     while (start < this.#counts.length) {
