@@ -55,7 +55,7 @@ const optionsOf = (script: string): Options =>
   metricOptions(new Arguments(release, wordsOf(script))) as Options;
 const configOf = (file: string): Config => JSON.parse(readFileSync(join(FOLDER, file), "utf8")) as Config;
 const config = configOf("brume.json");
-const dashboard = configOf("dashboard.json");
+const dashboard = configOf("log-dashboard.json");
 /** The options of a metric of a service's config. */
 const served = (name: string, { zone, ...rest } = config): Options =>
   ({ zone, ...metricsOf(rest as Config).find((metric) => metric.name === name)!.options }) as Options;
@@ -120,7 +120,7 @@ describe(`${DRAWS} draws on fixed data`, () => {
   });
 
   test.each([
-    ["a picture of a log", () => optionsOf("picture.sh")],
+    ["a picture of a log", () => optionsOf("dashboard.sh")],
     ["a dashboard of a log", () => served("requests", dashboard)],
   ])("%s: a quiet hour, the hour of trouble, the day", (_, made) => {
     const hours = counts(times, HOUR, 24);
@@ -390,7 +390,7 @@ describe("on the command line", () => {
       HOUR,
       24,
     );
-    const rows = (await run("picture.sh")).trimEnd().split("\n").slice(2);
+    const rows = (await run("dashboard.sh")).trimEnd().split("\n").slice(2);
     const found = rows.map((row, hour): Case => {
       const [, low, high] = /([\d.-]+) … ([\d.]+)/.exec(row)!;
       expect(row).toContain("●");

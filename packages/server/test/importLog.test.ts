@@ -299,7 +299,7 @@ test("an import that is killed again and again takes every event once", async ()
   });
   const folder = temporaryFolder();
   let kills = 0;
-  while (!(await killedAfter(folder, 1 + (kills % 4)))) kills++;
+  while (!(await killedAfter(folder, 3 + (kills % 7)))) kills++;
   expect(kills).toBeGreaterThan(2); // there is a batch for each six hours of ten days
   expect(await published(await opened(folder))).toEqual(truths(visits(COUNT)));
 });
