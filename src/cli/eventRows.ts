@@ -1,4 +1,4 @@
-/** Events from a CSV or NDJSON file: time, value, person and group of every row. Messages name places and quote nothing. */
+/** Events from a CSV, NDJSON or Parquet file: time, value, person and group of every row. Messages name places and quote nothing. */
 import { readRow } from "../adapters/csv.js";
 import { TextError } from "../adapters/textError.js";
 import { columnOf } from "../adapters/textRecords.js";
@@ -24,6 +24,10 @@ export interface EventRow {
 
 const LONGEST = 2 ** 20;
 const NEWLINE = 10;
+
+/** The columns that are read. */
+export const namesOf = ({ time, value, person, group }: Columns): string[] =>
+  [time, value, person, group].filter((name) => name !== undefined);
 
 /** Gives a column of a row as text; undefined if the row has none. */
 export type Cells = (column: string) => string | undefined;
@@ -52,7 +56,7 @@ export function logRows(
 ): AsyncGenerator<LogRow> {
   if (format !== "csv" && format !== "ndjson")
     throw new UsageError(
-      "--input-format: expected csv or ndjson, with a time in every row; give it, or a FILE that ends so",
+      "--input-format: expected csv, ndjson or parquet, with a time in every row; give it, or a FILE that ends so",
     );
   return records(source, format === "csv" ? csvReader(delimiter?.charCodeAt(0) ?? 44) : readJson);
 }
@@ -124,7 +128,8 @@ const readJson: Read = (bytes, line) => {
   }
   const field = (path: string): string | undefined => {
     let value = object;
-    for (const name of path.split(".")) {
+    const isWhole = typeof object === "object" && object !== null && Object.hasOwn(object, path);
+    for (const name of isWhole ? [path] : path.split(".")) {
       if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
       value = (value as Record<string, unknown>)[name];
     }

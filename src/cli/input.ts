@@ -4,9 +4,10 @@ import { open } from "node:fs/promises";
 import { pipeline, Readable } from "node:stream";
 import { recordReader, type TextOptions, TextReader } from "../adapters/text.js";
 import { DataError, UsageError } from "./command.js";
+import { isParquet, parquetLines } from "./parquet.js";
 import { inWords, isSystemError } from "./systemErrors.js";
 
-const FORMATS = ["plain", "csv", "ndjson", "fimi"] as const;
+const FORMATS = ["plain", "csv", "ndjson", "fimi", "parquet"] as const;
 export type Format = TextOptions["format"];
 
 export interface Source {
@@ -24,27 +25,37 @@ const PIECE = 2 ** 21;
 /** The same of gzip, where every piece has memory of its own. */
 const UNZIPPED_PIECE = 2 ** 18;
 
-/** By name unless said: .csv, .ndjson or .jsonl, .dat for fimi, else plain; a .gz at the end does not count. */
+/**
+ * By name unless said: .csv, .ndjson or .jsonl, .parquet, .dat for fimi, else plain; a .gz at the end does not count. Parquet
+ * is read as lines of JSON.
+ */
 export function formatOf(path: string, asked: string | undefined): Format {
   if (asked !== undefined) {
     const found = FORMATS.find((format) => format === asked);
     if (found === undefined)
-      throw new UsageError(`--input-format: expected plain, csv, ndjson or fimi, got "${asked}"`);
-    return found;
+      throw new UsageError(`--input-format: expected ${FORMATS.join(", ")}, got "${asked}"`);
+    return found === "parquet" ? "ndjson" : found;
   }
   const name = path.replace(/\.gz$/i, "");
   if (/\.csv$/i.test(name)) return "csv";
   if (/\.dat$/i.test(name)) return "fimi";
-  return /\.(ndjson|jsonl)$/i.test(name) ? "ndjson" : "plain";
+  return /\.(ndjson|jsonl|parquet)$/i.test(name) ? "ndjson" : "plain";
 }
 
-/** @param path a file, or "-" for standard input */
-export function openBytes(path: string): Source {
+/**
+ * @param path a file, or "-" for standard input
+ * @param columns those that will be asked for, if they are known: of Parquet no others are read
+ */
+export function openBytes(path: string, columns?: readonly string[]): Source {
   const stat = path === "-" ? undefined : statSync(path, { throwIfNoEntry: false });
   let bytes = 0;
   let closed = false;
   let stream: Readable | undefined;
   const raw = async function* (): AsyncGenerator<Uint8Array> {
+    if (stat?.isFile() === true && (await isParquet(path))) {
+      yield* parquetLines(path, columns, (used) => (bytes = used));
+      return;
+    }
     const pieces = stat?.isFile() ? filePieces(path) : (stream = openStream(path));
     for await (const piece of pieces as AsyncIterable<Uint8Array>) {
       if (closed) return;
@@ -91,7 +102,8 @@ export async function readNumbers(
   const reader = new TextReader(recordReader({ format, column, delimiter }));
   const chunks: Float64Array[] = [];
   const keep = (numbers: Float64Array) => void chunks.push(numbers.slice());
-  for await (const piece of openBytes(path).pieces) reader.read(piece, keep);
+  const columns = column === undefined ? undefined : [column];
+  for await (const piece of openBytes(path, columns).pieces) reader.read(piece, keep);
   reader.end(keep);
   const all = new Float64Array(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -3,8 +3,14 @@ import type { Arguments, Option } from "./command.js";
 import { type Format, formatOf } from "./input.js";
 
 export const INPUT_FLAGS: Readonly<Record<string, Option>> = {
-  column: { value: "NAME", help: "the column to read (CSV: name or number from 1; NDJSON: name, or a.b)" },
-  "input-format": { value: "F", help: "plain, csv, ndjson or fimi (by the file's name, else plain)" },
+  column: {
+    value: "NAME",
+    help: "the column to read (CSV: name or number from 1; NDJSON, Parquet: name, or a.b)",
+  },
+  "input-format": {
+    value: "F",
+    help: "plain, csv, ndjson, fimi or parquet (by the file's name, else plain)",
+  },
   delimiter: { value: "D", help: "between the fields of CSV: , ; | : or tab (,)" },
 };
 

@@ -3,7 +3,7 @@ import { secretKey } from "../core/random.js";
 import { Calendar, HOUR } from "../events/calendar.js";
 import { People, type PerPerson, resolvePerPerson } from "../events/people.js";
 import { type Arguments, UsageError } from "./command.js";
-import { type EventRow, eventRows } from "./eventRows.js";
+import { type EventRow, eventRows, namesOf } from "./eventRows.js";
 import { openBytes } from "./input.js";
 import { inputOf } from "./inputOptions.js";
 
@@ -70,7 +70,9 @@ export async function limitLosses(
   const calendar = new Calendar(args.text("zone") ?? "UTC");
   const [, format, , delimiter] = inputOf(args, path);
   const unit = args.choice("time-unit", ["ms", "s"]) ?? "ms";
-  for await (const row of eventRows(openBytes(path), format, { time, person, value }, delimiter, unit)) {
+  const columns = { time, person, value };
+  const source = openBytes(path, namesOf(columns));
+  for await (const row of eventRows(source, format, columns, delimiter, unit)) {
     const { start } = calendar.dayAt(row.at);
     const hour = start + Math.floor((row.at - start) / HOUR) * HOUR;
     for (const trial of trials) trial?.take(row, start, hour);

@@ -4,7 +4,7 @@ import { createReadStream, type Stats, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { TextError } from "../adapters/textError.js";
 import { type Arguments, DataError, type Option, UsageError } from "./command.js";
-import { type Columns, eventOf, logRows } from "./eventRows.js";
+import { type Columns, eventOf, logRows, namesOf } from "./eventRows.js";
 import { openBytes } from "./input.js";
 import { inputOf } from "./inputOptions.js";
 import { Progress } from "./progress.js";
@@ -21,7 +21,7 @@ export const IMPORT_FLAGS: Readonly<Record<string, Option>> = {
   "group-by": { value: "NAME", help: "the column with keys, for metrics that have them" },
   metric: { value: "NAME", help: "the column that says which metric a row is of (a row counts in all)" },
   only: { value: "A,B", help: "fill these metrics alone" },
-  "input-format": { value: "F", help: "csv or ndjson (by the file's name)" },
+  "input-format": { value: "F", help: "csv, ndjson or parquet (by the file's name)" },
   delimiter: { value: "D", help: "between the fields of CSV: , ; | : or tab (,)" },
 };
 
@@ -88,9 +88,10 @@ export class LogFile {
   async *events(metrics: ReadonlyMap<string, EventFields>): AsyncGenerator<LogEvent> {
     const [, format, , delimiter] = inputOf(this.#args, this.#path);
     const columns = this.#columnsOf(metrics);
-    const source = openBytes(this.#path);
-    const progress = new Progress("rows");
     const metricColumn = this.#args.text("metric");
+    const names = [...columns.values()].flatMap(namesOf);
+    const source = openBytes(this.#path, metricColumn === undefined ? names : [...names, metricColumn]);
+    const progress = new Progress("rows");
     const known = new Set(metrics.keys());
     let count = 0;
     try {

@@ -17,7 +17,7 @@ import { SUMMARIES } from "./summaries.js";
 export const release: Command = {
   name: "release",
   operands: "[FILE|-]",
-  summary: `${SUMMARIES.release}\nReads one number per line, or a column of CSV or NDJSON, gzip or not, from a file or standard input.`,
+  summary: `${SUMMARIES.release}\nReads one number per line, or a column of CSV, NDJSON or Parquet, gzip or not, from a file or standard input.`,
   options: {
     ...STREAM_FLAGS,
     ...INPUT_FLAGS,
@@ -42,7 +42,7 @@ export const release: Command = {
     const output = args.choice("format", ["plain", "csv", "f64"]) ?? "plain";
     const carried = carriedOf(args.text("carry"), format, output);
     const reader = new TextReader(recordReader({ format, column, delimiter }, carried?.onRow));
-    const source = openBytes(path);
+    const source = openBytes(path, column === undefined ? undefined : [column]);
     const interrupt = onInterrupt(() => source.close()); // a live stream has no other end
     let [out, statement] = [standardOutput, nowhere];
     try {

@@ -19,7 +19,7 @@ import {
 } from "./eventAnswers.js";
 import { EventFile } from "./eventFile.js";
 import { metricOptions } from "./eventOptions.js";
-import { type Columns, eventRows } from "./eventRows.js";
+import { type Columns, eventRows, namesOf as namesOfColumns } from "./eventRows.js";
 import { EventState, type StoredRelease } from "./eventState.js";
 import { openBytes } from "./input.js";
 import { inputOf } from "./inputOptions.js";
@@ -237,7 +237,7 @@ async function readInto(
 ): Promise<void> {
   const [, format, , delimiter] = inputOf(args, path);
   const columns = { ...release.columns, ...given(args) } as unknown as Columns & { unit?: "ms" | "s" };
-  const source = openBytes(path);
+  const source = openBytes(path, namesOfColumns(columns));
   const progress = new Progress("events");
   let count = 0;
   try {

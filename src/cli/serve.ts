@@ -31,7 +31,7 @@ docs/service.md has a guide. SIGTERM stops it after everything is stored.`,
     init: { help: "writes a config, a key and a token to begin with" },
     port: { value: "PORT", help: "in place of the config's" },
     "confirm-clock": { help: "the clock is right, though it is over an hour after what is stored" },
-    import: { value: "FILE", help: "fill the past of a new service from a log: CSV or NDJSON, gzip or not" },
+    import: { value: "FILE", help: "fill the past of a new service from a log: CSV, NDJSON or Parquet" },
     ...IMPORT_FLAGS,
   },
   example: `brume serve --import access.ndjson --time ts --value took.ms --person user --group-by route \\

@@ -53,6 +53,20 @@ const csv = (rows: readonly Request[]): string =>
     ...rows.map(({ ts, took, user, route }) => `${ts};${took.ms};"${user}";${route}`),
   ].join("\r\n");
 
+const WRITER = "hyparquet-writer"; // a name: other worktrees may not have it
+const { parquetWriteBuffer } = (await import(WRITER)) as {
+  parquetWriteBuffer: (options: { columnData: object[]; rowGroupSize: number }) => ArrayBuffer;
+};
+const parquet = (rows: readonly Request[]): Uint8Array => {
+  const columnData = [
+    { name: "ts", data: rows.map(({ ts }) => new Date(ts)), type: "TIMESTAMP" },
+    { name: "user", data: rows.map(({ user }) => user) },
+    { name: "route", data: rows.map(({ route }) => route) },
+    { name: "took.ms", data: rows.map(({ took }) => took.ms), type: "INT32" },
+  ];
+  return new Uint8Array(parquetWriteBuffer({ columnData, rowGroupSize: 100 }));
+};
+
 const FLAGS = ["--time", "ts", "--value", "took.ms", "--person", "user", "--group-by", "route"];
 const logOf = (path: string, ...flags: string[]): LogFile =>
   new LogFile(new Arguments(serve, ["--import", path, ...flags]), path);
@@ -106,6 +120,7 @@ test.each([
   ["log.ndjson", ndjson(REQUESTS), FLAGS],
   ["log.ndjson.gz", gzipSync(ndjson(REQUESTS)), FLAGS],
   ["log.csv", csv(REQUESTS), [...FLAGS, "--delimiter", ";"]],
+  ["log.parquet", parquet(REQUESTS), FLAGS],
   ["log.txt", ndjson(REQUESTS), [...FLAGS, "--input-format", "ndjson"]],
 ])("%s fills the same numbers", async (name, content, flags) => {
   expect(await numbers(await importFile(name, content, ...flags))).toEqual(truth());
@@ -168,6 +183,12 @@ test.each([
     "at most 4096 characters",
   ],
   ["gzip that breaks off", "log.ndjson.gz", gzipSync(ndjson(REQUESTS)).subarray(0, 2000), "damaged gzip"],
+  [
+    "Parquet that breaks off",
+    "log.parquet",
+    parquet(REQUESTS).subarray(0, 3000),
+    "log.parquet: damaged Parquet",
+  ],
   ["CSV without the column", "log.csv", "time,user\n1,secret\n", "expected a name in the header"],
   ["CSV with a field too many", "log.csv", "ts,took.ms,user,route\n1,2,3,4,secret\n", "more or fewer fields"],
 ])("%s is refused before anything is taken", async (_, name, content, message) => {

@@ -10,6 +10,7 @@ import { build } from "esbuild";
 import Database from "libsql";
 import { expect, test, vi } from "vitest";
 import { importLog, type ImportOptions, type Log } from "../src/import/importLog.js";
+import { ImportRecord } from "../src/import/importRecord.js";
 import { Service } from "../src/service.js";
 import {
   counted,
@@ -204,12 +205,11 @@ test("an import that was broken off goes on where it was, and the service waits 
 
 test("an import that forgets where it was is seen: it counts events twice", async () => {
   const folder = temporaryFolder();
-  const submit = Reflect.get(Service.prototype, "submit") as Service["submit"];
-  const forgetful = vi.spyOn(Service.prototype, "submit").mockImplementation(function (
-    this: Service,
-    events,
+  const { reports } = Object.getOwnPropertyDescriptors(ImportRecord.prototype);
+  const forgetful = vi.spyOn(ImportRecord.prototype, "reports").mockImplementation(function (
+    this: ImportRecord,
   ) {
-    return submit.call(this, events);
+    return reports.value!.call(this, 0);
   });
   await expect(importInto(folder, breakingLog(3))).rejects.toThrow("the log changed while it was read");
   forgetful.mockRestore();
