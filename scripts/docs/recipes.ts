@@ -18,7 +18,8 @@ const FOLDER = "examples/tasks";
 const HOUR = DAY / 24;
 const MINUTE = HOUR / 60;
 const unsafeSeed = "docs";
-const config = JSON.parse(readFileSync(join(FOLDER, "brume.json"), "utf8")) as Config;
+const configOf = (file: string): Config => JSON.parse(readFileSync(join(FOLDER, file), "utf8")) as Config;
+const config = configOf("brume.json");
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
 const mean = (numbers: readonly number[]): number => sum(numbers) / numbers.length;
@@ -207,12 +208,43 @@ function served(): Record<string, string> {
   };
 }
 
+/** The log of a day on a dashboard: what the streams behind `brume serve --import` publish of it. */
+function imported(): Record<string, string> {
+  const own = configOf("log-dashboard.json");
+  const options = (name: string) => ({
+    ...{ zone: own.zone, unsafeSeed, clock: () => now },
+    ...metricsOf(own).find((found) => found.name === name)!.options,
+  });
+  let now = MONDAY;
+  const counter = privateCounter(options("requests") as EventStreamOptions);
+  const latency = privateHistogram(options("latency") as HistogramOptions);
+  const log = requests().sort((a, b) => a.at - b.at);
+  for (const { at, ms } of log) {
+    now = at;
+    counter.add();
+    latency.add(ms);
+  }
+  now = MONDAY + DAY + HOUR;
+  counter.advance();
+  latency.advance();
+  const rows = [13, 14].flatMap((hour): Found[] => {
+    const [from, to] = [MONDAY + hour * HOUR, MONDAY + (hour + 1) * HOUR];
+    const times = log.filter(({ at }) => at >= from && at < to).map(({ ms }) => ms);
+    const [p95] = latency.between(from, to, { quantiles: [0.95] }).quantiles;
+    return [
+      { of: `${clockOf(from)}: requests`, ...counter.between(from, to), truth: times.length },
+      { of: `${clockOf(from)}: p95, ms`, ...p95!, truth: ranked(times, 0.95) },
+    ];
+  });
+  return { "recipe-log-dashboard": `${script("log-dashboard.sh")}\n\n${outcome(rows)}` };
+}
+
 /** Every part of docs/recipes.md that is written, by its name. */
 export function recipeParts(): Readonly<Record<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), "brume-recipes-"));
   try {
     writeData(folder);
-    return { ...commands(folder), ...served() };
+    return { ...commands(folder), ...served(), ...imported() };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -13,7 +13,7 @@ import { bundleExamples } from "./examples.js";
 
 /** What is used comes first, then how good it is, then why it is private. A guide that is not named here comes last. */
 const READING_ORDER = [
-  ...["events", "local", "service", "import", "cluster", "snapshots"],
+  ...["events", "local", "service", "cluster", "snapshots"],
   ...["accuracy", "opponents", "performance", "quality"],
   ...["privacy", "limits", "noise", "noisy-max", "audit", "paper", "departures"],
 ];
