@@ -13,13 +13,7 @@ export {
 } from "./durable/openAggregator.js";
 export type { Hub, HubProgress, HubStats } from "./durable/hub.js";
 export { openHub } from "./durable/openHub.js";
-export type {
-  EventHub,
-  EventHubStats,
-  KeyedEvent,
-  MetricEvent,
-  SectionReports,
-} from "./durable/eventHub.js";
+export type { EventHub, EventHubStats, KeyedEvent, MetricEvent, SectionReports } from "./durable/eventHub.js";
 export type {
   EventHubOptions,
   HistogramMetric,

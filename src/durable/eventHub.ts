@@ -162,11 +162,11 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
    * began before `now` have no number. From then on the hub goes by the present.
    * @param reports for a section, stored with the second of the two commits
    */
-  async endPast(to: Time, now: Time, reports: SectionReports): Promise<void> {
+  async endPast(to: Time, now: Time, reports?: SectionReports): Promise<void> {
     this.#checkOpen();
     const [until, present] = [parseTime("to", to), parseTime("now", now)];
     const none = { entries: [], request: undefined };
-    const own = reportsOf(await this.#queue.state(), reports);
+    const own = reports === undefined ? [] : reportsOf(await this.#queue.state(), reports);
     // In two commits: a lane of a replay that takes up the clock of the moment at which θ was chosen covers all of its row.
     await this.#queue.add({ ...none, reports: [], past: { to: until, now: NaN } });
     await this.#queue.add({ ...none, reports: own, past: { to: NaN, now: present } });
