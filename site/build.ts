@@ -1,15 +1,25 @@
-/** The whole site into one folder: `npm run web:build`. Pages, documentation, and the list that makes it work offline. */
+/**
+ * The whole site into one folder: `npm run web:build [-- FOLDER [BASE]]`. Pages, documentation, llms.txt with the documents as
+ * plain Markdown, and the list that makes it work offline.
+ */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { llmsText } from "../scripts/docs/llms.js";
 import { buildDocs } from "./docs/build.js";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** @param folder emptied first */
-export async function buildSite(folder: string): Promise<void> {
+/** Where the documents are as plain Markdown. */
+const PLAIN = "markdown";
+
+/**
+ * @param folder emptied first
+ * @param base where the site will be on its host; hosts show 404.html at any address, so that it alone must know
+ */
+export async function buildSite(folder: string, base = "/"): Promise<void> {
   const out = resolve(folder); // Vite would take it as a folder of site/
   rmSync(out, { recursive: true, force: true });
   process.env["NODE_ENV"] = "production"; // a test runner has set another one, and Vite would build for it
@@ -19,13 +29,27 @@ export async function buildSite(folder: string): Promise<void> {
     build: { outDir: out, emptyOutDir: true },
   });
   await buildDocs(join(out, "docs"));
+  const nowhere = join(out, "404.html");
+  writeFileSync(nowhere, readFileSync(nowhere, "utf8").replaceAll('="./', `="${base}`));
+  writePlain(out);
   writeServiceWorker(out);
+}
+
+/** llms.txt, and the files that it names. */
+function writePlain(out: string): void {
+  for (const path of ["docs", "research/notes", "examples/tasks"])
+    cpSync(path, join(out, PLAIN, path), { recursive: true });
+  writeFileSync(
+    join(out, "llms.txt"),
+    llmsText((path) => `${PLAIN}/${path}`),
+  );
 }
 
 /** Its bytes change with any file of the site, so that browsers notice. */
 function writeServiceWorker(out: string): void {
   const files = readdirSync(out, { recursive: true, encoding: "utf8" })
     .filter((path) => statSync(join(out, path)).isFile() && !path.endsWith(".map"))
+    .filter((path) => !path.startsWith(PLAIN) && path !== "llms.txt") // for programs, which come by themselves
     .sort();
   const hash = createHash("sha256");
   for (const path of files) hash.update(path).update(readFileSync(join(out, path)));
@@ -40,6 +64,6 @@ function writeServiceWorker(out: string): void {
 
 if (process.argv[1] === at("build.ts")) {
   const out = resolve(process.argv[2] ?? at("dist"));
-  await buildSite(out);
+  await buildSite(out, process.argv[3]);
   console.log(`The site is in ${out}.`);
 }

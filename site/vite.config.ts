@@ -57,7 +57,7 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: PAGES.map((page) => at(`${page}index.html`)) },
+    rolldownOptions: { input: [...PAGES.map((page) => at(`${page}index.html`)), at("404.html")] },
   },
   worker: { format: "es" },
 });

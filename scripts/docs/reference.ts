@@ -277,7 +277,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 
 const WORDS: Readonly<Record<string, string>> = { Stored: "Options beside those of the stream" };
-const words = (name: string): string => WORDS[name] ?? code(name);
+const words = (name: string): string => WORDS[name] ?? name;
 
 function pageOf(page: Page, types: Types): string {
   const [first, ...others] = page.options;

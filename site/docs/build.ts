@@ -5,34 +5,91 @@
  * index, and writes relative links only, so that the site works in any folder. VitePress needs to know its folder when
  * it is built, and brings a second Vite and a framework.
  */
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { Application, DocumentReflection, KindRouter, PageEvent, type Reflection, Renderer } from "typedoc";
+import {
+  Application,
+  DocumentReflection,
+  IndexEvent,
+  KindRouter,
+  PageEvent,
+  type ProjectReflection,
+  type Reflection,
+  ReflectionGroup,
+  Renderer,
+} from "typedoc";
 import { POLICY } from "../policy.js";
 import { bundleExamples } from "./examples.js";
+import { GROUPS, SEARCHED } from "./groups.js";
 
-/** What is used comes first, then how good it is, then why it is private. A guide that is not named here comes last. */
-const READING_ORDER = [
-  ...["events", "local", "service", "cluster", "snapshots"],
-  ...["accuracy", "opponents", "performance", "quality"],
-  ...["privacy", "limits", "noise", "noisy-max", "audit", "paper", "departures"],
+/** Folders of documents, and where their pages are. The address of a page is the name of its file, so that links live long. */
+const FOLDERS: readonly (readonly [folder: string, address: string])[] = [
+  ["docs", "documents"],
+  ["docs/reference", "documents/reference"],
+  ["research/notes", "documents/notes"],
+  [".", "documents"],
 ];
+const OF_THE_PROJECT = ["ARCHITECTURE", "CONTRIBUTING", "SECURITY", "CHANGELOG"];
+
+/** Documents by title: TypeDoc does not say which file a document comes from. */
+function filesByTitle(): ReadonlyMap<string, Page> {
+  const found = new Map<string, Page>();
+  for (const [folder, address] of FOLDERS)
+    for (const file of readdirSync(folder).filter((name) => name.endsWith(".md"))) {
+      const name = file.replace(/\.md$/, "");
+      if (folder === "." && !OF_THE_PROJECT.includes(name)) continue;
+      const title = titleOf(readFileSync(join(folder, file), "utf8"))!;
+      if (found.has(title)) throw new Error(`docs: two pages are called "${title}"`);
+      found.set(title, { folder, name, address: `${address}/${name}` });
+    }
+  return found;
+}
+
+interface Page {
+  readonly folder: string;
+  /** Name of the file, without ".md". */
+  readonly name: string;
+  readonly address: string;
+}
 
 /** A guide's title in lists and search; its address keeps the name of its file. */
 const titleOf = (markdown: string): string | undefined => /^# (.+)$/m.exec(markdown)?.[1];
 
 const textOf = (document: DocumentReflection): string => document.content.map((part) => part.text).join("");
 
-/** The address of a guide is the name of its file, so that links to it live long. */
 class GuideRouter extends KindRouter {
   protected override getIdealBaseName(reflection: Reflection): string {
     const guide = reflection instanceof DocumentReflection ? guides.get(reflection) : undefined;
-    return guide === undefined ? super.getIdealBaseName(reflection) : `documents/${guide}`;
+    return guide === undefined ? super.getIdealBaseName(reflection) : guide.address;
   }
 }
 
-/** File name of each guide, without ".md". */
-const guides = new Map<DocumentReflection, string>();
+const guides = new Map<DocumentReflection, Page>();
+
+/** The lists of the documentation: groups of pages, then references, studies, and the project's own pages. */
+function grouped(project: ProjectReflection): ReflectionGroup[] {
+  const all = [...guides.entries()];
+  const of = (title: string, take: (page: Page) => number | undefined): ReflectionGroup => {
+    const group = new ReflectionGroup(title, project);
+    const places = all.map(([document, page]) => [document, take(page)] as const);
+    group.children = places
+      .filter(([, place]) => place !== undefined)
+      .sort(([, a], [, b]) => a! - b!)
+      .map(([document]) => document);
+    return group;
+  };
+  const listed = (folder: string, names: readonly string[]) => (page: Page) =>
+    page.folder === folder && names.includes(page.name) ? names.indexOf(page.name) : undefined;
+  const inFolder = (folder: string) => (page: Page) => (page.folder === folder ? 0 : undefined);
+  const ours = GROUPS.map(({ title, pages }) => of(title, listed("docs", pages)));
+  return [
+    ...ours.slice(0, 3),
+    of("Options and answers", inFolder("docs/reference")),
+    ...ours.slice(3),
+    of("Measurements", inFolder("research/notes")),
+    of("The project", listed(".", OF_THE_PROJECT)),
+  ];
+}
 
 /** @param out the folder, which is the site's own docs/ */
 export async function buildDocs(out: string): Promise<void> {
@@ -41,7 +98,11 @@ export async function buildDocs(out: string): Promise<void> {
     entryPoints: ["src/index.ts", "src/reporter.ts", "src/device.ts", "research/index.ts"],
     tsconfig: "tsconfig.build.json",
     readme: "README.md",
-    projectDocuments: ["docs/*.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"],
+    projectDocuments: [
+      ...["docs/*.md", "docs/reference/*.md", "research/notes/*.md"],
+      ...OF_THE_PROJECT.map((name) => `${name}.md`),
+    ],
+    navigation: { includeGroups: true },
     searchInDocuments: true,
     excludePrivate: true,
     skipErrorChecking: true, // the types are checked by their own command
@@ -57,20 +118,31 @@ export async function buildDocs(out: string): Promise<void> {
   app.renderer.on(Renderer.EVENT_END_PAGE, (page: PageEvent) => {
     if (page.contents) page.contents = inOurLook(page.contents, page.url);
   });
+  app.renderer.on(IndexEvent.PREPARE_INDEX, (event: IndexEvent) => {
+    event.searchFieldWeights["searched"] = 1000; // above the names of the API
+    event.searchResults.forEach((reflection, i) => {
+      const page = reflection instanceof DocumentReflection ? guides.get(reflection) : undefined;
+      if (page?.folder === "docs") event.searchFields[i]!["searched"] = SEARCHED[page.name] ?? "";
+      // Fields of types have names such as "epsilon", which is not what a reader of "epsilon" asks for first.
+      if (page === undefined && reflection.parent?.parent?.parent !== undefined)
+        reflection.relevanceBoost = 0.001;
+    });
+  });
   const project = await app.convert();
   if (project === undefined) throw new Error("docs: TypeDoc could not read the sources");
-  const place = (document: DocumentReflection) => {
-    const at = READING_ORDER.indexOf(basename(document.name, ".md"));
-    return at === -1 ? READING_ORDER.length : at;
-  };
-  for (const list of [project.documents, project.childrenIncludingDocuments])
-    list?.sort((a, b) =>
-      a instanceof DocumentReflection && b instanceof DocumentReflection ? place(a) - place(b) : 0,
-    );
+  const files = filesByTitle();
   for (const document of project.documents ?? []) {
-    guides.set(document, basename(document.name, ".md"));
     document.name = titleOf(textOf(document)) ?? document.name;
+    const page = files.get(document.name);
+    if (page === undefined) throw new Error(`docs: no file has the title "${document.name}"`);
+    guides.set(document, page);
   }
+  project.groups = [
+    ...grouped(project),
+    ...(project.groups ?? []).filter(
+      ({ children }) => !children.some((child) => guides.has(child as DocumentReflection)),
+    ),
+  ];
   await app.generateDocs(project, out);
   const keys = await bundleExamples(join(out, "examples"));
   writeAssets(join(out, "assets"), keys);
@@ -102,7 +174,6 @@ function inOurLook(html: string, url: string): string {
       '<div class="col-sidebar">',
       '<div class="col-sidebar" role="complementary" aria-label="Contents">',
     )
-    .replaceAll(`href="${base}media/index.html"`, `href="${root}"`) // the README links the story's source
     .replace(/<pre>/g, '<pre tabindex="0">')
     .replace(
       '<div id="tsd-toolbar-links">',

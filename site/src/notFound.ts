@@ -1,0 +1,4 @@
+/** The page for addresses that lead nowhere. */
+import { beginPage } from "./look/page.js";
+
+beginPage();
