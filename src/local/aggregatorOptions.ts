@@ -12,8 +12,8 @@ export interface AggregatorOptions {
   /** Public upper bound of a value. */
   readonly max: number;
   /**
-   * The bound of the first days, θ: values above it count as θ. One of the public thresholds. Default: `max`. A good guess helps
-   * more than anything else, since noise is in proportion to θ.
+   * The bound of the first days, θ: values above it are clamped to it. One of the public thresholds. Default: `max`. A good
+   * guess helps more than anything else, since noise is in proportion to θ.
    */
   readonly threshold?: number;
   /** Whether θ follows the reports, from day to day. Default true; false keeps it. */

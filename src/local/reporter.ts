@@ -22,8 +22,8 @@ export interface ReporterOptions {
   /** Public upper bound of a value; values beyond it (or below 0) are clamped. Write it into the app. */
   readonly max: number;
   /**
-   * θ of the day, as the server's `terms()` has it: values above it count as θ. One of 321 public thresholds; any other is
-   * refused. Default: `max`.
+   * θ of the day, as the server's `terms()` has it: values above it are clamped to it. One of 321 public thresholds; any
+   * other is refused. Default: `max`.
    */
   readonly threshold?: number;
   /** Runs `reportMany`; wasm makes large batches faster, for simulations. `brume/reporter` has JavaScript only. */

@@ -14,7 +14,7 @@ export interface Choice {
 
 /** What devices are asked for. */
 export interface LocalTerms {
-  /** θ: values above it count as θ. */
+  /** The bound θ: values above it are clamped to it. */
   readonly threshold: number;
   /** When it may change: the end of the day, in milliseconds since 1970. */
   readonly until: number;

@@ -409,7 +409,7 @@ export class Service {
       try {
         await this.hub.advance();
         this.#storeTrouble = undefined;
-        return this.#tell("store: it works again");
+        return this.#tell("store: recovered");
       } catch (error) {
         this.#fails(error);
       }

@@ -100,7 +100,7 @@ test.each(["before", "after"] as const)(
     await service.flush();
     const answer = await service.hub.between("requests", "a", clock.wall() - 3000, clock.wall());
     expect((answer as { value: number }).value).toBeCloseTo(1, 0);
-    expect(told.at(-1)).toBe(when === "before" ? "store: it works again" : undefined);
+    expect(told.at(-1)).toBe(when === "before" ? "store: recovered" : undefined);
     await service.stop();
   },
 );
