@@ -201,7 +201,6 @@ export class CommitQueue {
     while (this.#queue.length > 0) {
       await this.#pause().catch(() => undefined); // a clock that fails holds nothing up
       const batch = this.#queue.shift()!;
-      this.#restUntil = performance.now() + this.#options.every;
       await this.#commit(batch).catch((reason: unknown) => {
         for (const { reject } of [...batch.waiting, ...batch.closings]) reject(reason); // nobody waits for ever
       });
@@ -223,6 +222,7 @@ export class CommitQueue {
   }
 
   async #commit({ waiting, closings, closeAt }: Batch): Promise<void> {
+    this.#restUntil = performance.now() + this.#options.every;
     const submissions = waiting.map(({ submission }) => submission);
     for (let attempt = 1; ; attempt++) {
       const state = await this.state();
