@@ -15,6 +15,7 @@ export type { Hub, HubProgress, HubStats } from "./durable/hub.js";
 export { openHub } from "./durable/openHub.js";
 export type { EventHub, EventHubStats, KeyedEvent, MetricEvent, SectionReports } from "./durable/eventHub.js";
 export type {
+  DiscoveredKeys,
   EventHubOptions,
   HistogramMetric,
   HubSection,
@@ -75,6 +76,8 @@ export type { EventOptions, EventStreamOptions, HistogramOptions, HistoryOptions
 export type { PerPerson } from "./events/people.js";
 export type { QuantileAnswer, ShareAnswer } from "./events/quantiles.js";
 export type { EventStatement } from "./events/statement.js";
+export type { Discover } from "./events/keyDiscovery.js";
+export { OTHER_KEYS } from "./events/keyName.js";
 export type { Shares } from "./events/shares.js";
 export { aggregator, type Aggregator } from "./local/aggregator.js";
 export type { DistributionQuery } from "./local/dayAnswers.js";

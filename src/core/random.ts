@@ -33,6 +33,9 @@ export enum Stage {
   dayNodes = 19,
   /** Counts of a whole day beside its sums: people above their limit, events above θ. */
   dayCounts = 20,
+  /** Votes for keys of a day: their noise, and the key that spreads names over cells. */
+  dayVotes = 21,
+  voteCells = 22,
   /** The keys of the groups of a file of events. */
   groups = 24,
 }

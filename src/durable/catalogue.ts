@@ -1,8 +1,11 @@
 /** What a hub of events knows of itself: its secret, its zone, and the metrics, keys and sections that it ever had. */
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { Parameters } from "../stream/snapshot.js";
-import type { MetricRecord } from "./keyChunks.js";
+import type { KeyRecord, MetricRecord } from "./keyChunks.js";
 import type { Section } from "./sections.js";
+
+/** Metric, number of a key, and times at which votes made it public. */
+type Found = [string, number, [number, number][]];
 
 interface Known {
   record: MetricRecord;
@@ -106,6 +109,19 @@ export class Catalogue implements Section {
       }
     }
     writer.text(JSON.stringify(this.#sections));
+    const found = this.#found();
+    if (found.length > 0) writer.text(JSON.stringify(found));
+  }
+
+  /** Metric, key and times of the keys that votes made public; 0 stands for a time that has no end. */
+  #found(): Found[] {
+    return [...this.#metrics.values()].flatMap(({ record }) =>
+      record.keys.flatMap(({ spans }, number): Found[] =>
+        spans === undefined
+          ? []
+          : [[record.name, number, spans.map(([from, to]) => [from, to === Infinity ? 0 : to])]],
+      ),
+    );
   }
 
   /** Refuses another zone than the hub began with. */
@@ -124,7 +140,7 @@ export class Catalogue implements Section {
       const [number, generation, listed] = [reader.count(), reader.count(), reader.count() === 1];
       const parameters = JSON.parse(reader.text()) as Parameters;
       const began = reader.double();
-      const keys = Array.from({ length: reader.count() }, () => ({
+      const keys = Array.from({ length: reader.count() }, (): KeyRecord => ({
         name: reader.text(),
         since: reader.double(),
         until: reader.double(),
@@ -132,6 +148,9 @@ export class Catalogue implements Section {
       this.#metrics.set(name, { record: { name, number, generation, parameters, began, keys }, listed });
     }
     this.#sections = JSON.parse(reader.text()) as string[];
+    if (reader.rest.length === 0) return;
+    for (const [name, number, spans] of JSON.parse(reader.text()) as Found[])
+      this.#metrics.get(name)!.record.keys[number]!.spans = spans.map(([from, to]) => [from, to || Infinity]);
   }
 }
 

@@ -20,7 +20,7 @@ const HOUR = 3_600_000;
 /** What a metric is bound to in the catalogue. */
 export const parametersOf = ({ events, keys }: MetricSettings): Parameters => ({
   ...eventParameters(events),
-  keys: keys.list === undefined ? "rule" : "list",
+  keys: events.discovery !== undefined ? "votes" : keys.list === undefined ? "rule" : "list",
 });
 
 /** The name under which an odometer knows a metric of a hub. */

@@ -317,7 +317,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   async statement(metric: keyof M & string, key: string): Promise<EventStatement> {
     const found = await this.#metricOf(metric, key);
     const own = eventStatement(found.metric.metric);
-    return { ...own, composition: `${own.composition} ${KEYS}` };
+    return { ...own, composition: `${own.composition} ${own.discovery === null ? KEYS : FOUND_KEYS}` };
   }
 
   /** The privacy statement of a metric for people, as a short text. */
@@ -325,9 +325,12 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     return explainEvents(await this.statement(metric, key));
   }
 
-  /** The keys of a metric, if they were given as a list. */
-  keys(metric: keyof M & string): readonly string[] {
-    const list = this.#settings.metrics.get(metric)?.keys.list;
+  /** The keys of a metric that are public: its list, or those that were listed or found, and then `OTHER_KEYS`. */
+  async keys(metric: keyof M & string): Promise<readonly string[]> {
+    const settings = this.#settings.metrics.get(metric);
+    if (settings?.events.discovery !== undefined)
+      return (await this.#queue.state()).metric(metric).publicKeys;
+    const list = settings?.keys.list;
     if (list === undefined)
       throw new RangeError(
         `keys: expected a metric whose keys were given as a list, got ${JSON.stringify(String(metric).slice(0, 40))}`,
@@ -394,7 +397,8 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     this.#checkOpen();
     const state = await this.#queue.state();
     const metric = state.metric(name);
-    if (!this.#settings.metrics.get(name)!.keys.has(checkText("key", key)))
+    checkText("key", key);
+    if (!(metric.discovers ? metric.isKnown(key) : this.#settings.metrics.get(name)!.keys.has(key)))
       throw new RangeError(
         `key: expected one of the keys of metric ${name}, got ${JSON.stringify(key.slice(0, 100))}`,
       );
@@ -411,6 +415,9 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
 
 const DAY = 86_400_000;
 const KEYS = "An event counts for one key, and keys are known in advance: ε holds for all keys together.";
+
+const FOUND_KEYS =
+  "An event counts for one key, or for all keys that are not public: ε holds for all of them together.";
 
 function entryOf(
   state: HubState,

@@ -4,6 +4,8 @@ import { given } from "../core/given.js";
 import { Calendar } from "../events/calendar.js";
 import { type Duration, parseDuration } from "../events/duration.js";
 import { calendarOver, type PeopleOptions } from "../events/distinct.js";
+import type { Discover } from "../events/keyDiscovery.js";
+import { OTHER_KEYS } from "../events/keyName.js";
 import {
   type EventSettings,
   type EventStreamOptions,
@@ -11,6 +13,7 @@ import {
   isPeople,
   optionsOf,
   resolveEvents,
+  withDiscovery,
 } from "../events/options.js";
 import type { SnapshotKey } from "../stream/sealing.js";
 import { CheckedStore } from "./checkedStore.js";
@@ -25,7 +28,18 @@ interface Keyed {
    * not they have events. Events of other keys are dropped in silence: a key that appears with its first event tells
    * that there was one. Keys that are listed later publish from the next midnight on.
    */
-  readonly keys: Iterable<string> | ((key: string) => boolean);
+  readonly keys: Iterable<string> | ((key: string) => boolean) | DiscoveredKeys;
+}
+
+/** Keys that nobody listed: people's events vote for them. Needs `perPerson`, and δ > 0. */
+export interface DiscoveredKeys {
+  /** Keys that are public from the start; they use no votes. Default none. */
+  readonly listed?: Iterable<string>;
+  /**
+   * How others become public: from the second midnight after enough people of one day used them. Until then their events
+   * count under `OTHER_KEYS`.
+   */
+  readonly discover: Discover;
 }
 
 /** Counts, sums or means of events, for every key. θ is chosen once, from the events of all keys. */
@@ -180,12 +194,18 @@ function resolveMetrics(
   const names = Object.keys(metrics);
   if (names.length < least || names.length > MOST_METRICS)
     throw new RangeError(`metrics: expected ${least} to ${MOST_METRICS} of them, got ${names.length}`);
-  return new Map(
+  const resolved = new Map(
     names.map((name) => [
       name,
       resolveMetric(name, (metrics as Record<string, Metric>)[name]!, clock, calendar),
     ]),
   );
+  const discovering = names.filter((name) => resolved.get(name)!.events.discovery !== undefined);
+  if (discovering.length > 1)
+    throw new TypeError(
+      `metrics.${discovering[1]}.keys.discover: expected one metric of a hub that discovers keys, got ${discovering.join(" and ")}; list what ${discovering[0]} has found, or open another hub: each discovery costs ε and δ of its own`,
+    );
+  return resolved;
 }
 
 function resolveMetric(name: string, asked: Metric, clock: () => number, calendar: Calendar): MetricSettings {
@@ -209,10 +229,30 @@ function resolveMetric(name: string, asked: Metric, clock: () => number, calenda
   const { distinct } = resolved;
   const own = distinct === undefined ? calendar : calendarOver(calendar, distinct.over);
   const events = { ...resolved, schedule: { ...resolved.schedule, calendar: own } };
-  const rule = keyRule(given({ keys }, ["keys"]).keys, `${call}.keys`);
+  const { rule, discover } = resolveKeys(given({ keys }, ["keys"]).keys!, `${call}.keys`);
   if (isPeople(options) && distinct!.keys === undefined && rule.list?.length !== 1)
     throw new TypeError(
       `${call}.keysPerPerson: expected under how many keys a person counts, got none; give it, 1 if a person has one key`,
     );
-  return { keys: rule, events };
+  return {
+    keys: rule,
+    events: discover === undefined ? events : withDiscovery(events, discover, `${call}.keys.discover`),
+  };
+}
+
+/** A list, a rule, or keys that votes make public, which have one more: for events of all others. */
+function resolveKeys(
+  keys: Metric["keys"],
+  call: string,
+): { readonly rule: KeyRule; readonly discover: Discover | undefined } {
+  if (typeof keys !== "object" || (keys as object | null) === null || Symbol.iterator in keys)
+    return { rule: keyRule(keys as Iterable<string>, call), discover: undefined };
+  const own = ownOptions(call, keys, ["listed", "discover"]);
+  if (own.discover === undefined)
+    throw new TypeError(`${call}.discover: expected options such as { delta: 1e-9 }, got none`);
+  const listed = keyRule(own.listed ?? [], `${call}.listed`).list;
+  if (listed === undefined) throw new TypeError(`${call}.listed: expected a list of names, got a function`);
+  if (listed.includes(OTHER_KEYS))
+    throw new RangeError(`${call}.listed: expected names other than ${OTHER_KEYS}, which is reserved`);
+  return { rule: keyRule([OTHER_KEYS, ...listed]), discover: own.discover };
 }

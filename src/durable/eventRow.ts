@@ -2,11 +2,14 @@
  * A row of a hub's journal: everything that was received between two commits. Every event takes the same number of bytes,
  * whether or not it counts, and so does the id of a request and the report of a device.
  *
- *     row    = time · told · closed at · missed at · days that begin · names of new keys · records
+ *     row    = time · told · closed at · missed at · days that begin · names of new keys · records · names · found keys
  *     record = metric (4) · key (4) · kind and hour (4) · granted (4) · hash (16) · value (8) · start (8) · day (8)
+ *
+ * Where votes make keys public, every event has room for a name, whether or not it votes.
  */
 import type { Day } from "../events/calendar.js";
 import type { ReadEvent } from "../events/metric.js";
+import { NAME_WORDS, readName, writeName } from "../events/keyName.js";
 import { Decoder, Encoder } from "../stream/codec.js";
 
 /** What happened to an event, or what else a record is. */
@@ -27,6 +30,10 @@ export const Kind = {
   past: 6,
 } as const;
 
+/** Added to the kind: the record has room for a name; its event voted for that name. */
+const NAMED = 64;
+const VOTED = 128;
+
 /** Stands for a key that is not listed. */
 export const NO_KEY = 0xffffffff;
 
@@ -43,6 +50,16 @@ export interface RowHead {
   readonly days: readonly Day[];
   /** Keys that came up for the first time, where a rule says which keys there are. */
   readonly names: readonly { readonly metric: number; readonly key: string }[];
+  /** What the votes of a day changed, metric by metric. */
+  readonly found?: readonly FoundKeys[] | undefined;
+}
+
+/** Keys that votes made public, and keys that are public no more, from a day on. */
+export interface FoundKeys {
+  readonly metric: number;
+  readonly from: number;
+  readonly added: readonly string[];
+  readonly gone: readonly string[];
 }
 
 /** One record, valid until the next one is read. */
@@ -54,6 +71,8 @@ export interface RowRecord {
   hour: number;
   /** What counts of an event. */
   granted: number;
+  /** The name that its event voted for; undefined if it did not vote. */
+  voted: string | undefined;
   readonly hash: Uint32Array;
   readonly more: Uint32Array;
 }
@@ -77,11 +96,30 @@ const doubleWords = new Uint32Array(doubles.buffer);
 
 export class RowWriter {
   readonly #records: Uint32Array;
+  readonly #names: Uint32Array;
   #count = 0;
+  #named = 0;
 
-  /** @param records how many there are, at most */
-  constructor(records: number) {
+  /**
+   * @param records how many there are, at most
+   * @param named how many of them have room for a name
+   */
+  constructor(records: number, named: number) {
     this.#records = new Uint32Array(WORDS * records);
+    this.#names = new Uint32Array(NAME_WORDS * named);
+  }
+
+  /** Writes an event of a metric whose keys votes make public. @param voted the name that it voted for */
+  voter(
+    metric: number,
+    key: number,
+    kind: number,
+    granted: number,
+    event: ReadEvent | undefined,
+    voted: string | undefined,
+  ): void {
+    writeName(voted, this.#names, NAME_WORDS * this.#named++);
+    this.event(metric, key, kind + NAMED + (voted === undefined ? 0 : VOTED), granted, event);
   }
 
   event(metric: number, key: number, kind: number, granted: number, event: ReadEvent | undefined): void {
@@ -129,7 +167,7 @@ export class RowWriter {
     if (more !== undefined) copyWords(more, 0, records, at + 8, more.length);
   }
 
-  bytes({ time, told, closeAt, missedAt, days, names }: RowHead): Uint8Array {
+  bytes({ time, told, closeAt, missedAt, days, names, found }: RowHead): Uint8Array {
     const writer = new Encoder();
     for (const number of [time, told, closeAt, missedAt]) writer.double(number);
     writer.count(days.length);
@@ -141,6 +179,8 @@ export class RowWriter {
     }
     writer.count(this.#count);
     writer.words(this.#records.subarray(0, WORDS * this.#count));
+    writer.words(this.#names.subarray(0, NAME_WORDS * this.#named));
+    if (found !== undefined) writeFound(writer, found);
     const { bytes } = writer;
     writer.wipe();
     return bytes;
@@ -161,18 +201,25 @@ export function readRow(bytes: Uint8Array): Row {
   }));
   const count = reader.count();
   const words = reader.words(WORDS * count);
+  let named = 0;
+  for (let at = 2; at < words.length; at += WORDS) if ((words[at]! & NAMED) !== 0) named++;
+  const voted = reader.words(NAME_WORDS * named);
+  const found = reader.rest.length === 0 ? [] : readFound(reader);
   return {
-    ...{ time, told, closeAt, missedAt, days, names },
+    ...{ time, told, closeAt, missedAt, days, names, found },
     forEach(take) {
       const record = {
-        ...{ metric: 0, key: 0, kind: 0, hour: 0, granted: 0 },
+        ...{ metric: 0, key: 0, kind: 0, hour: 0, granted: 0, voted: undefined as string | undefined },
         ...{ hash: new Uint32Array(4), more: new Uint32Array(6) },
       };
-      for (let i = 0, at = 0; i < count; i++, at += WORDS) {
+      for (let i = 0, at = 0, name = 0; i < count; i++, at += WORDS) {
         record.metric = words[at]!;
         record.key = words[at + 1]!;
-        record.kind = words[at + 2]! % 256;
-        record.hour = Math.floor(words[at + 2]! / 256);
+        const kind = words[at + 2]!;
+        record.kind = kind % NAMED;
+        record.voted = (kind & VOTED) === 0 ? undefined : readName(voted, name);
+        if ((kind & NAMED) !== 0) name += NAME_WORDS;
+        record.hour = Math.floor(kind / 256);
         record.granted = words[at + 3]!;
         copyWords(words, at + 4, record.hash, 0, 4);
         copyWords(words, at + 8, record.more, 0, 6);
@@ -180,6 +227,28 @@ export function readRow(bytes: Uint8Array): Row {
       }
     },
   };
+}
+
+function writeFound(writer: Encoder, found: readonly FoundKeys[]): void {
+  writer.count(found.length);
+  for (const { metric, from, added, gone } of found) {
+    writer.count(metric);
+    writer.double(from);
+    for (const keys of [added, gone]) {
+      writer.count(keys.length);
+      for (const key of keys) writer.text(key);
+    }
+  }
+}
+
+function readFound(reader: Decoder): FoundKeys[] {
+  const texts = () => Array.from({ length: reader.count() }, () => reader.text());
+  return Array.from({ length: reader.count() }, () => ({
+    metric: reader.count(),
+    from: reader.double(),
+    added: texts(),
+    gone: texts(),
+  }));
 }
 
 /** Copies some words. By hand: a view for `set` would cost more than so few of them. */

@@ -6,8 +6,10 @@
  * the rows say which events counted. At the end all lanes have reached the same row, and their keys join the shared part.
  */
 import type { Core } from "../core/core.js";
-import { type Day, DayPeriods } from "../events/calendar.js";
-import { EventMetric, type MetricKeys } from "../events/metric.js";
+import { type Day, DAY, DayPeriods } from "../events/calendar.js";
+import { KeyDiscovery } from "../events/keyDiscovery.js";
+import { OTHER_KEYS } from "../events/keyName.js";
+import { EventMetric, type MetricKeys, type ReadEvent } from "../events/metric.js";
 import { type EventSettings, eventParameters } from "../events/options.js";
 import type { DayCount, Published, Release } from "../events/release.js";
 import { Decoder, Encoder } from "../stream/codec.js";
@@ -25,10 +27,10 @@ import {
   writeRanges,
 } from "./closedDays.js";
 import type { JournalEntry } from "./entries.js";
-import { Chunk, KeyChunks, type Lane, type MetricRecord } from "./keyChunks.js";
+import { Chunk, KeyChunks, type KeyRecord, type Lane, type MetricRecord, publishesOn } from "./keyChunks.js";
 import type { Journal } from "./journal.js";
 import type { Section } from "./sections.js";
-import { eventOf, Kind, type RowHead, type RowRecord } from "./eventRow.js";
+import { eventOf, type FoundKeys, Kind, type RowHead, type RowRecord } from "./eventRow.js";
 
 /** A range of time that has been published. Public. */
 export interface ClosedSpan {
@@ -36,7 +38,12 @@ export interface ClosedSpan {
   /** Milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
+  /** Keys that became public with it, by the votes of a day. */
+  readonly found?: readonly string[];
 }
+
+/** Keys are looked at in turn, a part of them at each midnight: all of them within so many days. */
+const LOOKS = 28;
 
 export class HubMetric {
   // Parameters
@@ -50,6 +57,7 @@ export class HubMetric {
   readonly #parameters: Parameters;
   readonly #prefix: string;
   readonly #days: ClosedDays;
+  readonly #discovery: KeyDiscovery | undefined;
   readonly shared: Section;
   // State
   readonly #main: Lane;
@@ -62,6 +70,8 @@ export class HubMetric {
   /** θ was chosen, and the store still has the counts that chose it. */
   #wiped = false;
   #expired: string[] = [];
+  /** Names that the votes of closed days made public, most votes first; undefined if no day was tested since the last row said so. */
+  #found: string[] | undefined;
 
   /** @param stored whether closed days go to a store */
   constructor(
@@ -91,6 +101,8 @@ export class HubMetric {
     );
     this.#days = new ClosedDays(this.#prefix, schedule.levels, columns, keep);
     this.#main = { metric: this.#makeMetric([]), covers: 0, missed: [] };
+    if (settings.discovery !== undefined)
+      this.#discovery = new KeyDiscovery(settings.discovery.rule, core, secrets.own, settings.limit!.people);
     const isUrgent = (): boolean => this.#wiped;
     this.shared = {
       name: this.#prefix,
@@ -129,6 +141,138 @@ export class HubMetric {
     return this.#joined.has(number);
   }
 
+  // Keys that votes make public
+
+  get discovers(): boolean {
+    return this.#discovery !== undefined;
+  }
+
+  #publishes(key: KeyRecord, day: number): boolean {
+    return publishesOn(key, day, this.record.began);
+  }
+
+  /** The number of the key that an event of a day counts under, by what was public before that day began. */
+  route(name: string, day: number): number {
+    const number = this.#keys.numberOf(name);
+    if (number !== undefined && this.#publishes(this.record.keys[number]!, day)) return number;
+    return this.#keys.numberOf(OTHER_KEYS)!;
+  }
+
+  /** Votes for the key of an event, unless it is public or will be; says whether a vote is used. */
+  vote(name: string, { hash, day }: ReadEvent): boolean {
+    const number = this.#keys.numberOf(name);
+    if (number !== undefined && isPublicFrom(this.record.keys[number]!, day)) return false;
+    return this.#discovery!.vote(name, hash, day);
+  }
+
+  /** Whether a name is public or was found once: all that an answer about a key depends on. */
+  isKnown(name: string): boolean {
+    const number = this.#keys.numberOf(name);
+    if (number === undefined) return false;
+    const { since, spans } = this.record.keys[number]!;
+    return spans !== undefined || !Number.isNaN(since);
+  }
+
+  /** Keys that are public now or will be from a day that has been fixed; the one for all others comes last. */
+  get publicKeys(): readonly string[] {
+    const { start } = this.metric.day;
+    const names = this.record.keys.filter((key) => isPublicFrom(key, start)).map(({ name }) => name);
+    return [...names.filter((name) => name !== OTHER_KEYS), OTHER_KEYS];
+  }
+
+  /**
+   * What the votes of closed days change; undefined if no day was tested since the last row that said so. A row must say it.
+   * @param told no event has a part in this time; what changes takes effect with the first day that starts after it
+   */
+  async findings(journal: Journal, told: number): Promise<FoundKeys | undefined> {
+    if (this.#found === undefined) return undefined;
+    const { schedule, discovery } = this.settings;
+    const from = Math.max(schedule.calendar.dayAt(told + schedule.skew).end, this.metric.day.end);
+    const gone = await this.#quietKeys(journal, from);
+    const { keys } = this.record;
+    const now =
+      keys.filter(({ spans }) => spans !== undefined && spans.at(-1)![1] > from).length - gone.length;
+    const added = this.#found.filter((name) => {
+      const number = this.#keys.numberOf(name);
+      return number === undefined || !isPublicFrom(keys[number]!, from);
+    });
+    const room = Math.max(0, discovery!.most - now);
+    return { metric: this.record.number, from, added: [...new Set(added)].slice(0, room), gone };
+  }
+
+  /** Found keys whose published numbers of the time that is asked for cannot be told from 0: a part of them, in turn. */
+  async #quietKeys(journal: Journal, from: number): Promise<string[]> {
+    const { forget } = this.settings.discovery!;
+    const to = this.metric.day.start;
+    const turn = ((Math.round(to / DAY) % LOOKS) + LOOKS) % LOOKS;
+    const quiet: string[] = [];
+    for (const chunk of this.#keys.chunks) {
+      if (chunk.index % LOOKS !== turn) continue;
+      for (const { name, since, spans } of this.#keys.of(chunk)) {
+        const [start, end] = spans?.at(-1) ?? [Infinity, 0];
+        if (!(start <= to - forget && end > from) || !Number.isNaN(since)) continue;
+        if (await this.#isQuiet(journal, name, to - forget, to)) quiet.push(name);
+      }
+    }
+    return quiet;
+  }
+
+  /** Whether what a key published in a range lies within two standard errors of 0, all columns together. */
+  async #isQuiet(journal: Journal, name: string, from: number, to: number): Promise<boolean> {
+    const published = await this.published(journal, name, [from, to], false);
+    if (published === undefined) return false;
+    const { sums, spread } = published.measure(from, to);
+    const variance = sums.length * spread.variance * this.metric.nodeNoise.variance;
+    return sums.reduce((sum, x) => sum + x, 0) ** 2 <= 4 * variance;
+  }
+
+  /**
+   * Acts on what a row says of votes. Gives sections that are new.
+   * @param changes whether the records of keys lack what the row says
+   */
+  takeFound({ from, added, gone }: FoundKeys, position: number, changes: boolean): Section[] {
+    const sections: Section[] = [];
+    const replays = this.#keys.chunks.some(({ lane }) => lane !== undefined);
+    for (const name of added) {
+      if (this.#keys.numberOf(name) === undefined) {
+        const chunk = this.#keys.add(name, NaN);
+        if (chunk !== undefined) sections.push(chunk);
+        if (chunk !== undefined && replays)
+          chunk.lane = { metric: this.#makeMetric([]), covers: position - 1, missed: [] };
+      }
+      const number = this.#keys.numberOf(name)!;
+      if (changes) (this.record.keys[number]!.spans ??= []).push([from, Infinity]);
+      const lane = this.#laneOf(this.#keys.chunkOf(number));
+      if (lane.covers < position && !lane.metric.isExpected(name)) lane.metric.expect(name);
+    }
+    for (const name of gone) {
+      const { spans } = this.record.keys[this.#keys.numberOf(name)!]!;
+      if (changes) spans!.push([spans!.pop()![0], from]);
+    }
+    if (this.#main.covers < position) this.#found = undefined;
+    return sections;
+  }
+
+  /** Tests the votes of a day that has ended, and wipes them; of a day that nobody listened to the end of, it only wipes them. */
+  #endVotes(day: Day, heard: boolean): void {
+    const { most } = this.settings.discovery!;
+    if (heard) {
+      const found = this.#discovery!.test(day.start).map(({ name }) => name);
+      this.#found = [...(this.#found ?? []), ...found.slice(0, most)];
+    }
+    this.#discovery!.forgetBefore(this.metric.day.start);
+  }
+
+  /** Keys whose first day is still to come take events of it already. */
+  #expectComing({ metric }: Lane, chunks: readonly Chunk[]): void {
+    if (this.#discovery === undefined) return;
+    for (const chunk of chunks)
+      for (const { name, since, spans } of this.#keys.of(chunk)) {
+        const comes = since > metric.day.start || spans?.some(([from]) => from > metric.day.start) === true;
+        if (comes && !metric.keys.includes(name) && !metric.isExpected(name)) metric.expect(name);
+      }
+  }
+
   // Opening
 
   async load(journal: Journal): Promise<void> {
@@ -141,6 +285,7 @@ export class HubMetric {
       chunk.lane = { metric, covers: journal.covers(chunk), missed: [] };
       if (state === undefined) this.#joinDue(chunk.lane, [chunk]);
       else chunk.lane.missed = readRanges(state);
+      this.#expectComing(chunk.lane, [chunk]);
       if (this.#chosen.position > 0) this.#beginLane(chunk.lane);
     }
   }
@@ -168,12 +313,15 @@ export class HubMetric {
           `metric ${this.name}: sections of the journal do not agree; restore a whole copy of the store`,
         );
       // A key that left may still be in a chunk that was stored before: how many rows came since must not decide it.
-      for (const { number, name, since } of this.#keys.of(chunk))
-        if (!(since <= Math.max(this.metric.day.start, this.record.began))) metric.leave(name);
+      for (const { number, ...key } of this.#keys.of(chunk)) {
+        const { name } = key;
+        if (metric.isExpected(name)) this.metric.expect(name, metric.takeExpected(name));
+        else if (!this.#publishes(key, this.metric.day.start)) metric.leave(name);
         else if (metric.keys.includes(name)) {
           this.metric.join(name, metric.release(name));
           this.#joined.add(number);
         }
+      }
     }
     this.#joinDue(this.#main, this.#keys.chunks);
   }
@@ -195,7 +343,7 @@ export class HubMetric {
       if (listed.has(key.name) === !Number.isNaN(key.since)) continue;
       changed = true;
       key.since = listed.has(key.name) ? from : NaN;
-      if (!Number.isNaN(key.since)) continue;
+      if (!Number.isNaN(key.since) || this.#publishes(key, this.metric.day.start)) continue;
       if (this.#joined.delete(number)) {
         this.metric.leave(key.name);
         key.until = this.metric.day.start;
@@ -207,6 +355,7 @@ export class HubMetric {
         changed = true;
         if (chunk !== undefined) added.push(chunk);
       }
+    this.#expectComing(this.#main, this.#keys.chunks);
     return { added, changed };
   }
 
@@ -218,7 +367,10 @@ export class HubMetric {
     if (kind === Kind.dropped) return;
     const event = eventOf(record, this.record.keys[key]?.name ?? "");
     const { covers, metric } = this.#main;
-    if (!live && covers < position) metric.admit({ ...event, hash: event.hash.slice() });
+    if (!live && covers < position) {
+      if (record.voted !== undefined) this.#discovery!.vote(record.voted, event.hash, event.day);
+      metric.admit({ ...event, hash: event.hash.slice() });
+    }
     if (kind === Kind.limited) return;
     const lane = kind === Kind.held ? this.#main : this.#laneOf(this.#keys.chunkOf(key));
     if (lane.covers < position) lane.metric.count(event, granted);
@@ -268,7 +420,7 @@ export class HubMetric {
       let first = NaN;
       while (metric.next < until) {
         yield* metric.prepareNext(until);
-        const closed = this.#step(lane, position, () => metric.closeNext(until, closeAt));
+        const closed = this.#step(lane, position, true, () => metric.closeNext(until, closeAt));
         if (closed === undefined) break;
         if (closed !== "held" && Number.isNaN(first)) first = closed.from;
         yield;
@@ -304,17 +456,20 @@ export class HubMetric {
     if (!metric.misses(until)) return;
     const { next, day } = metric;
     if (until >= day.end) lane.missed.push([next, day.end]);
-    this.#step(lane, position, () => metric.miss(until, now));
+    this.#step(lane, position, false, () => metric.miss(until, now));
     const from = Math.max(next, metric.day.start);
     if (metric.next > from) lane.missed.push([from, metric.next]);
   }
 
-  /** Runs what may end a day or choose θ, and does what follows from it. */
-  #step<T>(lane: Lane, position: number, run: () => T): T {
+  /** Runs what may end a day or choose θ, and does what follows from it. @param heard somebody listened to the end of the day */
+  #step<T>(lane: Lane, position: number, heard: boolean, run: () => T): T {
     const { metric } = lane;
     const { day, periods, units } = metric;
     const result = run();
-    if (metric.day.start !== day.start) this.#endDay(lane, day, periods);
+    if (metric.day.start !== day.start) {
+      this.#endDay(lane, day, periods);
+      if (lane === this.#main && this.#discovery !== undefined) this.#endVotes(day, heard);
+    }
     if (lane === this.#main && Number.isNaN(units) && !Number.isNaN(metric.units)) {
       const writer = new Encoder();
       metric.saveClock(writer);
@@ -351,10 +506,11 @@ export class HubMetric {
   /** Moves what the keys of a chunk published in a day out of live state. */
   #takeDays(metric: EventMetric, chunk: Chunk, day: ClosedDay): void {
     const keys = new Map<number, KeyDay>();
-    for (const { number, name, since, until } of this.#keys.of(chunk)) {
+    for (const { number, ...key } of this.#keys.of(chunk)) {
+      const { name, until } = key;
       const taken = metric.release(name)?.takeBefore(metric.day.start);
       // In a replay, a chunk of some rows ago still has keys that left since: how many rows came must not decide.
-      if (!(day.start < until || since <= Math.max(day.start, this.record.began))) continue;
+      if (!(day.start < until || this.#publishes(key, day.start))) continue;
       const kept = taken?.days.find(({ periods }) => periods.day.start === day.start);
       const clipped = taken?.clipped.find((count) => count.day === day.start)?.count;
       if (kept !== undefined) keys.set(number, { kept, clipped });
@@ -370,15 +526,21 @@ export class HubMetric {
     this.#closed.push(day);
   }
 
-  /** Keys whose first day has begun publish from now on. */
+  /** Keys whose first day has begun publish from now on, and found keys whose last day has ended no more. */
   #joinDue({ metric }: Lane, chunks: readonly Chunk[]): void {
     if (this.ruled) return;
     const own = new Set(metric.keys);
     for (const chunk of chunks)
-      for (const { number, name, since } of this.#keys.of(chunk)) {
-        if (!(since <= Math.max(metric.day.start, this.record.began)) || own.has(name)) continue;
-        metric.join(name);
-        if (chunk.lane === undefined) this.#joined.add(number);
+      for (const { number, ...key } of this.#keys.of(chunk)) {
+        const { name, spans } = key;
+        const publishes = this.#publishes(key, metric.day.start);
+        if (publishes && !own.has(name)) {
+          metric.join(name);
+          if (chunk.lane === undefined) this.#joined.add(number);
+        } else if (!publishes && own.has(name) && spans !== undefined) {
+          metric.leave(name);
+          this.#joined.delete(number);
+        }
       }
   }
 
@@ -470,6 +632,9 @@ export class HubMetric {
     writeRanges(writer, this.#main.missed);
     writer.count(this.#closed.length);
     for (const day of this.#closed) writeClosedDay(writer, day);
+    if (this.#discovery === undefined) return;
+    this.#discovery.save(writer, this.metric.openDays);
+    writer.text(JSON.stringify(this.#found ?? null));
   }
 
   #loadShared(reader: Decoder): void {
@@ -477,16 +642,23 @@ export class HubMetric {
     this.#chosen = { position: reader.count(), clock: reader.blob().slice() };
     this.#main.missed = readRanges(reader);
     this.#closed = Array.from({ length: reader.count() }, () => readClosedDay(reader));
+    if (this.#discovery === undefined) return;
+    this.#discovery.load(reader);
+    this.#found = (JSON.parse(reader.text()) as string[] | null) ?? undefined;
   }
 
   #saveChunk(writer: Encoder, chunk: Chunk): void {
-    const keys = [...this.#keys.of(chunk)].filter(({ number }) => this.#joined.has(number));
-    writer.count(keys.length);
-    for (const { number } of keys) writer.count(number);
+    const all = [...this.#keys.of(chunk)];
+    const keys = all.filter(({ number }) => this.#joined.has(number));
+    const coming = all.filter(({ name }) => this.metric.isExpected(name));
+    for (const list of this.#discovery === undefined ? [keys] : [keys, coming]) {
+      writer.count(list.length);
+      for (const { number } of list) writer.count(number);
+    }
     this.metric.saveClock(writer);
     this.metric.saveKeys(
       writer,
-      keys.map(({ name }) => name),
+      [...keys, ...coming].map(({ name }) => name),
     );
     writer.count(chunk.pending.size);
     for (const { day, keys: own } of chunk.pending.values()) {
@@ -497,10 +669,13 @@ export class HubMetric {
   }
 
   #loadChunk(reader: Decoder, chunk: Chunk): EventMetric {
-    const keys = Array.from({ length: reader.count() }, () => this.record.keys[reader.count()]!.name);
+    const names = () => Array.from({ length: reader.count() }, () => this.record.keys[reader.count()]!.name);
+    const keys = names();
+    const coming = this.#discovery === undefined ? [] : names();
     const metric = this.#makeMetric(keys);
     metric.loadClock(reader);
-    metric.loadKeys(reader, keys);
+    for (const name of coming) metric.expect(name);
+    metric.loadKeys(reader, [...keys, ...coming]);
     const { schedule, columns } = this.settings;
     for (let left = reader.count(); left > 0; left--) {
       const day = readClosedDay(reader);
@@ -510,6 +685,10 @@ export class HubMetric {
     return metric;
   }
 }
+
+/** Whether a key is public on a day or, as has been said already, after it. */
+const isPublicFrom = ({ since, spans }: KeyRecord, day: number): boolean =>
+  !Number.isNaN(since) || (spans?.at(-1)?.[1] ?? -Infinity) > day;
 
 /** Publishes the periods of a day before a time without events, but for those that were missed. */
 function fillDay(release: Release, periods: DayPeriods, until: number, missed: Lane["missed"]): void {

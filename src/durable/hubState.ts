@@ -7,7 +7,7 @@ import { chooseCore } from "../core/choose.js";
 import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import type { Day } from "../events/calendar.js";
-import type { ReadEvent } from "../events/metric.js";
+import type { EventMetric, ReadEvent } from "../events/metric.js";
 import type { Dropped } from "../events/periodClock.js";
 import { eventStatement } from "../events/statement.js";
 import { snapshotKey } from "../stream/sealing.js";
@@ -15,7 +15,7 @@ import { chargeMetric } from "./budget.js";
 import { Catalogue } from "./catalogue.js";
 import { checkOpening, parametersOf, releaseName, sectionOf } from "./checkOpening.js";
 import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
-import { Kind, NO_KEY, type Past, pastOf, readRow, type Row, RowWriter } from "./eventRow.js";
+import { type FoundKeys, Kind, NO_KEY, type Past, pastOf, readRow, type Row, RowWriter } from "./eventRow.js";
 import { type ClosedSpan, HubMetric } from "./hubMetric.js";
 import type { MetricRecord } from "./keyChunks.js";
 import type { JournalEntry } from "./entries.js";
@@ -163,6 +163,7 @@ export class HubState {
     for (const { position, body } of journal.rows()) {
       const row = readRow(body);
       for (const { key, metric } of row.names) await this.#readyKey(this.#numbered.get(metric), key);
+      await this.#readyFound(row.found);
       const applying = this.#apply(row, position, false);
       while (applying.next().done !== true);
     }
@@ -219,6 +220,11 @@ export class HubState {
     if (metric !== undefined) await this.#readyNoise(metric.name, key, metric.settings.unsafeSeed);
   }
 
+  async #readyFound(found: readonly FoundKeys[] = []): Promise<void> {
+    for (const { metric, added } of found)
+      for (const key of added) await this.#readyKey(this.#numbered.get(metric), key);
+  }
+
   /** Makes an answer about a key possible that nobody has used yet. */
   ready(metric: HubMetric, key: string): Promise<void> {
     return this.#readyKey(metric, key);
@@ -269,14 +275,15 @@ export class HubState {
     if (changed) {
       this.#catalogue.urgent = true;
       journal.touch(this.#catalogue);
-    } else if (
-      ![...metrics.values()].some(({ metric, settings }) =>
-        metric.misses(missedAt - settings.schedule.lateness),
-      )
-    )
-      return;
-    await this.commit(await this.prepare([]), NaN, missedAt);
-    charged.clear();
+    }
+    const misses = [...metrics.values()].some(({ metric, settings }) =>
+      metric.misses(missedAt - settings.schedule.lateness),
+    );
+    if (changed || misses) {
+      await this.#commit(await this.prepare([]), NaN, missedAt);
+      charged.clear();
+    }
+    await this.#commitFound(now); // a process that ended just before its row
   }
 
   async #charge(key: CryptoKey, begun: ReadonlySet<HubMetric>, charged: Set<string>): Promise<void> {
@@ -332,17 +339,48 @@ export class HubState {
   }
 
   /**
-   * Stores submissions and closes periods.
+   * Stores submissions and closes periods. If that ended a day of votes, another row says which keys they made public.
    * @param closeAt periods that are due then are closed; NaN for none
-   * @param missedAt periods that were over then were missed; NaN for none
    */
-  async commit(prepared: PreparedCommit, closeAt: number, missedAt = NaN): Promise<Committed> {
+  async commit(prepared: PreparedCommit, closeAt: number): Promise<Committed> {
+    const { closed, refused } = await this.#commit(prepared, closeAt, NaN);
+    const found = await this.#commitFound(this.#told);
+    const named = (span: ClosedSpan): ClosedSpan => {
+      const own = found.find(({ metric }) => metric === this.metric(span.metric).record.number);
+      return own === undefined ? span : { ...span, found: own.added };
+    };
+    return { closed: closed.map(named), refused };
+  }
+
+  /**
+   * Says which keys the votes of closed days made public, in a row of its own: it is there whether or not there are any.
+   * @param told no event has a part in it
+   */
+  async #commitFound(told: number): Promise<readonly FoundKeys[]> {
+    const found: FoundKeys[] = [];
+    for (const metric of this.metrics.values()) {
+      const own = await metric.findings(this.journal, told);
+      if (own !== undefined) found.push(own);
+    }
+    if (found.length === 0) return found;
+    await this.#readyFound(found);
+    await this.#commit(await this.prepare([]), NaN, NaN, found);
+    return found;
+  }
+
+  /** @param missedAt periods that were over then were missed; NaN for none */
+  async #commit(
+    prepared: PreparedCommit,
+    closeAt: number,
+    missedAt: number,
+    found?: readonly FoundKeys[],
+  ): Promise<Committed> {
     const { submissions, now, fixed, sections, names, isLong } = prepared;
     const time = Math.max(now, this.#time, Number.isNaN(closeAt) ? -Infinity : closeAt);
     const { writer, refused } = this.#write(submissions, new Set(names.map(({ id }) => id)), time);
     const present = submissions.map(({ past }) => past?.now ?? NaN);
     const told = [closeAt, missedAt, ...present].reduce((last, at) => (at > last ? at : last), this.#told);
-    const bytes = writer.bytes({ time, told, closeAt, missedAt, days: this.#newDays(time), names });
+    const bytes = writer.bytes({ time, told, closeAt, missedAt, days: this.#newDays(time), names, found });
     const position = await this.journal.commit(bytes, sections, fixed);
     if (isLong) await this.#turns.next();
     const closed = await this.#applySlowly(readRow(bytes), position);
@@ -373,7 +411,7 @@ export class HubState {
 
   /** Counts people as it decides: it must be called once for each row. */
   #write(submissions: readonly Submission[], newKeys: ReadonlySet<string>, time: number) {
-    const writer = new RowWriter(countOfRecords(submissions));
+    const writer = new RowWriter(countOfRecords(submissions), this.#countOfVoters(submissions));
     const seen = new Map<string, string>();
     const numbers = new Map<string, number>();
     const refused = submissions.map(({ entries, reports, request, past }) => {
@@ -389,6 +427,10 @@ export class HubState {
       for (const { metric: name, key, event } of entries) {
         const hub = this.metrics.get(name)!;
         const { metric, record } = hub;
+        if (hub.discovers) {
+          this.#writeVoter(writer, hub, key, event);
+          continue;
+        }
         let number = hub.numberOf(key);
         const id = `${record.number}/${key}`;
         if (newKeys.has(id) && number === undefined) {
@@ -407,16 +449,8 @@ export class HubState {
           );
           continue;
         }
-        const late = event.start < metric.next;
-        const granted = metric.admit(event);
-        const kind = late
-          ? Kind.dropped
-          : granted === undefined
-            ? Kind.limited
-            : Number.isNaN(metric.units)
-              ? Kind.held
-              : Kind.counted;
-        writer.event(record.number, number!, kind, granted ?? 0, event);
+        const { kind, granted } = admitted(metric, event);
+        writer.event(record.number, number!, kind, granted, event);
       }
       for (const { section, report } of reports)
         writer.report(this.#catalogue.sectionNumber(section), report);
@@ -424,6 +458,26 @@ export class HubState {
       return undefined;
     });
     return { writer, refused };
+  }
+
+  /** Writes an event of a metric whose keys votes make public: it counts under its key, or under the one for all others. */
+  #writeVoter(writer: RowWriter, hub: HubMetric, key: string, event: Entry["event"]): void {
+    const { metric, record } = hub;
+    if (typeof event === "string") {
+      metric.countDropped(event);
+      return writer.voter(record.number, NO_KEY, Kind.dropped, 0, undefined, undefined);
+    }
+    const number = hub.route(key, event.day);
+    const votes = event.start >= metric.next && hub.vote(key, event); // before the limit, which loses no votes
+    const { kind, granted } = admitted(metric, { ...event, key: record.keys[number]!.name });
+    writer.voter(record.number, number, kind, granted, event, votes ? key : undefined);
+  }
+
+  #countOfVoters(submissions: readonly Submission[]): number {
+    let count = 0;
+    for (const { entries } of submissions)
+      for (const { metric } of entries) if (this.metrics.get(metric)!.discovers) count++;
+    return count;
   }
 
   /** Days that begin before the next row may come: their boundaries are fixed with this row. */
@@ -462,6 +516,7 @@ export class HubState {
       const added = this.#numbered.get(metric)?.takeKey(key, position);
       if (added !== undefined) this.journal.add(added, position);
     }
+    this.#takeFound(row, position);
     let past: Past = { to: NaN, now: NaN };
     row.forEach((record) => {
       const { kind, metric, hash, more } = record;
@@ -482,6 +537,16 @@ export class HubState {
     this.#told = Math.max(this.#told, row.told);
     this.journal.changedAll(position);
     return closed;
+  }
+
+  /** The catalogue is stored before anything that knows the numbers of found keys. */
+  #takeFound({ found = [] }: Row, position: number): void {
+    if (found.length === 0) return;
+    const changes = this.journal.covers(this.#catalogue) < position;
+    for (const one of found)
+      for (const section of this.#numbered.get(one.metric)?.takeFound(one, position, changes) ?? [])
+        this.journal.add(section, position);
+    if (changes) this.#catalogue.urgent = true;
   }
 
   #takeReport(number: number, words: Uint32Array, position: number, at: number): void {
@@ -513,11 +578,23 @@ export class HubState {
 
 /** A row that changes nothing. */
 const rowAt = (time: number, told: number): Uint8Array =>
-  new RowWriter(0).bytes({ time, told, closeAt: NaN, missedAt: NaN, days: [], names: [] });
+  new RowWriter(0, 0).bytes({ time, told, closeAt: NaN, missedAt: NaN, days: [], names: [] });
 
 function emptyRow(newest: Uint8Array): Uint8Array {
   const { time, told } = readRow(newest);
   return rowAt(time, told);
+}
+
+/** Counts an event towards its person's limit; says what becomes of it. */
+function admitted(
+  metric: EventMetric,
+  event: ReadEvent,
+): { readonly kind: number; readonly granted: number } {
+  const late = event.start < metric.next;
+  const granted = metric.admit(event);
+  if (late) return { kind: Kind.dropped, granted: granted ?? 0 };
+  if (granted === undefined) return { kind: Kind.limited, granted: 0 };
+  return { kind: Number.isNaN(metric.units) ? Kind.held : Kind.counted, granted };
 }
 
 const countOfRecords = (submissions: readonly Submission[]): number =>

@@ -23,7 +23,16 @@ export interface KeyRecord {
   since: number;
   /** Start of the day in which it was taken off the list the last time: it published the days before; −Infinity if never. */
   until: number;
+  /**
+   * Of a key that votes made public: first day, and day after the last, of each time that it is. Appended to alone, and only
+   * for days that have not begun: what it says of a day is the same at every row, also when rows are replayed.
+   */
+  spans?: (readonly [number, number])[];
 }
+
+/** Whether a key publishes a day. @param began start of the metric: keys of the first day have a part of it */
+export const publishesOn = ({ since, spans }: KeyRecord, day: number, began: number): boolean =>
+  since <= Math.max(day, began) || spans?.some(([from, to]) => from <= day && day < to) === true;
 
 /** Bytes of a chunk's day, about, and keys of a chunk at most. */
 const CHUNK_BYTES = 2 ** 18;

@@ -26,7 +26,7 @@ export interface NoiseSource {
 }
 
 /** Days are numbered by their start, which may lie before 1970. */
-const dayIndex = (start: number): number => start + 2 ** 47;
+export const dayIndex = (start: number): number => start + 2 ** 47;
 
 /** More columns would share sub-streams with the runs of leaves. */
 export const MOST_COLUMNS = 2 ** 16;

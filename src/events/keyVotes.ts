@@ -1,7 +1,7 @@
 /**
- * Which keys become public: one vote a person and day, in cells of bounded number. A cell holds a name and a count. A vote
- * for its name adds 1, for another name takes 1 away, and a cell at 0 is empty (Boyer and Moore). So one vote, added
- * anywhere, moves one cell by 1 for the rest of the day, whatever the hash and the order:
+ * Votes for keys, in cells of bounded number. A cell holds a name and a count. A vote for its name adds 1, for another name
+ * takes 1 away, and a cell at 0 is empty (Boyer and Moore). So one vote, added anywhere, moves one cell by 1 for the rest of
+ * the day, whatever the hash and the order:
  *
  *     (a, n) ↔ (a, n + 1), or ∅ ↔ (a, 1)
  *
@@ -9,9 +9,10 @@
  * n + X > k: never without a vote, with probability δ = P(X = k) with one.
  */
 import type { Core } from "../core/core.js";
-import { type Random, subStream } from "../core/random.js";
+import { type Random, Stage, subStream } from "../core/random.js";
 import type { Scale } from "../core/tables/scale.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
+import { NAME_WORDS, readName, writeName } from "./keyName.js";
 import { digest, hashText } from "./siphash.js";
 
 /** A key that was found, and its noisy number of votes. */
@@ -32,6 +33,9 @@ export interface VoteRule {
 /** What becomes of a vote: it is used, or kept for a later event of the person. */
 export type Vote = "used" | "kept";
 
+/** Words of a stored cell: its place, its count and its name. */
+const ENTRY = 2 + NAME_WORDS;
+
 export class KeyVotes {
   // Parameters
   readonly #rule: VoteRule;
@@ -40,6 +44,7 @@ export class KeyVotes {
   // State
   readonly #names: (string | undefined)[];
   readonly #counts: Uint32Array;
+  #candidates = 0;
 
   constructor(rule: VoteRule, key: Uint32Array) {
     this.#rule = rule;
@@ -48,7 +53,7 @@ export class KeyVotes {
     this.#counts = new Uint32Array(rule.cells);
   }
 
-  /** Votes for a key that is not public. The caller sees to it that a person's votes of a day are used once. */
+  /** Votes for a key that is not public. The caller sees to it that a person's vote of a day is used once. */
   vote(name: string): Vote {
     hashText(this.#key, name);
     const cell = digest[0]! % this.#rule.cells;
@@ -56,11 +61,18 @@ export class KeyVotes {
     if (own === name) {
       if (this.#counts[cell]! >= this.#rule.cap) return "kept";
       this.#counts[cell]!++;
-    } else if (own === undefined) {
-      this.#names[cell] = name;
-      this.#counts[cell] = 1;
-    } else if (--this.#counts[cell]! === 0) this.#names[cell] = undefined;
+    } else if (own === undefined) this.#put(cell, name, 1);
+    else if (--this.#counts[cell]! === 0) {
+      this.#names[cell] = undefined;
+      this.#candidates--;
+    }
     return "used";
+  }
+
+  #put(cell: number, name: string, count: number): void {
+    this.#names[cell] = name;
+    this.#counts[cell] = count;
+    this.#candidates++;
   }
 
   /** The cells that have a name. Private. */
@@ -71,40 +83,48 @@ export class KeyVotes {
   /**
    * Adds noise to every cell and gives the names above the threshold, those with most votes first.
    * @param scale 1/ε
-   * @param random of this day's test; used once
+   * @param key 8 secret words
+   * @param day index of the day: its noise is used once
    */
-  test(core: Core, scale: Scale, key: Uint32Array, stage: number, day: number): FoundKey[] {
-    const noise = truncatedNoise(core, scale, this.#rule, (run) => subStream(key, stage, run, day));
-    return this.#names
-      .flatMap((name, i) => {
-        const votes = this.#counts[i]! + noise[i]!;
-        return name !== undefined && votes > this.#rule.k ? [{ name, votes }] : [];
-      })
-      .sort((a, b) => b.votes - a.votes || (a.name < b.name ? -1 : 1));
+  test(core: Core, scale: Scale, key: Uint32Array, day: number): FoundKey[] {
+    const noise = truncatedNoise(core, scale, this.#rule, (run) => subStream(key, Stage.dayVotes, run, day));
+    const found: FoundKey[] = [];
+    this.#names.forEach((name, i) => {
+      const votes = this.#counts[i]! + noise[i]!;
+      if (name !== undefined && votes > this.#rule.k) found.push({ name, votes });
+    });
+    return found.sort((a, b) => b.votes - a.votes || (a.name < b.name ? -1 : 1));
   }
 
   /** Forgets all votes. */
   wipe(): void {
     this.#names.fill(undefined);
     this.#counts.fill(0);
+    this.#candidates = 0;
   }
 
-  /** @param longest a name has at most so many characters: every cell takes the same room */
-  save(writer: Encoder, longest: number): void {
-    for (const [i, name = ""] of this.#names.entries()) {
-      writer.double(this.#counts[i]!);
-      writer.double(name.length);
-      writer.words(Uint32Array.from({ length: longest }, (_, at) => name.charCodeAt(at) || 0));
-    }
+  /** @param room for as many names, doubled as often as there are more: so its length tells no smaller number */
+  save(writer: Encoder, room: number): void {
+    while (room < this.#candidates) room *= 2;
+    room = Math.min(room, this.#rule.cells);
+    const words = new Uint32Array(ENTRY * room);
+    let at = 0;
+    this.#names.forEach((name, cell) => {
+      if (name === undefined) return;
+      words[at] = cell;
+      words[at + 1] = this.#counts[cell]!;
+      writeName(name, words, at + 2);
+      at += ENTRY;
+    });
+    writer.count(room);
+    writer.words(words);
+    words.fill(0);
   }
 
-  load(reader: Decoder, longest: number): void {
-    for (let i = 0; i < this.#rule.cells; i++) {
-      this.#counts[i] = reader.double();
-      const length = reader.double();
-      const name = String.fromCharCode(...reader.words(longest).subarray(0, length));
-      this.#names[i] = this.#counts[i] === 0 ? undefined : name;
-    }
+  load(reader: Decoder): void {
+    const words = reader.words(ENTRY * reader.count());
+    for (let at = 0; at < words.length && words[at + 1] !== 0; at += ENTRY)
+      this.#put(words[at]!, readName(words, at + 2), words[at + 1]!);
   }
 }
 

@@ -156,9 +156,23 @@ export class EventMetric {
   /** Takes another key. Call it when a day begins: the key then has all of that day's periods. */
   join(key: string, release?: Release): void {
     if (this.isHeldOut) return this.#releases.join(key, undefined);
-    const made = release ?? this.makeRelease(key);
+    const made = release ?? this.#releases.takeExpected(key) ?? this.makeRelease(key);
     if (release === undefined) made.beginDay(this.#clock.periods!);
     this.#releases.join(key, made);
+  }
+
+  /** Takes events of a key whose first day is still to come. θ is known. */
+  expect(key: string, release?: Release): void {
+    this.#releases.expect(key, release);
+  }
+
+  /** The release of a key that was expected, which is so no more. */
+  takeExpected(key: string): Release | undefined {
+    return this.#releases.takeExpected(key);
+  }
+
+  isExpected(key: string): boolean {
+    return this.#releases.isExpected(key);
   }
 
   /** Forgets a key and wipes what was taken for it. */
@@ -551,6 +565,11 @@ export class EventMetric {
     }
     const days = new Set([this.day.start, ...starts.map((start) => this.#clock.dayOf(start).start)]);
     return { starts, days: [...days] };
+  }
+
+  /** Starts of the days whose periods take events, by the clock. */
+  get openDays(): readonly number[] {
+    return this.#written([]).days;
   }
 
   save(writer: Encoder): void {

@@ -16,6 +16,7 @@ import {
   type PeopleOptions,
   resolveDistinct,
 } from "./distinct.js";
+import { type Discover, type Discovery, resolveDiscover } from "./keyDiscovery.js";
 import { type PerPerson, type PersonLimit, resolvePerPerson } from "./people.js";
 import { SHARES, type Shares, sharesOf } from "./shares.js";
 
@@ -141,6 +142,8 @@ export interface EventSettings {
   readonly limit: PersonLimit | undefined;
   /** Different people are counted, not their events: `of` is "count", and weeks or months may be in the place of days. */
   readonly distinct?: Distinct;
+  /** Keys that nobody listed become public by votes. */
+  readonly discovery?: Discovery;
   readonly keep: Keep;
   readonly shares: Shares;
   /** All events are there before the first number: θ is chosen from them, and none are held out. */
@@ -227,6 +230,26 @@ export function resolvePeople(asked: PeopleOptions): EventSettings {
     buckets: undefined,
     columns: 1,
   };
+}
+
+/** Settings of a metric whose keys are found by votes, which take a share of its ε. */
+export function withDiscovery(settings: EventSettings, asked: Discover, call: string): EventSettings {
+  const { limit, distinct, grid, epsilon, keep } = settings;
+  if (limit === undefined)
+    throw new TypeError(
+      `${call}: expected perPerson beside it; votes are of people, and events of one person could make a key public that nobody else used`,
+    );
+  if (grid !== undefined && grid.threshold === undefined)
+    throw new TypeError(`${call}: expected a public threshold beside it, got none; give threshold`);
+  if (distinct !== undefined && distinct.over !== "1d")
+    throw new TypeError(`${call}: expected over: "1d" beside it, got ${JSON.stringify(distinct.over)}`);
+  const discovery = resolveDiscover(asked, epsilon, call);
+  if (discovery.forget > keep.days)
+    throw new RangeError(
+      `${call}.forget: expected at most history.days = ${durationText(keep.days)}, got ${durationText(discovery.forget)}`,
+    );
+  const people = settings.shares.limited > 0;
+  return { ...settings, discovery, shares: sharesOf({ people, chosen: false, discovery: discovery.share }) };
 }
 
 /** Options of anything that takes events. */
@@ -392,8 +415,20 @@ export const epsilonPerEvent = (settings: EventSettings): number =>
 
 /** Every setting that published numbers depend on, as text: what a snapshot is bound to. Public. */
 export function eventParameters(settings: EventSettings): Parameters {
-  const { of, name, epsilon, schedule, limit, distinct, grid, buckets, unsafeSeed, keep, finished } =
-    settings;
+  const {
+    of,
+    name,
+    epsilon,
+    schedule,
+    limit,
+    distinct,
+    discovery,
+    grid,
+    buckets,
+    unsafeSeed,
+    keep,
+    finished,
+  } = settings;
   const texts: Record<string, unknown> = {
     name,
     of,
@@ -405,6 +440,7 @@ export function eventParameters(settings: EventSettings): Parameters {
     perPerson:
       limit === undefined ? "none" : [limit.events, limit.perHour, limit.sum].map((n) => n ?? "-").join(" "),
     people: distinct && `${distinct.over} ${distinct.keys ?? "-"}`,
+    discovery: discovery && `${discovery.share}/32 ${discovery.asked}`,
     min: grid === undefined || grid.min === 0 ? undefined : grid.min,
     max: grid?.max,
     resolution: grid?.resolution,

@@ -22,6 +22,8 @@ export class Releases {
   // State
   readonly #names: string[];
   readonly #releases = new Map<string, Release>();
+  /** Releases of keys whose first day has not begun, and which take events of it already. */
+  readonly #coming = new Map<string, Release>();
   #shape: ReleaseShape | undefined;
   /** Releases that may lack the noise of the running day: a search among all of them, key by key, would be quadratic. */
   #undrawn: Release[] = [];
@@ -53,7 +55,11 @@ export class Releases {
   get(name: string): Release | undefined {
     if (name === this.#name) return this.#release;
     this.#name = name;
-    return (this.#release = this.#releases.get(name));
+    return (this.#release = this.#find(name));
+  }
+
+  #find(name: string): Release | undefined {
+    return this.#releases.get(name) ?? this.#coming.get(name);
   }
 
   #forgetLast(): void {
@@ -90,6 +96,24 @@ export class Releases {
     return new Release(this.#shape!, this.#keyOf(name));
   }
 
+  /** Takes events of a key whose first day is still to come. θ is known. */
+  expect(name: string, release = this.make(name)): void {
+    this.#forgetLast();
+    this.#coming.set(name, release);
+  }
+
+  /** The release of a key that was expected, which is so no more. */
+  takeExpected(name: string): Release | undefined {
+    this.#forgetLast();
+    const release = this.#coming.get(name);
+    this.#coming.delete(name);
+    return release;
+  }
+
+  isExpected(name: string): boolean {
+    return this.#coming.has(name);
+  }
+
   /** Takes another key. @param release undefined before θ is known */
   join(name: string, release: Release | undefined): void {
     this.#forgetLast();
@@ -104,8 +128,9 @@ export class Releases {
     this.#forgetLast();
     const at = this.#names.indexOf(name);
     if (at >= 0) this.#names.splice(at, 1);
-    this.#releases.get(name)?.forgetBefore(Infinity);
+    this.#find(name)?.forgetBefore(Infinity);
     this.#releases.delete(name);
+    this.#coming.delete(name);
   }
 
   beginDay(periods: DayPeriods): void {
@@ -148,7 +173,8 @@ export class Releases {
 
   /** Wipes what was taken for days before one: nobody listened to them to their end. */
   forgetBefore(day: number): void {
-    for (const release of this.#releases.values()) release.forgetBefore(day);
+    for (const releases of [this.#releases, this.#coming])
+      for (const release of releases.values()) release.forgetBefore(day);
   }
 
   /** Draws the noise of the running day for keys that do not have it: up to `most` of them. Returns whether all have it. */
@@ -166,18 +192,18 @@ export class Releases {
 
   /** Start of the last period in which one of these keys has events; −Infinity if none has. */
   latest(names: readonly string[]): number {
-    return names.reduce((most, name) => Math.max(most, this.#releases.get(name)?.latest ?? most), -Infinity);
+    return names.reduce((most, name) => Math.max(most, this.#find(name)?.latest ?? most), -Infinity);
   }
 
   /** @param starts of the periods that the clock lets in; `days` the days that they lie in */
   save(writer: Encoder, names: readonly string[], starts: readonly number[], days: readonly number[]): void {
     writer.count(days.length);
     for (const day of days) writer.double(day);
-    for (const name of names) this.#releases.get(name)?.save(writer, starts, days);
+    for (const name of names) this.#find(name)?.save(writer, starts, days);
   }
 
   load(reader: Decoder, names: readonly string[]): void {
     const days = Array.from({ length: reader.count() }, () => reader.double());
-    for (const name of names) this.#releases.get(name)?.load(reader, days);
+    for (const name of names) this.#find(name)?.load(reader, days);
   }
 }

@@ -6,6 +6,7 @@
  *     limited     1/32   how many people had events that were not counted; with people
  *     clipped     1/32   how many events were above θ; sums and means with a chosen θ
  *     threshold   4/32   θ of a finished file, which holds nothing out
+ *     discovery   as asked   which keys become public; hubs that discover keys
  *     release     the rest: the levels divide it, and the limit of a person divides it
  */
 export interface Shares {
@@ -13,6 +14,7 @@ export interface Shares {
   readonly limited: number;
   readonly clipped: number;
   readonly threshold: number;
+  readonly discovery: number;
 }
 
 /** Parts of 1. */
@@ -25,11 +27,14 @@ export interface Parts {
   readonly chosen: boolean;
   /** All events are there before the first number: none are held out. */
   readonly finished?: boolean;
+  /** 32nds of ε that choose which keys become public. */
+  readonly discovery?: number;
 }
 
-export function sharesOf({ people, chosen, finished = false }: Parts): Shares {
+export function sharesOf({ people, chosen, finished = false, discovery = 0 }: Parts): Shares {
   const limited = people ? 1 : 0;
   const clipped = chosen ? 1 : 0;
   const threshold = chosen && finished ? 4 : 0;
-  return { release: SHARES - limited - clipped - threshold, limited, clipped, threshold };
+  const release = SHARES - limited - clipped - threshold - discovery;
+  return { release, limited, clipped, threshold, discovery };
 }

@@ -5,6 +5,7 @@ import { DAY, DayPeriods } from "./calendar.js";
 import { type Over, overWord } from "./distinct.js";
 import { durationText, timeText } from "./duration.js";
 import { spreadOf } from "./history.js";
+import type { Discovery } from "./keyDiscovery.js";
 import type { EventMetric } from "./metric.js";
 import { epsilonPerEvent } from "./options.js";
 import { SHARES, type Shares } from "./shares.js";
@@ -17,7 +18,8 @@ export interface EventStatement {
   /** "one event", or "one person, per day". */
   readonly unit: string;
   readonly epsilon: number;
-  readonly delta: 0;
+  /** 0, or the probability that a key that only one person used on a day becomes public, where votes make keys public. */
+  readonly delta: number;
   /** What one event gets of ε for the sums. */
   readonly epsilonPerEvent: number;
   /** How ε is divided, in 32nds. */
@@ -33,6 +35,18 @@ export interface EventStatement {
   readonly lateness: string;
   /** Where different people are counted: the period in which a person counts once, and under how many keys. */
   readonly people: { readonly over: Over; readonly keysPerPerson: number } | null;
+  /** How keys that nobody listed become public; null if no votes do that. */
+  readonly discovery: {
+    /** The part of ε that chooses them. */
+    readonly epsilon: number;
+    readonly delta: number;
+    /** A key is found on a day when its votes and noise exceed it. */
+    readonly k: number;
+    readonly votesPerPerson: 1;
+    readonly cells: number;
+    readonly most: number;
+    readonly forget: string;
+  } | null;
   readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
   /** Values are rounded to multiples of it; null for counts. */
   readonly resolution: number | null;
@@ -67,7 +81,7 @@ const SYSTEM = {
 
 export function eventStatement(metric: EventMetric): EventStatement {
   const { settings, core, theta, scale } = metric;
-  const { of, epsilon, shares, schedule, limit, distinct, grid, unsafeSeed } = settings;
+  const { of, epsilon, shares, schedule, limit, distinct, discovery, grid, unsafeSeed } = settings;
   const unit = grid?.resolution ?? 1;
   const known = !Number.isNaN(scale);
   return {
@@ -75,7 +89,7 @@ export function eventStatement(metric: EventMetric): EventStatement {
     system: distinct === undefined ? SYSTEM[of] : `different people by ${overWord(distinct.over)}s`,
     ...unitOf(metric),
     epsilon,
-    delta: 0,
+    delta: discovery?.rule.delta ?? 0,
     epsilonPerEvent: epsilonPerEvent(settings),
     shares,
     private: unsafeSeed === undefined,
@@ -86,6 +100,7 @@ export function eventStatement(metric: EventMetric): EventStatement {
     zone: schedule.calendar.zone,
     lateness: durationText(schedule.lateness),
     people: distinct === undefined ? null : { over: distinct.over, keysPerPerson: distinct.keys ?? 1 },
+    discovery: discovery === undefined ? null : discoveryOf(discovery),
     perPerson: limit === undefined || distinct !== undefined ? null : limitText(limit),
     resolution: grid?.resolution ?? null,
     min: grid?.min ?? null,
@@ -100,9 +115,23 @@ export function eventStatement(metric: EventMetric): EventStatement {
       : null,
     randomness: unsafeSeed === undefined ? RANDOMNESS.secret : RANDOMNESS.unsafe,
     core: core.name,
-    notProtected: notProtected(limit !== undefined, overWord(distinct?.over ?? "1d")),
+    notProtected: notProtected(
+      limit !== undefined,
+      overWord(distinct?.over ?? "1d"),
+      discovery !== undefined,
+    ),
   };
 }
+
+const discoveryOf = ({ rule, most, forget }: Discovery): NonNullable<EventStatement["discovery"]> => ({
+  epsilon: rule.epsilon,
+  delta: rule.delta,
+  k: rule.k,
+  votesPerPerson: 1,
+  cells: rule.cells,
+  most,
+  forget: durationText(forget),
+});
 
 const limitText = ({
   events,
@@ -144,10 +173,10 @@ function unitOf({ settings }: EventMetric) {
   };
 }
 
-function notProtected(person: boolean, period: string): string[] {
+function notProtected(person: boolean, period: string, votes: boolean): string[] {
   return [
     person
-      ? `a person over several ${period}s: n ${period}s are protected at nε`
+      ? `a person over several ${period}s: n ${period}s are protected at nε${votes ? " and nδ" : ""}`
       : "a person with many events: k events of one person are protected at kε; perPerson bounds k",
     ...(person ? [] : ["an event that is moved or replaced: a removal and an addition, so 2ε"]),
     "against anyone who can read the memory of this process or its snapshots",
@@ -162,6 +191,7 @@ export function explainEvents(statement: EventStatement): string {
     unit,
     epsilon,
     people,
+    discovery,
     perPerson,
     min,
     threshold,
@@ -172,15 +202,16 @@ export function explainEvents(statement: EventStatement): string {
   const levels = statement.levels.map((level) => `${level}`).join(", ");
   return [
     statement.private
-      ? `This stream is published under ${statement.definition} with ε = ${epsilon}.`
+      ? `This stream is published under ${statement.definition} with ε = ${epsilon}${statement.delta === 0 ? "" : ` and δ = ${number(statement.delta)}`}.`
       : "This stream is NOT PRIVATE (it was made from a seed).",
     ...(statement.private
       ? [
-          `Protected: ${unit}. Adding or removing it changes the probability of any output by at most a factor e^ε = ${number(Math.exp(epsilon))}. How many events there were, and when within a period, is protected too.`,
+          `Protected: ${unit}. Adding or removing it changes the probability of any output by at most a factor e^ε = ${number(Math.exp(epsilon))}${statement.delta === 0 ? "" : ", but for δ"}. How many events there were, and when within a period, is protected too.`,
         ]
       : []),
     ...(perPerson === null ? [] : [limitSentence(perPerson)]),
     ...(people === null ? [] : [peopleSentence(people)]),
+    ...(discovery === null ? [] : discoverySentences(discovery, statement.private)),
     `A number is published every ${statement.every} (time zone ${statement.zone}), ${statement.lateness} after its period has ended; the first one at ${statement.firstNumber}.`,
     `Levels ${levels} carry noise of scale ${statement.noiseScale === null ? "that follows from θ, which is not chosen yet" : number(statement.noiseScale)} each.` +
       (errors === null
@@ -216,6 +247,20 @@ const periodWords = (level: string): string =>
 function peopleSentence({ over, keysPerPerson }: NonNullable<EventStatement["people"]>): string {
   const keys = keysPerPerson === 1 ? "" : `, under each of the first ${keysPerPerson} keys that they have`;
   return `Different people are counted: each once in a ${overWord(over)}${keys}.`;
+}
+
+function discoverySentences(
+  { epsilon, delta, k, most, forget }: NonNullable<EventStatement["discovery"]>,
+  isPrivate: boolean,
+): string[] {
+  return [
+    ...(isPrivate
+      ? [
+          `ε = ${number(epsilon)} of it chooses which keys are public. δ = ${number(delta)} is the probability that a key that only one person used on a day becomes public. Everything else is pure (δ = 0).`,
+        ]
+      : []),
+    `A person votes once a day, for the first key of theirs that is not public. A key becomes public when about ${k + 1} people of one day vote for it, with the second midnight after; at most ${most} are public at a time, and one whose numbers of ${forget} cannot be told from 0 is so no more.`,
+  ];
 }
 
 function limitSentence({ events, perHour, sum }: NonNullable<EventStatement["perPerson"]>): string {

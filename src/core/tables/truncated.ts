@@ -13,9 +13,12 @@ const ONE = 1n << BigInt(BITS);
 /** Larger thresholds are mistakes: no day has so many people that name a key first. */
 const MOST = 2 ** 24;
 
+/** ε as the exact rational that noise is drawn with, or the double that stands for one. */
+export type ExactEpsilon = number | { readonly numerator: bigint; readonly denominator: bigint };
+
 /** 2²⁵⁶·δ(k), rounded up. */
-export function truncatedDelta(epsilon: number, k: number): bigint {
-  const { numerator, denominator } = exactRational(epsilon);
+export function truncatedDelta(epsilon: ExactEpsilon, k: number): bigint {
+  const { numerator, denominator } = typeof epsilon === "number" ? exactRational(epsilon) : epsilon;
   const nearest = expFixed(numerator, denominator, BITS); // off by less than one
   const [low, high] = [nearest > 0n ? nearest - 1n : 0n, nearest + 1n];
   const power = powerUp(high, k);
@@ -27,7 +30,7 @@ export function truncatedDelta(epsilon: number, k: number): bigint {
 
 /** The least k with δ(k) ≤ δ, by the bound; and the bound of δ(k) as a number that is not below it. */
 export function leastTruncation(
-  epsilon: number,
+  epsilon: ExactEpsilon,
   delta: number,
 ): { readonly k: number; readonly delta: number } {
   const { numerator, denominator } = exactRational(delta);
@@ -37,7 +40,7 @@ export function leastTruncation(
   while (!fits(high)) {
     if (high >= MOST)
       throw new RangeError(
-        `delta: expected one that a threshold below 2^24 reaches at ε = ${epsilon}, got ${delta}`,
+        `delta: expected one that a threshold below 2^24 reaches at this ε, got ${delta}; raise ε or δ`,
       );
     high *= 2;
   }
