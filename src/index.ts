@@ -77,7 +77,6 @@ export type { PerPerson } from "./events/people.js";
 export type { QuantileAnswer, ShareAnswer } from "./events/quantiles.js";
 export type { EventStatement } from "./events/statement.js";
 export type { Discover } from "./events/keyDiscovery.js";
-export { OTHER_KEYS } from "./events/keyName.js";
 export type { Shares } from "./events/shares.js";
 export { aggregator, type Aggregator } from "./local/aggregator.js";
 export type { DistributionQuery } from "./local/dayAnswers.js";

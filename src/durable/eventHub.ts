@@ -325,7 +325,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     return explainEvents(await this.statement(metric, key));
   }
 
-  /** The keys of a metric that are public: its list, or those that were listed or found, and then `OTHER_KEYS`. */
+  /** The keys of a metric that are public: its list, or those that were listed or found, and then "(other)". */
   async keys(metric: keyof M & string): Promise<readonly string[]> {
     const settings = this.#settings.metrics.get(metric);
     if (settings?.events.discovery !== undefined)

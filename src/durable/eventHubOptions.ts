@@ -37,7 +37,7 @@ export interface DiscoveredKeys {
   readonly listed?: Iterable<string>;
   /**
    * How others become public: from the second midnight after enough people of one day used them. Until then their events
-   * count under `OTHER_KEYS`.
+   * count under the reserved key "(other)".
    */
   readonly discover: Discover;
 }

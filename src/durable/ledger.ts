@@ -29,6 +29,8 @@ export interface Charge {
   readonly times: number;
   /** "own noise" if each of these times has noise that no other one has; by default they may share it. */
   readonly periods?: "own noise";
+  /** δ for one unit of the release; by default 0. */
+  readonly delta?: number;
 }
 
 /** Equal draws in exact numbers. */
@@ -79,14 +81,17 @@ export function drawsOf({ epsilon, perUnit, times, periods }: Charge): ExactDraw
     : { epsilon: draw * BigInt(times), times: 1n };
 }
 
-/** ε that one unit of a data set has spent at most. */
-export function spentOn(data: string, charges: Iterable<Charge>): bigint {
+/** δ that a release has cost one unit of the odometer. A release with δ has one unit per unit. */
+export const deltaOf = ({ delta = 0, times }: Charge): bigint => exact(delta) * BigInt(times);
+
+/** ε that one unit of a data set has spent at most. @param cost of one charge: of ε, or of δ, which adds up in the same way */
+export function spentOn(data: string, charges: Iterable<Charge>, cost = costOf): bigint {
   let whole = 0n;
   const parts = new Map<string, bigint>();
   for (const charge of charges) {
     if (charge.data !== data) continue;
-    if (charge.part === null) whole += costOf(charge);
-    else parts.set(charge.part, (parts.get(charge.part) ?? 0n) + costOf(charge));
+    if (charge.part === null) whole += cost(charge);
+    else parts.set(charge.part, (parts.get(charge.part) ?? 0n) + cost(charge));
   }
   let largest = 0n;
   for (const sum of parts.values()) if (sum > largest) largest = sum;

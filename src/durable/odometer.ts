@@ -2,7 +2,7 @@
  * Adds up the ε of several releases (streams, hubs, histograms, reporters), refuses a release that would go above a limit,
  * and is kept in a store like a stream: a charge is stored before the release may publish.
  */
-import { checkChoice, checkInteger, checkText, ownOptions, shown } from "../core/checks.js";
+import { checkChoice, checkInteger, checkNumber, checkText, ownOptions, shown } from "../core/checks.js";
 import { given } from "../core/given.js";
 import { type SnapshotKey, snapshotKey, StreamCipher } from "../stream/sealing.js";
 import { encodeState, openSnapshot, type Parameters, sealSnapshot } from "../stream/snapshot.js";
@@ -12,6 +12,7 @@ import {
   type Charge,
   checkEpsilon,
   costOf,
+  deltaOf,
   drawsOf,
   exact,
   type ExactDraws,
@@ -29,8 +30,11 @@ export interface OdometerOptions {
   readonly store: Store;
   /** Encrypts its state. */
   readonly key: SnapshotKey;
-  /** The ε that one unit of any data set may spend at most. */
-  readonly limit: number;
+  /**
+   * The ε that one unit of any data set may spend at most, and δ if any release has one: a number is `{ epsilon }`. Without δ
+   * a release whose keys votes make public is refused.
+   */
+  readonly limit: number | { readonly epsilon: number; readonly delta?: number };
   /** Whose spending is added up. Default "one value", which is what streams protect. */
   readonly unit?: string;
   /** The lowest sequence number that the stored state may have, against a store that was rolled back. Default 0. */
@@ -86,10 +90,14 @@ export interface StatementOptions {
 export interface OdometerStatement {
   readonly unit: string;
   readonly limit: number;
+  /** δ that may be spent; not there if none may. */
+  readonly deltaLimit?: number;
   readonly data: readonly {
     readonly data: string;
     readonly spent: number;
     readonly left: number;
+    /** δ that is spent, the sum over releases; not there if it is 0. */
+    readonly delta?: number;
     /** What the same releases are at a δ > 0; only if a δ was asked for. */
     readonly approximate?: ApproximateSpending;
     readonly releases: readonly (Charge & { readonly spent: number })[];
@@ -109,9 +117,11 @@ export async function openOdometer(asked: OdometerOptions): Promise<Odometer> {
   const { name, store, key, limit, unit = "one value", atLeast = 0 } = own;
   checkText("name", name);
   checkText("unit", unit);
-  checkEpsilon("limit", limit);
+  const limits = ownOptions("limit", typeof limit === "object" ? limit : { epsilon: limit }, LIMITS);
+  checkEpsilon("limit", limits.epsilon);
+  if (limits.delta !== undefined) checkNumber("limit.delta", limits.delta, 0, 1);
   checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
-  const odometer = new Odometer(new CheckedStore(store), await snapshotKey(key), name, unit, limit);
+  const odometer = new Odometer(new CheckedStore(store), await snapshotKey(key), name, unit, limits);
   await odometer.load(atLeast);
   return odometer;
 }
@@ -123,6 +133,7 @@ export class Odometer {
   readonly #name: string;
   readonly #unit: string;
   readonly #limit: number;
+  readonly #deltaLimit: number;
   readonly #parameters: Parameters;
   #charges: Charges = new Map();
   #sequence = 0;
@@ -133,13 +144,20 @@ export class Odometer {
   /** The change that is being stored. */
   #changing: Promise<unknown> = Promise.resolve();
 
-  constructor(store: CheckedStore, key: CryptoKey, name: string, unit: string, limit: number) {
+  constructor(
+    store: CheckedStore,
+    key: CryptoKey,
+    name: string,
+    unit: string,
+    limit: { readonly epsilon: number; readonly delta?: number },
+  ) {
     this.#store = store;
     this.#committer = new Committer(store);
     this.#key = key;
     this.#name = name;
     this.#unit = unit;
-    this.#limit = limit;
+    this.#limit = limit.epsilon;
+    this.#deltaLimit = limit.delta ?? 0;
     this.#parameters = { kind: "odometer", name, unit };
   }
 
@@ -223,19 +241,21 @@ export class Odometer {
       data,
       spent: this.spent(data),
       left: this.left(data),
+      ...withDelta("delta", rounded(spentOn(data, charges, deltaOf))),
       ...(delta === undefined ? {} : { approximate: approximately(charges, delta) }),
       releases: charges.map((charge) => ({ ...charge, spent: rounded(costOf(charge)) })),
     }));
-    return { unit: this.#unit, limit: this.#limit, data, composition: COMPOSITION };
+    const limits = { limit: this.#limit, ...withDelta("deltaLimit", this.#deltaLimit) };
+    return { unit: this.#unit, ...limits, data, composition: COMPOSITION };
   }
 
   /** The statement as a short text. */
   explain(asked: StatementOptions = {}): string {
-    const { unit, limit, data, composition } = this.statement(asked);
+    const { unit, limit, deltaLimit, data, composition } = this.statement(asked);
     return [
-      `Privacy budget of ${unit}: ε at most ${limit} for each data set.`,
-      ...data.flatMap(({ data, spent, left, approximate, releases }) => [
-        `${data}: ε = ${spent} spent, ${left} left`,
+      `Privacy budget of ${unit}: ε at most ${limit}${deltaLimit === undefined ? "" : ` and δ at most ${deltaLimit}`} for each data set.`,
+      ...data.flatMap(({ data, spent, left, delta, approximate, releases }) => [
+        `${data}: ε = ${spent} spent, ${left} left${delta === undefined ? "" : `; δ = ${delta} spent: the probability that a key that only one unit used becomes public`}`,
         ...(approximate === undefined ? [] : [`  ${approximateWords(approximate, spent)}`]),
         ...releases.map(
           ({ name, part, epsilon, unit, perUnit, times, spent }) =>
@@ -271,16 +291,24 @@ export class Odometer {
     if (part !== undefined) checkText("part", part);
     const unitOfRelease = checkText("unit", unit);
     const each = checkEpsilon("epsilon", epsilon);
-    if (delta !== 0) throw new RangeError(`delta: expected 0, got ${delta}; the odometer adds up pure ε`);
+    if (delta !== 0 && this.#deltaLimit === 0)
+      throw new RangeError(
+        `delta: expected 0, got ${delta}; this odometer adds up pure ε. Open it with limit: { epsilon, delta } to allow δ`,
+      );
+    if (delta !== 0) checkNumber("delta", delta, 1e-12, 1);
     if (perUnit === undefined && unit !== this.#unit)
       throw new TypeError(
         `perUnit: expected how many of "${unit}" belong to "${this.#unit}" at most, got none; give perUnit, 1 if they are the same`,
       );
     const most = perUnit === undefined ? 1 : checkInteger("perUnit", perUnit, 1, 2 ** 40);
+    // A group of k units has δ·(e^(kε) − 1)/(e^ε − 1): more than any limit that is worth having.
+    if (delta !== 0 && most !== 1)
+      throw new RangeError(`perUnit: expected 1 for a release with δ > 0, got ${most}`);
     if (periods !== undefined) checkChoice("periods", periods, ["own noise", "shared noise"]);
     return {
       ...{ name, data, part: part ?? null, epsilon: each, unit: unitOfRelease, perUnit: most, times: 1 },
       ...(periods === "own noise" ? { periods } : {}),
+      ...withDelta("delta", delta),
     };
   }
 
@@ -327,6 +355,11 @@ export class Odometer {
       throw new RangeError(
         `odometer: expected at most ${MOST_RELEASES} releases, and all of them are taken; ${JSON.stringify(charge.name)} is not charged and must not publish. Forget data that nothing reads any more`,
       );
+    const delta = spentOn(charge.data, charges.values(), deltaOf);
+    if (delta > exact(this.#deltaLimit))
+      throw new RangeError(
+        `odometer: release ${JSON.stringify(charge.name)} would bring ${JSON.stringify(charge.data)} to δ = ${rounded(delta)}, expected at most ${this.#deltaLimit}`,
+      );
     const total = spentOn(charge.data, charges.values());
     if (total <= exact(this.#limit)) return;
     throw new RangeError(
@@ -351,6 +384,12 @@ export class Odometer {
   }
 }
 
+const LIMITS = ["epsilon", "delta"];
+
+/** A field that is there only if δ > 0: elsewhere nothing speaks of it. */
+const withDelta = <N extends string>(name: N, delta: number): { readonly [name in N]?: number } =>
+  delta === 0 ? {} : ({ [name]: delta } as { readonly [name in N]: number });
+
 export const TERMS: readonly (keyof Terms)[] = ["data", "part", "perUnit"];
 const ALL_DATA = "all data";
 /** How often a change is tried when other processes change the odometer at the same time. */
@@ -359,8 +398,17 @@ const ATTEMPTS = 8;
 /** Parts with different draws that are composed one by one. */
 const MOST_PARTS = 64;
 
-/** (ε, δ) of the part that spent most, with what reads all of the data. */
-function approximately(charges: readonly Charge[], delta: number): ApproximateSpending {
+/**
+ * (ε, δ) of the part that spent most, with what reads all of the data. Releases with a δ of their own leave less of it for
+ * the composition: 1 − (1 − δ′)·Π(1 − δᵢ) ≤ δ′ + Σ δᵢ.
+ */
+function approximately(charges: readonly Charge[], asked: number): ApproximateSpending {
+  const spent = charges.reduce((sum, charge) => sum + deltaOf(charge), 0n); // not below that of any part
+  if (spent > 0n && asked <= rounded(spent))
+    throw new RangeError(
+      `delta: expected more than ${rounded(spent)}, which votes for keys have spent, got ${asked}`,
+    );
+  const delta = spent === 0n ? asked : rounded(exact(asked) - spent) * (1 - 2 ** -50);
   const whole = charges.filter(({ part }) => part === null).map(drawsOf);
   const parts = new Map<string, ExactDraws[]>();
   for (const charge of charges)
@@ -374,7 +422,7 @@ function approximately(charges: readonly Charge[], delta: number): ApproximateSp
     draws: Number(draws.reduce((total, { times }) => total + times, 0n)),
   }));
   const worst = each.reduce((most, one) => (one.epsilon > most.epsilon ? one : most));
-  return { epsilon: worst.epsilon, delta, draws: worst.draws };
+  return { epsilon: worst.epsilon, delta: asked, draws: worst.draws };
 }
 
 const keyOf = (draws: readonly ExactDraws[]): string =>
@@ -397,7 +445,7 @@ function checkSameTerms(before: Charge, now: Charge): void {
     throw new RangeError(
       `odometer: expected release ${JSON.stringify(now.name)} with periods = "own noise", got "shared noise"; a release with other terms needs another name`,
     );
-  for (const term of ["data", "part", "epsilon", "unit", "perUnit"] as const)
+  for (const term of ["data", "part", "epsilon", "delta", "unit", "perUnit"] as const)
     if (before[term] !== now[term])
       throw new RangeError(
         `odometer: expected release ${JSON.stringify(now.name)} with ${term} = ${JSON.stringify(before[term])}, got ${JSON.stringify(now[term])}; a release with other terms needs another name`,

@@ -59,7 +59,7 @@ export interface Discovery {
 
 const DEFAULT_SHARE = 1 / 4;
 const MOST_DELTA = 1e-3;
-const LEAST_DELTA = 1e-30;
+const LEAST_DELTA = 1e-12;
 const MOST_KEYS = 65_536;
 const CELLS = 2 ** 18;
 

@@ -40,6 +40,30 @@ describe("sums of ε", () => {
     expect(spentOn("nothing", charges)).toBe(0n);
   });
 
+  test("δ adds up beside ε, where it is allowed", async () => {
+    const open = (limit: number | { epsilon: number; delta?: number }) =>
+      openOdometer({ name: "o", store: plainStore(), key, limit, unit: "a person" });
+    const votes = { epsilon: 1, delta: 4e-10, unit: "a person", periods: "own noise" } as const;
+    await expect((await open(10)).register("keys", votes)).rejects.toThrow(/^delta: expected 0, got 4e-10/);
+    const odometer = await open({ epsilon: 10, delta: 1e-9 });
+    await odometer.register("keys", votes);
+    expect(odometer.statement().data[0]).toMatchObject({ spent: 1, delta: 4e-10 });
+    await odometer.spend("keys");
+    await expect(odometer.spend("keys")).rejects.toThrow(
+      /would bring "all data" to δ = 1.2e-9, expected at most/,
+    );
+    expect(odometer.statement().data[0]).toMatchObject({ spent: 2, delta: 8e-10 });
+    expect(odometer.explain()).toContain(
+      "δ = 8e-10 spent: the probability that a key that only one unit used",
+    );
+    await expect(odometer.register("more", votes, { perUnit: 2 })).rejects.toThrow(/^perUnit: expected 1/);
+    // What the composition may use is what votes have left.
+    expect(() => odometer.statement({ delta: 8e-10 })).toThrow(/^delta: expected more than 8e-10/);
+    const { approximate } = odometer.statement({ delta: 1e-3 }).data[0]!;
+    expect(approximate!.epsilon).toBeLessThan(2);
+    expect(approximate!.delta).toBe(1e-3);
+  });
+
   test("an odometer explains them, to the ends of what it takes", async () => {
     const open = (more: object = {}) =>
       openOdometer({ name: "o", store: plainStore(), key, limit: 10, ...more });

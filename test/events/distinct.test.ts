@@ -113,7 +113,7 @@ describe("a counter of people", () => {
         1,
         "own noise",
       ]);
-      expect(shares).toEqual({ release: 32, limited: 0, clipped: 0, threshold: 0 });
+      expect(shares).toEqual({ release: 32, limited: 0, clipped: 0, threshold: 0, discovery: 0 });
       expect(plan({ of: "people", over, epsilon: 1 }).errors).toMatchObject([
         { period: over, standardError: Math.sqrt(laplaceVariance(1)) },
       ]);

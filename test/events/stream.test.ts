@@ -375,7 +375,13 @@ describe("people", () => {
     const { limited } = own.last("1h");
     expect(limited!.share).toBeCloseTo(0.25, 1);
     expect([limited!.low < 0.25, limited!.high > 0.25]).toEqual([true, true]);
-    expect(own.statement().shares).toEqual({ release: 31, limited: 1, clipped: 0, threshold: 0 });
+    expect(own.statement().shares).toEqual({
+      release: 31,
+      limited: 1,
+      clipped: 0,
+      threshold: 0,
+      discovery: 0,
+    });
   });
 
   test("a share that is known no better than by half is not shown", () => {

@@ -1,6 +1,7 @@
 /** Keys that nobody listed: which become public and when, where events count, and what is stored. */
 import { describe, expect, test } from "vitest";
-import { type EventInfo, openHub, OTHER_KEYS, type Store } from "../../../src/index.js";
+import { type EventInfo, openHub, type Store } from "../../../src/index.js";
+import { OTHER_KEYS } from "../../../src/events/keyName.js";
 import { key, plainStore } from "../support.js";
 
 const HOUR = 3_600_000;
@@ -187,7 +188,7 @@ test("statement, explanation and options say what δ is", async () => {
 });
 
 test.each([
-  [{ keys: { discover: {} } }, /discover\.delta: expected a number from 1e-30 to 0.001.*cannot be 0/],
+  [{ keys: { discover: {} } }, /discover\.delta: expected a number from 1e-12 to 0.001.*cannot be 0/],
   [{ keys: { discover: { delta: 0 } } }, /discover\.delta: expected/],
   [{ keys: { discover: { delta: 1e-9, share: 0.3 } } }, /discover\.share: expected a multiple of 1\/32/],
   [
