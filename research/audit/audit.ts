@@ -9,6 +9,7 @@ import { attack, type Finding, type Observations } from "./attack.js";
 import { type Break, brokenCore } from "./breaks.js";
 import type { MakeTargets, Target, World } from "./target.js";
 import { counter, events, histogram, hubPeople, mean, perPerson } from "./targets/events.js";
+import { discovery, DISCOVERY_DELTA } from "./targets/discovery.js";
 import { forest } from "./targets/forest.js";
 import { laplace } from "./targets/laplace.js";
 import { hm, pm, sr, sw } from "./targets/local.js";
@@ -70,6 +71,7 @@ const SUBJECTS = {
   mean: { makeTargets: mean, samples: 80_000, breaks: ["scale"] },
   "per-person": { makeTargets: perPerson, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   "hub-people": { makeTargets: hubPeople, samples: 80_000, breaks: ["scale"] },
+  discovery: { makeTargets: discovery, samples: 80_000, breaks: ["scale"], delta: DISCOVERY_DELTA },
   histogram: { makeTargets: histogram, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   sr: local(sr),
   pm: local(pm),

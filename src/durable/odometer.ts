@@ -295,7 +295,8 @@ export class Odometer {
       throw new RangeError(
         `delta: expected 0, got ${delta}; this odometer adds up pure ε. Open it with limit: { epsilon, delta } to allow δ`,
       );
-    if (delta !== 0) checkNumber("delta", delta, 1e-12, 1);
+    // Amounts have 30 decimal places: a smaller δ is charged as 10⁻¹², which is never too little.
+    const charged = delta === 0 ? 0 : Math.max(LEAST_DELTA, checkNumber("delta", delta, 0, 1));
     if (perUnit === undefined && unit !== this.#unit)
       throw new TypeError(
         `perUnit: expected how many of "${unit}" belong to "${this.#unit}" at most, got none; give perUnit, 1 if they are the same`,
@@ -308,7 +309,7 @@ export class Odometer {
     return {
       ...{ name, data, part: part ?? null, epsilon: each, unit: unitOfRelease, perUnit: most, times: 1 },
       ...(periods === "own noise" ? { periods } : {}),
-      ...withDelta("delta", delta),
+      ...withDelta("delta", charged),
     };
   }
 
@@ -385,6 +386,7 @@ export class Odometer {
 }
 
 const LIMITS = ["epsilon", "delta"];
+const LEAST_DELTA = 1e-12;
 
 /** A field that is there only if δ > 0: elsewhere nothing speaks of it. */
 const withDelta = <N extends string>(name: N, delta: number): { readonly [name in N]?: number } =>

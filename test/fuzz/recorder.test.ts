@@ -63,12 +63,14 @@ test(`seed ${SEED}, ${HUBS} hubs of all measures, and reports of all mechanisms:
   for (const of of Object.keys(FAR)) expect(driven).toContain(`hub: ${of}`);
   expect(driven).toContain("hub: θ was chosen");
   expect(driven).toContain("hub of different people");
+  expect(driven).toContain("hub: votes");
+  expect(driven).toContain("hub: keys were found");
   for (const of of ["window", "squareWave", "stochasticRounding", "piecewise", "hybrid"])
     expect(driven).toContain(`local reports: ${of}`);
 });
 
 /** A hub of each measure whose neighbours are more than half of ε apart. The events of hub 68 are all held out. */
-const FAR = { count: 0, histogram: 8, sum: 21, mean: 64, "sum, θ chosen": 68, "mean, θ chosen": 73 };
+const FAR = { count: 0, histogram: 24, sum: 82, mean: 64, "sum, θ chosen": 68, "mean, θ chosen": 73 };
 
 test.each(Object.entries(FAR))(
   "planted in a hub, %s: half the noise, and events added twice",
@@ -81,6 +83,18 @@ test.each(Object.entries(FAR))(
     if (i !== 68) expect(await found({ addTwice: true })).toContain("ε spent");
   },
 );
+
+/** A hub whose keys people vote for, and whose neighbours spend all of ε. */
+const VOTES = 66;
+
+test("planted in a hub with votes: half the noise, and every vote twice", async () => {
+  const found = async (plant?: Plant) =>
+    (await checkHub(new Dice(SEED, VOTES), plant && { plant })).faults.join();
+  expect((await checkHub(new Dice(SEED, VOTES))).kinds).toContain("hub: votes");
+  expect(await found()).toBe("");
+  expect(await found({ scale: (scale) => times(scale, 1n, 2n) })).toContain("ε spent");
+  expect(await found({ voteTwice: true })).toContain("ε spent");
+});
 
 const times = ({ numerator, denominator }: Scale, up: bigint, down: bigint): Scale =>
   makeScale(numerator * up, denominator * down);

@@ -99,6 +99,7 @@ const samples: Partial<Record<MechanismName, number>> = {
   mean: 10_000,
   "per-person": 10_000,
   "hub-people": 20_000,
+  discovery: 20_000,
   histogram: 10_000,
   sr: 200_000,
   pm: 200_000,
@@ -135,6 +136,7 @@ describe("our mechanisms keep their promise, and the attack comes near it", () =
     ["mean", 1, 0.25],
     ["per-person", 1, 0.25],
     ["hub-people", 1, 0.04], // 0.35 ± 0.05
+    ["discovery", 1, 0.78], // 0.88 ± 0.015
     ["histogram", 1, 0.25],
     ["sr", 1, 0.9],
     ["sr", 4, 0.8],
@@ -181,6 +183,7 @@ describe("every break is caught", () => {
     ["mean", "scale=0.4"],
     ["per-person", "scale=0.4"],
     ["hub-people", "scale=0.3"],
+    ["discovery", "scale=0.75"],
     ["histogram", "scale=0.4"],
     ["sr", "scale=0.8"],
     ["pm", "scale=0.8"],

@@ -158,7 +158,8 @@ export async function checkHistory(
   const rate = options.rate ?? dice.pick([0, 0.02, 0.1, 0.3]);
   const injector: Injector = { dice, rate, injected: 0 };
   let now = START;
-  const odometer = await openOdometer({ name: "odometer", store: durableMemory(), key: KEY, limit: 1e6 });
+  const limit = { epsilon: 1e6, delta: 1 };
+  const odometer = await openOdometer({ name: "odometer", store: durableMemory(), key: KEY, limit });
   let made: { readonly value: unknown } | undefined;
   const shared = <T>(make: () => T): T => (made ??= { value: make() }).value as T;
   const place = (store: Store, fail: Place["fail"]): Place => ({

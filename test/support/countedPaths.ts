@@ -245,6 +245,44 @@ export const hubOfEvents: Path = {
   counted: bucketTotals,
 };
 
+/** Half of the items have a key that nobody listed: they count with all others until votes make it public. */
+export const hubOfVotes: Path = {
+  name: "hub whose keys are found",
+  ...{ items: BUCKETS, writers: 4, heldOut: 0, reads: 0.005, releases: ["events/m"] },
+  open({ store, odometer, clock }: Place) {
+    const metric = {
+      ...{ ...EVENTS, perPerson: { events: 1, people: 8 } },
+      keys: { listed: ["a"], discover: { delta: 1e-3 } },
+    };
+    const hub = openHub({
+      ...{ metrics: { m: metric }, store, key: KEY, commitEvery: 0, clock, confirmClock: true },
+      budget: { odometer, data: "all", perUnit: 1 },
+    });
+    let people = 0;
+    return {
+      send: (items) =>
+        hub.addMany(
+          "m",
+          items.map((item) => ({
+            ...{ key: KEYS[item % KEYS.length]!, value: item, person: `${item} ${people++}` },
+          })),
+        ),
+      async read() {
+        const published = new Map<string, number>();
+        for (const key of ["a", "b", "(other)"]) {
+          if (!(await hub.keys("m")).includes(key)) continue;
+          const { answers } = await hub.series("m", key, "1h", START, END);
+          for (const [place, number] of bucketsOf(key, answers)) published.set(place, number);
+        }
+        return published;
+      },
+      publish: async () => void (await hub.advance()),
+      close: () => hub.close(),
+    };
+  },
+  counted: bucketTotals,
+};
+
 /** Paths that any store can carry. */
 export const STORED: readonly Path[] = [
   streamOfValues,
@@ -252,6 +290,7 @@ export const STORED: readonly Path[] = [
   hubWithSharedThreshold,
   streamOfEvents,
   hubOfEvents,
+  hubOfVotes,
 ];
 
 export const PATHS: readonly Path[] = [...STORED, releaseState(), kafkaWorkers()];

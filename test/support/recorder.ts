@@ -23,6 +23,8 @@ export interface Plant {
   readonly nonce?: (nonce: Uint32Array) => Uint32Array;
   /** Every event is added to its period twice. */
   readonly addTwice?: boolean;
+  /** Every vote for a key is cast twice. */
+  readonly voteTwice?: boolean;
   /** Periods without events draw nothing. */
   readonly skipEmpty?: boolean;
 }
@@ -46,6 +48,8 @@ interface Meeting {
   /** Units of the noise per unit of the sum. */
   readonly weight: number;
   readonly counts?: Float64Array;
+  /** Counts of named cells, each with noise of its own; one that is missing is 0. */
+  readonly cells?: ReadonlyMap<string, number>;
 }
 
 /** How the leaves of a tree nest: for each level above them, the first leaf of each node, and the end. */
@@ -207,6 +211,15 @@ export class Recording {
     );
   }
 
+  /** Counts of named cells met one number of a draw each. */
+  meetCells({ stream, scale }: Draw, cells: ReadonlyMap<string, number>): void {
+    const text = JSON.stringify([...cells].sort());
+    this.#add(
+      { index: `${stream.name}#cells`, scale, sum: 0, weight: 1, cells },
+      `${text} t=${nameOf(scale)}`,
+    );
+  }
+
   #add(meeting: Meeting, what: string): void {
     this.meetings.push(meeting);
     this.#check(meeting.index, what);
@@ -354,6 +367,11 @@ function spendMeetings(
 
 /** By how much a sum differs. Counts of a selection that move in both directions cost twice as much. */
 function movedBy(a: Meeting, b: Meeting): number {
+  if (a.cells !== undefined)
+    return [...new Set([...a.cells.keys(), ...b.cells!.keys()])].reduce(
+      (sum, name) => sum + Math.abs((a.cells!.get(name) ?? 0) - (b.cells!.get(name) ?? 0)),
+      0,
+    );
   if (a.counts === undefined) return Math.abs(b.sum - a.sum);
   const moves = Array.from(a.counts, (count, k) => b.counts![k]! - count);
   const [least, most] = [Math.min(0, ...moves), Math.max(0, ...moves)];

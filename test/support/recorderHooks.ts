@@ -9,6 +9,7 @@ import { jsCore } from "../../src/core/js/index.js";
 import { Stage } from "../../src/core/random.js";
 import { HubMetric } from "../../src/durable/hubMetric.js";
 import { MOST_COLUMNS } from "../../src/events/dayNoise.js";
+import { KeyVotes } from "../../src/events/keyVotes.js";
 import { EventMetric } from "../../src/events/metric.js";
 import { Release } from "../../src/events/release.js";
 import { RunningDay } from "../../src/events/runningDay.js";
@@ -280,6 +281,19 @@ watch(EventMetric.prototype, "closeNext", (recording, run, self) => {
   const fresh = self.limitedDays.filter(({ day }) => day > last).flatMap(({ lost, whole }) => [lost, whole]);
   if (fresh.length !== counts.length) recording.faults.push("limited: draws and counts differ in number");
   fresh.forEach((count, i) => recording.meet(counts[i]!, 0, count - counts[i]!.noise[0]!));
+  return result;
+});
+
+watch(KeyVotes.prototype, "vote", (recording, run) => {
+  if (recording.plant.voteTwice === true) run();
+  return run();
+});
+
+watch(KeyVotes.prototype, "test", (recording, run, self) => {
+  const cells = new Map(self.candidates.map(({ name, votes }) => [name, votes]));
+  const { result, draws } = drawsOf(recording, run);
+  recording.meetCells(draws[0]!, cells);
+  recording.output((result as { name: string }[]).map(({ name }) => name).sort(), 0, draws[0]);
   return result;
 });
 

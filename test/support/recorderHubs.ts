@@ -75,6 +75,10 @@ type Measure = keyof typeof MEASURES;
 /** Events of others in each step while θ is chosen: there must be enough of them. */
 const CROWD = 60;
 
+/** Keys that nobody lists, and people who vote for them in each step, at most. */
+const NEW_KEYS = ["n1", "n2", "a"];
+const VOTERS = 24;
+
 /** Sessions of one hub, one after the other: all with the same protection, so that it is one release. */
 function randomSessions(dice: Dice): {
   readonly sessions: readonly Session[];
@@ -96,6 +100,8 @@ function randomSessions(dice: Dice): {
         };
   const people = dice.chance(0.5) ? { perPerson: { events: 1 + dice.below(3), people: 8 } } : {};
   const levels = dice.pick([["1h"], ["1h", "1d"]] as const);
+  const voting = new Dice(word, 1);
+  const votes = "perPerson" in people && !chosen && voting.chance(0.5);
   const changes = dice.chance(0.3);
   // The day in which the neighbour has more; the first one is held out.
   const target = (chosen ? 0 : 1) + dice.below(2);
@@ -121,9 +127,15 @@ function randomSessions(dice: Dice): {
         ...valueOf(event.neighbour),
         ...("perPerson" in people ? { person: event.neighbour ? "x" : `p${dice.below(3)}` } : {}),
       }));
-      return { now, events: [...crowd, ...events], closes: dice.chance(0.7) };
+      const voters = Array.from({ length: votes ? voting.below(VOTERS) : 0 }, (_, i) => ({
+        ...{ key: voting.pick(NEW_KEYS), neighbour: false, person: `voter ${i}` },
+        ...valueOf(false),
+      }));
+      return { now, events: [...crowd, ...voters, ...events], closes: dice.chance(0.7) };
     });
-    const common = { epsilon, keys: keys.length > 0 ? keys : ["a"], unsafeSeed, ...lateness };
+    const listed = keys.length > 0 ? keys : ["a"];
+    const discovered = { listed, discover: { delta: 1e-3, share: 24 / 32 } };
+    const common = { epsilon, keys: votes ? discovered : listed, unsafeSeed, ...lateness };
     // Where people are limited, counts on one level are of different people.
     const metric: Metric =
       measure === "count" && people.perPerson !== undefined && levels.length === 1
@@ -175,7 +187,12 @@ export async function checkHub(
   const run = async (more: boolean) => {
     const recording = new Recording({ hub: true, ledger: new Ledger(), plant });
     const store = memory();
-    const odometer = await openOdometer({ name: "odometer", store: memory(), key: KEY, limit: 1000 });
+    const odometer = await openOdometer({
+      name: "odometer",
+      store: memory(),
+      key: KEY,
+      limit: { epsilon: 1000, delta: 1 },
+    });
     await recorded(recording, weights, async () => {
       let now = START;
       let requests = 0;
@@ -222,9 +239,11 @@ export async function checkHub(
         "odometer",
         ...(sessions.some(({ killed }) => killed) ? ["hub killed"] : []),
         `hub: ${measure}`,
-        ...(a.recording.outputs.some(({ value }) => value !== "false" && value !== "true")
+        ...(a.recording.outputs.some(({ value }) => Number.isFinite(JSON.parse(value)))
           ? ["hub: θ was chosen"]
           : []),
+        ...("discover" in sessions[0]!.metric.keys ? ["hub: votes"] : []),
+        ...(a.recording.outputs.some(({ value }) => value.startsWith('["')) ? ["hub: keys were found"] : []),
       ],
       ...(new Set(sessions.map(({ metric }) => JSON.stringify(metric.keys))).size > 1
         ? ["hub opened with other keys"]
