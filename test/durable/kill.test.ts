@@ -63,10 +63,11 @@ function faults({ lives, published }: Log): string[] {
   return found;
 }
 
-test(`killed ${KILLS} times at random moments, it says what an uninterrupted stream says, each position once`, async () => {
+test(`killed ${KILLS} times or more at random moments, it says what an uninterrupted stream says, each position once`, async () => {
   const [folder, log] = [join(root, "store"), join(root, "log")];
   const size = () => statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-  for (let life = 1; life <= KILLS; life++) {
+  // On a busy machine a life publishes less, and more of them are needed.
+  for (let life = 1; life <= KILLS || readLog(log).published.length <= 5000; life++) {
     const start = size();
     const { signal, errors } = await live([folder, log, String(life)], (kill) => {
       // From the first sign of life on, up to 60 ms: a moment that no rule decides.
