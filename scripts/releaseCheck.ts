@@ -36,6 +36,9 @@ const step = (message: string): void => console.log(`✓ ${message}`);
 interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly repository?: object;
+  readonly homepage?: string;
+  readonly bugs?: object;
 }
 const folders = [".", "packages/server", "packages/kafka"];
 const manifests = folders.map(
@@ -51,6 +54,14 @@ const section = `## ${tag === undefined ? "Unreleased" : version}`;
 if (!readFileSync("CHANGELOG.md", "utf8").includes(`${section}\n`))
   fail(`CHANGELOG.md: expected a section "${section}"`);
 step(`version ${version}${tag === undefined ? "" : `, tag ${tag}`}`);
+
+const homeless = manifests.filter(({ repository, homepage, bugs }) => !repository || !homepage || !bugs);
+if (homeless.length > 0) {
+  const names = homeless.map(({ name }) => name).join(", ");
+  const message = `repository, homepage, bugs: expected all three in package.json of ${names}; without them npm refuses provenance, and links of the README lead nowhere`;
+  if (tag !== undefined) fail(message);
+  console.log(`! ${message}`);
+}
 
 rmSync(OUT, { recursive: true, force: true });
 mkdirSync(OUT, { recursive: true });
