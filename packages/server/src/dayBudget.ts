@@ -1,7 +1,7 @@
 /** The account of what a person may spend: each day of the zone is data of its own, charged before it begins. */
 import { type Odometer, openOdometer, type Store } from "brume";
 import { hkdfSync } from "node:crypto";
-import { type Metric, metricsOf, personEpsilon } from "./config/metrics.js";
+import { type Metric, metricsOf, personDelta, personEpsilon } from "./config/metrics.js";
 import type { Config } from "./config/types.js";
 import { Refusal } from "./refusal.js";
 import { ZoneDays } from "./zoneDays.js";
@@ -15,6 +15,8 @@ export interface Spending {
   readonly limit: number;
   readonly spent: number;
   readonly left: number;
+  /** δ that is spent: that of keys that are discovered. */
+  readonly delta: number;
 }
 
 export class DayBudget {
@@ -38,10 +40,10 @@ export class DayBudget {
 
   /** @param atLeast the lowest number that its stored state may have */
   static async open(config: Config, store: Store, key: Uint8Array, atLeast: number): Promise<DayBudget> {
-    const { epsilon, zone = "UTC" } = config;
+    const { epsilon, delta = 0, zone = "UTC" } = config;
     const unit = `one person, per day (${zone})`;
     const odometer = await openOdometer({
-      ...{ name: "budget", store, key: budgetKey(key), limit: epsilon, unit, atLeast },
+      ...{ name: "budget", store, key: budgetKey(key), limit: { epsilon, delta }, unit, atLeast },
     });
     return new DayBudget(odometer, new ZoneDays(zone), metricsOf(config), unit);
   }
@@ -60,7 +62,7 @@ export class DayBudget {
   of(time: number): Spending {
     const { limit, data } = this.#odometer.statement();
     const today = data.find((entry) => entry.data === this.#days.nameOf(time));
-    return { limit, spent: today?.spent ?? 0, left: today?.left ?? limit };
+    return { limit, spent: today?.spent ?? 0, left: today?.left ?? limit, delta: today?.delta ?? 0 };
   }
 
   /** Charges the metrics to the running day, and to the next one before its first events may come. */
@@ -83,7 +85,7 @@ export class DayBudget {
           throw unprotected(metric, day);
         continue;
       }
-      const release = { epsilon: personEpsilon(metric), unit: this.#unit };
+      const release = { epsilon: personEpsilon(metric), delta: personDelta(metric), unit: this.#unit };
       await this.#odometer
         .register(releaseName(metric, day), release, { data: day })
         .catch((cause: unknown) => {
@@ -112,5 +114,9 @@ function unprotected({ name }: Metric, day: string): Refusal {
  * Names all that decides what a person spends: a metric whose type or limit changes is charged again. Keys are not in it:
  * a person is counted over all keys together, so other keys let no person spend more.
  */
-const releaseName = ({ name, type, epsilon, perPerson, over }: Metric, day: string): string =>
-  `${day} ${name} ${type} ε=${epsilon} limit=${JSON.stringify(perPerson)}${over === undefined ? "" : ` over=${over}`}`;
+const releaseName = (metric: Metric, day: string): string => {
+  const { name, type, epsilon, perPerson, over, discovers } = metric;
+  const votes =
+    discovers === undefined ? "" : ` δ=${discovers.discover.delta} share=${discovers.discover.share ?? 0.25}`;
+  return `${day} ${name} ${type} ε=${epsilon} limit=${JSON.stringify(perPerson)}${over === undefined ? "" : ` over=${over}`}${votes}`;
+};

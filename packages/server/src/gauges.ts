@@ -44,15 +44,16 @@ export class Gauges {
         },
       });
     gauge("brume_ready", "1 if events can be taken.", () => (service.trouble === undefined ? 1 : 0));
-    const streams = [...service.metrics.values()].reduce(
-      (sum, { metric }) => sum + (metric.options === undefined ? 0 : metric.keys.length),
-      0,
-    );
-    gauge("brume_streams", "Metrics times keys.", () => streams);
+    const streams = (): number =>
+      [...service.metrics.values()].reduce(
+        (sum, { metric }) => sum + (metric.options === undefined ? 0 : metric.keys.length),
+        0,
+      );
+    gauge("brume_streams", "Metrics times keys.", streams);
     gauge(
       "brume_series_cut",
       `Metrics times keys that this page leaves out, because it has room for ${MOST_SERIES}; ask /v1/query for them.`,
-      () => Math.max(0, streams - MOST_SERIES),
+      () => Math.max(0, streams() - MOST_SERIES),
     );
     gauge("brume_budget_epsilon", "The ε that a person may spend in a day.", () => service.budget().limit);
     gauge("brume_budget_spent_epsilon", "The ε that metrics spend of it.", () => service.budget().spent);

@@ -10,12 +10,16 @@ export interface DailySpending {
   readonly ownNoise: boolean;
   /** A person counts once in a day (default), a week or a month: all days of it have one draw. */
   readonly over?: Over | undefined;
+  /** For one person and day: that of keys that are discovered. Default 0. */
+  readonly delta?: number;
 }
 
 export interface PlannedDays {
   readonly days: number;
-  /** ε with δ = 0: the days add up. */
+  /** ε: the days add up. */
   readonly epsilon: number;
+  /** δ of keys that are discovered, which adds up too. */
+  readonly delta: number;
   /** The same releases at a δ > 0, by optimal composition. */
   readonly approximate: { readonly epsilon: number; readonly delta: number };
 }
@@ -46,7 +50,14 @@ function planned(metrics: readonly DailySpending[], spentToday: number, days: nu
     ...(removed > 0 ? [{ epsilon: removed, times: 1 }] : []),
   ];
   const epsilon = decimal(draws.reduce((sum, draw) => sum + draw.epsilon * draw.times, 0));
-  return { days, epsilon, approximate: { epsilon: composedEpsilon(draws, DELTA), delta: DELTA } };
+  // What votes for keys spend adds up beside the δ of the composition.
+  const votes = decimal(days * metrics.reduce((sum, { delta = 0 }) => sum + delta, 0));
+  return {
+    days,
+    epsilon,
+    delta: votes,
+    approximate: { epsilon: composedEpsilon(draws, DELTA), delta: decimal(DELTA + votes) },
+  };
 }
 
 const MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

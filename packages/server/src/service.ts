@@ -91,7 +91,7 @@ export class Service {
   readonly config: Config;
   readonly limits: Limits;
   readonly zone: string;
-  readonly metrics: ReadonlyMap<string, ServedMetric>;
+  readonly #metrics: Map<string, ServedMetric>;
   /** Where long work gets its turn, without holding up anything else. */
   readonly turns = new Turns();
   readonly hub: EventHub;
@@ -122,7 +122,7 @@ export class Service {
     this.config = parts.config;
     this.limits = limitsOf(parts.config);
     this.zone = parts.config.zone ?? "UTC";
-    this.metrics = parts.metrics;
+    this.#metrics = parts.metrics;
     this.hub = parts.hub;
     this.#clock = parts.clock;
     this.#tell = parts.tell;
@@ -204,13 +204,28 @@ export class Service {
       );
     });
     const service = new Service({ config, metrics, hub, clock, tell, budget, mark, close });
+    await service.#followKeys();
     Object.assign(made, { service, budget });
     if (past === undefined) service.#start();
     return service;
   }
 
+  /** Keys of a metric that discovers them change when it publishes. */
+  get metrics(): ReadonlyMap<string, ServedMetric> {
+    return this.#metrics;
+  }
+
+  /** Takes up the keys that are public now. */
+  async #followKeys(): Promise<void> {
+    for (const [name, served] of this.#metrics)
+      if (served.metric.discovers !== undefined) {
+        const keys = await this.hub.keys(name);
+        this.#metrics.set(name, { ...served, metric: { ...served.metric, keys } });
+      }
+  }
+
   metric(name: string): ServedMetric | undefined {
-    return this.metrics.get(name);
+    return this.#metrics.get(name);
   }
 
   /** The time, as the service goes by it. */
@@ -324,6 +339,12 @@ export class Service {
   /** Tells those who listen what was published. From now on an older state is refused. */
   publish(closed: readonly ClosedSpan[]): void {
     void this.#writeMark();
+    void this.#followKeys()
+      .catch(() => undefined) // the service has ended, or its store fails
+      .then(() => this.#tellPublished(closed));
+  }
+
+  #tellPublished(closed: readonly ClosedSpan[]): void {
     for (const span of closed) {
       this.#versions.set(span.metric, this.version(span.metric) + 1);
       for (const listener of this.#listeners) listener(span);
@@ -449,7 +470,7 @@ export class Service {
 
 interface Parts {
   readonly config: Config;
-  readonly metrics: ReadonlyMap<string, ServedMetric>;
+  readonly metrics: Map<string, ServedMetric>;
   readonly hub: EventHub;
   readonly clock: Clock;
   readonly tell: (message: string) => void;
@@ -477,8 +498,8 @@ function servedMetrics(
 
 function hubMetrics(metrics: ReadonlyMap<string, ServedMetric>): EventHubOptions["metrics"] {
   return Object.fromEntries(
-    [...metrics.values()].flatMap(({ metric: { name, options, keys } }) =>
-      options === undefined ? [] : [[name, { ...options, keys }]],
+    [...metrics.values()].flatMap(({ metric: { name, options, keys, discovers } }) =>
+      options === undefined ? [] : [[name, { ...options, keys: discovers ?? keys }]],
     ),
   );
 }

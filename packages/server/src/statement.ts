@@ -1,7 +1,7 @@
 /** What the service says about its own privacy: for machines, and as a text for people. */
 import type { EventStatement, Software } from "brume";
 import { registryRecord, type RegistryRecord, software, softwareText } from "brume/node";
-import { type Metric, personEpsilon } from "./config/metrics.js";
+import { type Metric, personDelta, personEpsilon } from "./config/metrics.js";
 import type { PerPersonConfig } from "./config/types.js";
 import type { Spending } from "./dayBudget.js";
 import { personPlan, type PlannedDays } from "./personPlan.js";
@@ -27,7 +27,8 @@ export interface ServiceStatement {
   readonly definition: string;
   readonly unit: string;
   readonly zone: string;
-  readonly delta: 0;
+  /** 0, or the probability that a key that only one person used on a day becomes public, where a metric discovers keys. */
+  readonly delta: number;
   /** What one person may spend in a day of the zone, and what the metrics spend of it. */
   readonly budget: Spending;
   /** What a person who is there on every day from today on is protected with: a day, a month and a year. */
@@ -49,14 +50,14 @@ export async function serviceStatement(service: Service): Promise<ServiceStateme
     definition: `person-level differential privacy, per day (${zone})`,
     unit: `one person, per day (${zone})`,
     zone,
-    delta: 0,
+    delta: budget.delta,
     budget,
     plan: planOf(service, metrics, budget),
     metrics,
     composition:
       "A person's events of one day go to several metrics: their ε add up. Within a metric every event has one key, and `perPerson` limits a person's day over all keys: ε once for the metric. Days have noise of their own.",
     notProtected: [
-      "a person over several days: n days are protected at nε",
+      `a person over several days: n days are protected at nε${budget.delta === 0 ? "" : " and nδ"}`,
       "a person who uses several ids",
       "that a request was sent, how long it was and when, from those who see the network",
       "against anyone who can read the memory of the service, or its state and its key",
@@ -75,7 +76,8 @@ function planOf(
     if (metric.perPerson === undefined) return [];
     // θ was chosen from several days together; once it is known, no later day shares noise with another.
     const ownNoise = stream === null || stream.periods === "own noise" || stream.threshold !== null;
-    return [{ epsilon: personEpsilon(metric), ownNoise, over: metric.over }];
+    const [epsilon, delta] = [personEpsilon(metric), personDelta(metric)];
+    return [{ epsilon, ownNoise, over: metric.over, delta }];
   });
   return personPlan(people, spent);
 }
@@ -95,11 +97,18 @@ async function metricStatement(service: Service, { metric }: ServedMetric): Prom
       stream === null
         ? `Values get noise on the device; ${perPerson!.events === 1 ? "one report" : `${perPerson!.events} reports`} a day: ε = ${personEpsilon(metric)} for a person and day.`
         : over !== undefined
-          ? peopleWords(metric, stream)
+          ? `${peopleWords(metric, stream)}${discoveryWords(stream)}`
           : perPerson === undefined
             ? "Every event is in one period of each level: ε for one event."
-            : `${limitWords(perPerson)}, over all keys: ε for the person and day.`,
+            : `${limitWords(perPerson)}, over all keys: ε for the person and day.${discoveryWords(stream)}`,
   };
+}
+
+/** What keys that nobody listed cost, and what δ is. */
+function discoveryWords({ discovery }: EventStatement): string {
+  if (discovery === null) return "";
+  const { epsilon, delta, k } = discovery;
+  return ` ε = ${rounded(epsilon)} of it chooses which keys are public: those that about ${k + 1} people of one day vote for. δ = ${rounded(delta)} is the probability that a key that only one person used on a day becomes public.`;
 }
 
 function peopleWords(metric: Metric, { unit }: EventStatement): string {
@@ -125,7 +134,7 @@ export function explainService(statement: ServiceStatement): string {
   const { software, zone, budget, plan, metrics, composition, notProtected } = statement;
   return [
     "This service publishes under differential privacy.",
-    `Protected: one person, per day (${zone}). Adding or removing all events of a person and day changes the probability of anything published by at most a factor e^ε, with ε = ${budget.spent} (limit ${budget.limit}, left ${budget.left}).`,
+    `Protected: one person, per day (${zone}). Adding or removing all events of a person and day changes the probability of anything published by at most a factor e^ε, with ε = ${budget.spent} (limit ${budget.limit}, left ${budget.left})${budget.delta === 0 ? "" : `, but for δ = ${budget.delta}: the probability that a key that only this person used on that day becomes public`}.`,
     ...plan.filter(({ days }) => days > 1).map(planWords),
     "",
     ...metrics.map(
@@ -142,8 +151,8 @@ export function explainService(statement: ServiceStatement): string {
 }
 
 /** The second number is left out where it is no smaller. */
-function planWords({ days, epsilon, approximate }: PlannedDays): string {
-  const sum = `A person who is there on each of ${days} days: ε = ${rounded(epsilon)}, the sum of the days`;
+function planWords({ days, epsilon, delta, approximate }: PlannedDays): string {
+  const sum = `A person who is there on each of ${days} days: ε = ${rounded(epsilon)}${delta === 0 ? "" : ` and δ = ${rounded(delta)}`}, the sum of the days`;
   return approximate.epsilon < epsilon
     ? `${sum}; ε = ${rounded(approximate.epsilon)} at δ = ${approximate.delta}, because no noise is shared between days and the metrics were not chosen by what they showed.`
     : `${sum}.`;

@@ -96,8 +96,8 @@ test("a person's year: days with noise of their own compose, days that choose θ
   const own = { epsilon: 0.1, ownNoise: true };
   const [day, month, year] = personPlan([own], 0.1);
   expect(day).toMatchObject({ days: 1, epsilon: 0.1 });
-  expect(month).toEqual({ days: 30, epsilon: 3, approximate: { epsilon: 2.797585, delta: 1e-9 } });
-  expect(year).toEqual({ days: 365, epsilon: 36.5, approximate: { epsilon: 12.67513, delta: 1e-9 } });
+  expect(month).toEqual({ days: 30, epsilon: 3, delta: 0, approximate: { epsilon: 2.797585, delta: 1e-9 } });
+  expect(year).toEqual({ days: 365, epsilon: 36.5, delta: 0, approximate: { epsilon: 12.67513, delta: 1e-9 } });
   const shared = personPlan([{ epsilon: 0.1, ownNoise: false }], 0.1)[2]!;
   expect([shared.epsilon, shared.approximate.epsilon]).toEqual([36.5, 36.5]);
   // 0.2 was spent today by a metric that is gone: once, not every day.
@@ -113,7 +113,7 @@ test("the statement has a year of the metrics, and says it in words", async () =
   await serve(folder, metrics, async (service) => {
     const statement = await serviceStatement(service);
     expect(statement.plan[2]).toEqual({
-      ...{ days: 365, epsilon: 36.5, approximate: { epsilon: 12.67513, delta: 1e-9 } },
+      ...{ days: 365, epsilon: 36.5, delta: 0, approximate: { epsilon: 12.67513, delta: 1e-9 } },
     });
     expect(explainService(statement)).toContain(
       "A person who is there on each of 365 days: ε = 36.5, the sum of the days; ε = 12.7 at δ = 1e-9, because no noise is shared between days",

@@ -56,11 +56,14 @@ export interface Budget {
   readonly limit: number;
   readonly spent: number;
   readonly left: number;
+  /** 0, or the probability that a key that only one person used becomes public. */
+  readonly delta: number;
 }
 
 export interface PlannedDays {
   readonly days: number;
   readonly epsilon: number;
+  readonly delta: number;
   readonly approximate: { readonly epsilon: number; readonly delta: number };
 }
 

@@ -70,18 +70,18 @@ export function keyRows(
 const isLess = ({ epsilon, approximate }: PlannedDays): boolean => approximate.epsilon < epsilon * 0.995;
 
 const planRow = (planned: PlannedDays): HTMLElement => {
-  const { days, epsilon, approximate } = planned;
+  const { days, epsilon, delta, approximate } = planned;
   const words = { 1: "one day", 30: "every day of a month (30)", 365: "every day of a year" }[days];
   return row(
     words ?? `every one of ${days} days`,
-    `ε = ${amount(epsilon)}`,
+    `ε = ${amount(epsilon)}${delta === 0 ? "" : `, δ = ${amount(delta)}`}`,
     isLess(planned) ? `ε = ${amount(approximate.epsilon)}, δ = ${approximate.delta}` : "",
   );
 };
 
 /** The budget as a plan: what a person is protected with in a day, a month and a year. It begins anew every day. */
 export function budgetParts(
-  { limit, left }: Budget,
+  { limit, left, delta }: Budget,
   plan: readonly PlannedDays[],
   zone: string,
   metrics: readonly { readonly name: string; readonly epsilon: number; readonly unit: string }[],
@@ -98,6 +98,15 @@ export function budgetParts(
           ),
         ]
       : []),
+    ...(delta === 0
+      ? []
+      : [
+          h(
+            "p",
+            { class: "hint" },
+            `δ = ${delta} a day is the probability that a key that only this person used on that day becomes public.`,
+          ),
+        ]),
     h(
       "p",
       { class: "hint" },

@@ -13,7 +13,7 @@ import {
   type StreamMetric,
 } from "brume";
 import { milliseconds } from "./duration.js";
-import type { Config, MetricConfig, MetricType, PerPersonConfig } from "./types.js";
+import type { Config, DiscoverConfig, MetricConfig, MetricType, PerPersonConfig } from "./types.js";
 
 /** What the hub makes a metric of, but for its keys. */
 export type StreamOptions =
@@ -27,8 +27,10 @@ export interface Metric {
   /** What counts of one person and day; undefined where events are protected, not people. */
   readonly perPerson: PerPersonConfig | undefined;
   readonly unit: string;
-  /** All keys; [""] without keys. */
+  /** All keys; [""] without keys. Where keys are found: those that are public now. */
   readonly keys: readonly string[];
+  /** How keys that nobody listed become public, if they do. */
+  readonly discovers: DiscoverConfig | undefined;
   readonly hasKeys: boolean;
   /** Milliseconds; of a month 28 days. */
   readonly every: number;
@@ -84,6 +86,7 @@ export function resolveMetric(name: string, config: MetricConfig): Metric {
     perPerson,
     unit,
     keys: keys ?? [""],
+    discovers: discovered(config),
     hasKeys: keys !== undefined,
     every: over === undefined ? milliseconds(config.every ?? "1h") : LENGTHS[over],
     over,
@@ -112,6 +115,7 @@ const limitOf = (perPerson: number | PerPersonConfig): PerPersonConfig =>
 
 function keysOf({ keys }: MetricConfig): readonly string[] | undefined {
   if (keys === undefined || isList(keys)) return keys;
+  if ("discover" in keys) return [...(keys.listed ?? []), OTHER];
   return Array.from({ length: keys.to - keys.from + 1 }, (_, i) => `${keys.prefix}${keys.from + i}`);
 }
 
@@ -119,8 +123,21 @@ const isList = (keys: NonNullable<MetricConfig["keys"]>): keys is readonly strin
 
 /** How many keys a metric has, without making the list. */
 function keyCount({ keys }: MetricConfig): number {
-  return keys === undefined ? 1 : isList(keys) ? keys.length : keys.to - keys.from + 1;
+  if (keys === undefined) return 1;
+  if (isList(keys)) return keys.length;
+  if ("discover" in keys) return (keys.listed?.length ?? 0) + (keys.discover.most ?? 10_000) + 1;
+  return keys.to - keys.from + 1;
 }
+
+/** The key that events of keys that are not public count under. */
+const OTHER = "(other)";
+
+const discovered = ({ keys }: MetricConfig): DiscoverConfig | undefined =>
+  keys !== undefined && "discover" in keys ? keys : undefined;
+
+/** δ that a metric costs a person and day: that of the keys it discovers. */
+export const personDelta = ({ discovers }: Pick<Metric, "discovers">): number =>
+  discovers?.discover.delta ?? 0;
 
 function streamOptions(config: MetricConfig, perPerson: PerPersonConfig | undefined): StreamOptions {
   const { type, epsilon, levels, max, min, buckets, edges, threshold, holdout, history } = config;
@@ -173,7 +190,46 @@ export function metricProblems(config: Config): string[] {
       : [
           `epsilon: expected metrics that spend at most ε = ${config.epsilon} of a person and day, got ${Number(spent.toPrecision(12))}; lower their epsilon, or raise this one`,
         ];
-  return [...zone, ...single, ...many, ...budget];
+  return [...zone, ...single, ...many, ...budget, ...deltaProblems(config)];
+}
+
+/** One vote table for a service: a person has one vote a day. Its δ is allowed by a field of its own. */
+function deltaProblems({ metrics, delta }: Config): string[] {
+  const names = Object.keys(metrics).filter((name) => discovered(metrics[name]!) !== undefined);
+  if (names.length === 0)
+    return delta === undefined ? [] : ["delta: expected none, since no metric discovers keys; remove it"];
+  const [first, second] = names;
+  if (second !== undefined)
+    return [
+      `metrics.${second}.keys: expected one metric that discovers keys, got ${names.join(" and ")}; list the keys of the others`,
+    ];
+  const needed = discovered(metrics[first!]!)!.discover.delta;
+  return delta !== undefined && needed <= delta
+    ? []
+    : [
+        `delta: expected at least ${needed}, the probability that a key that only one person used becomes public (metrics.${first}.keys), got ${delta ?? "none"}; add it, or list the keys`,
+      ];
+}
+
+function discoverProblems(path: string, metric: MetricConfig): string[] {
+  const { type, protect, over, threshold } = metric;
+  const asked = discovered(metric);
+  if (asked === undefined) return [];
+  const problems: string[] = [];
+  if (protect === "event")
+    problems.push(
+      `${path}.keys: expected no keys that are discovered with protect: event, since votes are of people; list them, or protect people`,
+    );
+  if (over !== undefined && over !== "1d")
+    problems.push(`${path}.over: expected 1d beside keys that are discovered, got ${over}`);
+  if (["sum", "mean"].includes(type) && typeof threshold !== "number")
+    problems.push(`${path}.threshold: expected a number beside keys that are discovered; give one`);
+  if (asked.listed?.includes(OTHER) === true)
+    problems.push(`${path}.keys.listed: expected names other than ${OTHER}, which is reserved`);
+  const { forget } = asked.discover;
+  if (forget !== undefined && milliseconds(forget) < 28 * DAY)
+    problems.push(`${path}.keys.discover.forget: expected at least 28d, got ${forget}`);
+  return problems;
 }
 
 /** ε of a person and day over all metrics that protect people. */
@@ -220,7 +276,12 @@ function problemsOf(path: string, metric: MetricConfig): string[] {
   if (type === "histogram" && metric.edges === undefined)
     for (const field of ["min", "max"] as const)
       if (metric[field] === undefined) problems.push(missing(path, type, field));
-  return [...problems, ...localProblems(path, metric), ...personProblems(path, metric)];
+  return [
+    ...problems,
+    ...localProblems(path, metric),
+    ...personProblems(path, metric),
+    ...discoverProblems(path, metric),
+  ];
 }
 
 function localProblems(path: string, config: MetricConfig): string[] {

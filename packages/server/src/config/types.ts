@@ -10,6 +10,17 @@ export interface PerPersonConfig {
   readonly sum?: number;
 }
 
+/** Keys that nobody listed become public by votes of people. */
+export interface DiscoverConfig {
+  readonly listed?: readonly string[];
+  readonly discover: {
+    readonly delta: number;
+    readonly share?: number;
+    readonly most?: number;
+    readonly forget?: string;
+  };
+}
+
 export interface MetricConfig {
   readonly type: MetricType;
   readonly epsilon: number;
@@ -20,7 +31,10 @@ export interface MetricConfig {
   readonly perPerson?: number | PerPersonConfig;
   readonly protect?: "person" | "event";
   readonly unit?: string;
-  readonly keys?: readonly string[] | { readonly prefix: string; readonly from: number; readonly to: number };
+  readonly keys?:
+    | readonly string[]
+    | { readonly prefix: string; readonly from: number; readonly to: number }
+    | DiscoverConfig;
   readonly max?: number;
   readonly min?: number;
   readonly buckets?: number;
@@ -35,6 +49,7 @@ export interface MetricConfig {
 export interface Config {
   readonly $schema?: string;
   readonly epsilon: number;
+  readonly delta?: number;
   readonly zone?: string;
   readonly key: Secret;
   readonly metrics: Readonly<Record<string, MetricConfig>>;

@@ -57,7 +57,11 @@ export function kafkaOf({ store }: Config) {
 
 /** What workers cannot keep is refused. */
 function checkMetrics(metrics: readonly Metric[]): void {
-  for (const { name, perPerson, keys, local, over } of metrics) {
+  for (const { name, perPerson, keys, local, over, discovers } of metrics) {
+    if (discovers !== undefined)
+      throw new Refusal(
+        `metrics.${name}.keys: expected no keys that are discovered with store kafka, since workers see a person's events of each key by themselves, and a person has one vote; list the keys, or take another store`,
+      );
     if (over !== undefined)
       throw new Refusal(
         `metrics.${name}.type: expected none of type people with store kafka, since workers do not count people once; take another store`,
