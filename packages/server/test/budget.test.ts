@@ -97,7 +97,12 @@ test("a person's year: days with noise of their own compose, days that choose θ
   const [day, month, year] = personPlan([own], 0.1);
   expect(day).toMatchObject({ days: 1, epsilon: 0.1 });
   expect(month).toEqual({ days: 30, epsilon: 3, delta: 0, approximate: { epsilon: 2.797585, delta: 1e-9 } });
-  expect(year).toEqual({ days: 365, epsilon: 36.5, delta: 0, approximate: { epsilon: 12.67513, delta: 1e-9 } });
+  expect(year).toEqual({
+    days: 365,
+    epsilon: 36.5,
+    delta: 0,
+    approximate: { epsilon: 12.67513, delta: 1e-9 },
+  });
   const shared = personPlan([{ epsilon: 0.1, ownNoise: false }], 0.1)[2]!;
   expect([shared.epsilon, shared.approximate.epsilon]).toEqual([36.5, 36.5]);
   // 0.2 was spent today by a metric that is gone: once, not every day.

@@ -100,11 +100,7 @@ test.each<[string, Partial<Config>, RegExp]>([
     { delta: 1e-9, metrics: { a: { ...views, keys: { discover: { delta: 1e-9, forget: "7d" } } } } },
     /forget: expected at least 28d/,
   ],
-  [
-    "a delta for nothing",
-    { delta: 1e-9, metrics: { a: { ...views, keys: ["/"] } } },
-    /delta: expected none/,
-  ],
+  ["a delta for nothing", { delta: 1e-9, metrics: { a: { ...views, keys: ["/"] } } }, /delta: expected none/],
 ])("a config that is refused: %s", (_, more, message) => {
   const config = { ...testConfig(temporaryFolder(), { epsilon: 400, metrics, ...more }) };
   expect(() => checkConfig(config)).toThrow(message);
