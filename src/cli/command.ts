@@ -1,5 +1,6 @@
 /** What a command is: its options, its help, its work. Arguments are parsed by Node; this adds words and units. */
 import { parseArgs } from "node:util";
+import { didYouMean } from "./nearest.js";
 
 /** Exit code 2: the command was called wrongly. */
 export class UsageError extends Error {
@@ -39,7 +40,7 @@ export interface Command {
 /** Parsed arguments, read by kind; a bad one is a usage error that names the option. */
 export class Arguments {
   readonly operands: readonly string[];
-  readonly #values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+  readonly #values: Record<string, string | boolean | (string | boolean)[] | undefined>;
 
   constructor(command: Command, argv: readonly string[]) {
     const known: Readonly<Record<string, Option>> = { ...command.options, help: { help: "" } };
@@ -65,6 +66,11 @@ export class Arguments {
       throw new UsageError(
         `expected ${most === 0 ? "options only" : command.operands}, got "${this.operands[most]}" as well`,
       );
+  }
+
+  /** Takes a value for an option that was not given. */
+  assume(name: string, value: string): void {
+    this.#values[name] ??= value;
   }
 
   has(name: string): boolean {
@@ -122,7 +128,8 @@ function checkOption(
 ): void {
   if (Object.hasOwn(former, name))
     throw new UsageError(`${rawName}: no longer an option; use ${former[name]}`);
-  if (!Object.hasOwn(known, name)) throw new UsageError(`unknown option ${rawName}`);
+  if (!Object.hasOwn(known, name))
+    throw new UsageError(`unknown option ${rawName}${didYouMean(name, Object.keys(known), "--")}`);
   const wanted = known[name]!.value;
   if (wanted !== undefined && (value === undefined || value.startsWith("--")))
     throw new UsageError(`${rawName}: expected ${wanted} after it, got ${value ?? "nothing"}`);
@@ -149,7 +156,7 @@ export function helpOf(command: Command): string {
     command.summary,
     "",
     ...names.map(([left, help]) => left.padEnd(width) + help),
-    ...(names.length === 0 ? [] : [""]),
+    ...(names.length === 0 ? [] : ["", "--quiet leaves out all words on standard error but errors.", ""]),
     "Example:",
     `  ${command.example}`,
   ].join("\n");

@@ -109,6 +109,7 @@ export type TableFormat = "plot" | "table" | "csv" | "json";
 
 /** A table for a person who looks at a terminal, CSV for a pipe or a file, unless asked otherwise. */
 export function formatOf(args: Arguments, isTerminal: boolean): TableFormat {
+  if (args.has("json")) args.assume("format", "json");
   const format = args.choice("format", ["table", "csv", "json"]);
   if (!args.has("plot")) return format ?? (isTerminal ? "table" : "csv");
   if (format !== undefined && format !== "table")

@@ -16,6 +16,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DataError, UsageError } from "./command.js";
+import { tell } from "./tell.js";
 import { inWords } from "./systemErrors.js";
 
 /** What a later run and `brume query` need to know. Public. */
@@ -146,9 +147,7 @@ export async function readKey(path: string, isNew: boolean): Promise<Uint8Array>
     const key = randomBytes(32);
     try {
       await writeFile(path, `${key.toString("hex")}\n`, { flag: "wx", mode: 0o600 });
-      process.stderr.write(
-        `Wrote a new key to ${path}. It opens the state: keep it, and keep it apart from the state.\n`,
-      );
+      tell(`Wrote a new key to ${path}. It opens the state: keep it, and keep it apart from the state.`);
       return key;
     } catch (reason) {
       if ((reason as NodeJS.ErrnoException).code !== "EEXIST")

@@ -80,6 +80,17 @@ export async function isParquet(path: string): Promise<boolean> {
   }
 }
 
+/** Names of the columns at the top of a file. */
+export async function parquetColumns(path: string): Promise<readonly string[]> {
+  const library = await load();
+  const handle = await open(path);
+  try {
+    return columnsOf(await footerOf(library, await fileOf(handle), path), undefined);
+  } finally {
+    await handle.close();
+  }
+}
+
 /**
  * Rows as lines of JSON.
  * @param wanted the columns that are read ("a.b" is b inside a); undefined for all

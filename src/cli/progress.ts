@@ -1,5 +1,6 @@
 /** A bar with rate and time left on a terminal; silent anywhere else. */
 import { clearLine, cursorTo } from "node:readline";
+import { isQuiet } from "./tell.js";
 
 const WIDTH = 24;
 const EVERY_MS = 100;
@@ -21,7 +22,7 @@ export class Progress {
    */
   show(count: number, share?: number): void {
     const now = performance.now();
-    if (!this.#stream.isTTY || now - this.#shown < EVERY_MS) return;
+    if (!this.#stream.isTTY || isQuiet() || now - this.#shown < EVERY_MS) return;
     this.#shown = now;
     const seconds = (now - this.#started) / 1000;
     const rate = `${format(count)} ${this.#unit}, ${format(count / seconds)}/s`;
@@ -33,7 +34,7 @@ export class Progress {
   }
 
   clear(): void {
-    if (!this.#stream.isTTY) return;
+    if (!this.#stream.isTTY || isQuiet()) return;
     cursorTo(this.#stream, 0);
     clearLine(this.#stream, 0);
   }

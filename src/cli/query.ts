@@ -23,6 +23,7 @@ export const query: Command = {
     quantiles: { value: "P,Q", help: "of a histogram: percentiles, as shares (0.5,0.95)" },
     confidence: { value: "C", help: "of the intervals (0.95)" },
     format: { value: "F", help: "table, csv or json (table on a terminal, csv in a pipe)" },
+    json: { help: "the same as --format json" },
     plot: { help: "a table with a picture of each number and its interval" },
   },
   example: "brume query --state shop --from 10:00 --to 11:00 --quantiles 0.5,0.95",

@@ -3,16 +3,18 @@ import { recordReader, TextReader } from "../adapters/text.js";
 import { privateStream } from "../stream/stream.js";
 import type { PrivateStream } from "../stream/system.js";
 import { type Carried, carriedOf } from "./carry.js";
-import { type Arguments, type Command, DataError } from "./command.js";
+import { type Arguments, type Command, DataError, NothingPublished, UsageError } from "./command.js";
 import { EVENT_FLAGS, EVENT_RELEASE_FLAGS, FORMER_FLAGS } from "./eventOptions.js";
 import { OUTPUT_FORMATS, type OutputFormat } from "./formats.js";
 import { openBytes, type Source } from "./input.js";
+import { guessInput } from "./guess.js";
 import { INPUT_FLAGS, inputOf } from "./inputOptions.js";
 import { onInterrupt } from "./interrupt.js";
 import { gzipped, nowhere, openSink, type Sink, standardOutput } from "./output.js";
 import { Progress } from "./progress.js";
 import { STREAM_FLAGS, streamOptions } from "./streamOptions.js";
 import { SUMMARIES } from "./summaries.js";
+import { tell } from "./tell.js";
 
 export const release: Command = {
   name: "release",
@@ -29,14 +31,20 @@ export const release: Command = {
     },
     carry: { value: "A,B", help: "copy these PUBLIC columns of a CSV file to the output, as they are" },
     out: { value: "FILE", help: "write here, not to standard output; created atomically when complete" },
+    json: { help: "with --every: the same as --format json" },
     gzip: { help: "compress the output; a FILE that ends with .gz is always compressed" },
     statement: { value: "FILE", help: "write the machine-readable privacy statement here" },
   },
   former: FORMER_FLAGS,
   example: "tail -f queries.log | brume release - --epsilon 0.5 --max 1000 --holdout 4096",
   async run(args) {
-    if (args.text("every") !== undefined) return (await import("./releaseEvents.js")).releaseEvents(args);
     const path = args.operands[0] ?? "-";
+    await guessInput(args, path);
+    if (args.text("every") !== undefined) return (await import("./releaseEvents.js")).releaseEvents(args);
+    if (args.has("json"))
+      throw new UsageError(
+        "--json: expected with --every; without it there is one number a line, each valid JSON",
+      );
     const stream = privateStream(streamOptions(args));
     const [, format, column, delimiter] = inputOf(args, path);
     const output = args.choice("format", ["plain", "csv", "f64"]) ?? "plain";
@@ -55,6 +63,8 @@ export const release: Command = {
       if (interrupt.reason !== undefined && args.text("out") !== undefined) throw interrupt.reason;
       if (stream.received === 0 && interrupt.reason === undefined)
         throw new DataError(`${path}: expected at least one number, got none`);
+      if (stream.length === 0 && interrupt.reason === undefined)
+        throw new NothingPublished(nothingOf(stream.received));
       await statement.write(`${JSON.stringify(stream.statement(), null, 2)}\n`);
       await statement.done();
       await out.done();
@@ -65,14 +75,22 @@ export const release: Command = {
     } finally {
       interrupt.ignore();
     }
-    process.stderr.write(`${stream.explain()}\n`);
-    if (stream.length === 0)
-      process.stderr.write(
-        `Nothing was published: all ${stream.received} values went into the hold-out; give a smaller --holdout.\n`,
-      );
+    tell(stream.explain());
     if (interrupt.reason !== undefined) throw interrupt.reason;
   },
 };
+
+/** Too few values to choose θ from and to publish as well. */
+const FEW = 512;
+
+/** What to do where the hold-out took all values. How many there are is public. */
+function nothingOf(received: number): string {
+  const all = `nothing is published: all ${received} values went into the hold-out, which chooses θ and is never published`;
+  const known = "--threshold T, a bound that you know without the data: then nothing is held out";
+  if (received < FEW) return `${all}. Give ${known}`;
+  const holdout = 2 ** Math.floor(Math.log2(received / 4));
+  return `${all}. Give --holdout ${holdout}, which leaves ${received - holdout} to publish, or ${known}`;
+}
 
 interface Release {
   readonly stream: PrivateStream;

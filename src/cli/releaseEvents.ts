@@ -26,6 +26,7 @@ import { inputOf } from "./inputOptions.js";
 import { nowhere, openSink, standardOutput } from "./output.js";
 import { Progress } from "./progress.js";
 import { RunLock } from "./runLock.js";
+import { tell } from "./tell.js";
 import { timeOf } from "./timeOption.js";
 
 /** Options that a release keeps: a later run that gives one of them gives it as before. */
@@ -95,7 +96,7 @@ async function publish(args: Arguments, state: EventState | undefined): Promise<
       ...lost(file, range),
       ...(why === undefined ? [] : [`Rows are ${why}.`]),
     ];
-    process.stderr.write(`${told.join("\n")}\n`);
+    tell(told.join("\n"));
   } catch (reason) {
     await out.discard();
     await written.discard();

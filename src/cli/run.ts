@@ -1,7 +1,9 @@
 /** The command line. Exit codes: 0 done, 1 the data could not be used, 2 called wrongly, 3 nothing to publish. */
 import { Arguments, type Command, helpOf } from "./command.js";
+import { didYouMean } from "./nearest.js";
 import { SUMMARIES } from "./summaries.js";
 import { inWords, isSystemError } from "./systemErrors.js";
+import { beQuiet } from "./tell.js";
 
 /** Commands by name, each loaded when it is called for. Adding one is a file of its own, its summary, and a line here. */
 const COMMANDS: Readonly<Record<keyof typeof SUMMARIES, () => Promise<Command>>> = {
@@ -14,37 +16,69 @@ const COMMANDS: Readonly<Record<keyof typeof SUMMARIES, () => Promise<Command>>>
   demo: async () => (await import("./demo.js")).demo,
   serve: async () => (await import("./serve.js")).serve,
   kafka: async () => (await import("./kafka.js")).kafka,
+  completion: async () => (await import("./completion.js")).completionOf(allCommands),
   evaluate: async () => (await import("../../research/cli/evaluate.js")).evaluate,
   audit: async () => (await import("../../research/cli/audit.js")).audit,
   ldp: async () => (await import("../../research/cli/ldp.js")).ldp,
   paper: async () => (await import("../../research/cli/paper.js")).paper,
 };
 
-const HELP = `brume: differentially private data streams
+const allCommands = (): Promise<Command[]> => Promise.all(Object.values(COMMANDS).map((load) => load()));
 
-${Object.entries(SUMMARIES)
-  .map(([name, summary]) => `  brume ${name.padEnd(10)}${summary}`)
-  .join("\n")}
+const TITLE = "brume: differentially private data streams";
 
-brume COMMAND --help tells more; brume --version prints the version.`;
+/** Commands of research/: they measure and attack, on data that you know. */
+const RESEARCH: readonly (keyof typeof SUMMARIES)[] = ["evaluate", "audit", "ldp", "paper"];
+
+function listOf(isListed: (name: keyof typeof SUMMARIES) => boolean): string {
+  const names = (Object.keys(SUMMARIES) as (keyof typeof SUMMARIES)[]).filter(isListed);
+  return names.map((name) => `  brume ${name.padEnd(11)}${SUMMARIES[name]}`).join("\n");
+}
+
+const HELP = `${TITLE}
+
+${listOf((name) => !RESEARCH.includes(name))}
+
+Research:
+${listOf((name) => RESEARCH.includes(name))}
+
+brume COMMAND --help tells more; brume --version prints the version.
+Exit codes: 0 done, 1 the data could not be used, 2 called wrongly, 3 nothing was published.`;
+
+const FIRST = `${TITLE}
+
+Three commands to try:
+
+  brume demo
+      both systems on a built-in example, beside the truth
+  brume plan --ask 1h,1d --rate 200/1h --epsilon 1
+      how exact the numbers of your events would be, before you have any
+  brume release log.csv --every 1h --time ts --epsilon 1 --from 2026-03-01T00:00Z --to 2026-03-02T00:00Z
+      the events of each hour of a file, each number with its interval
+
+brume --help lists all commands.`;
 
 const isCommand = (name: string): name is keyof typeof SUMMARIES => Object.hasOwn(COMMANDS, name);
 
 /** Runs a command. Returns the exit code. */
 export async function runCommand([name, ...argv]: string[]): Promise<number> {
   if (name === undefined || name === "--help" || name === "help") {
-    console.log(HELP);
+    console.log(name === undefined ? FIRST : HELP);
     return 0;
   }
   if (!isCommand(name)) {
     const names = Object.keys(COMMANDS).join(", ");
-    console.error(`brume: unknown command "${name}"; expected ${names}\nbrume --help says what they do.`);
+    console.error(
+      `brume: unknown command "${name}"${didYouMean(name, Object.keys(COMMANDS)) || `; expected ${names}`}\nbrume --help says what they do.`,
+    );
     return 2;
   }
   const command = await COMMANDS[name]();
+  if (argv.includes("--quiet")) beQuiet();
+  const rest = argv.filter((word) => word !== "--quiet");
   try {
     if (argv.includes("--help")) console.log(helpOf(command));
-    else await command.run(new Arguments(command, argv));
+    else await command.run(new Arguments(command, rest));
     return 0;
   } catch (reason) {
     return report(reason, command);

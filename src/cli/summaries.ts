@@ -12,6 +12,7 @@ export const SUMMARIES = {
   serve:
     "Runs the service: events in over HTTP, private numbers and a dashboard out (needs the package brume-server).",
   kafka: "Runs streams on a Kafka cluster (needs the package brume-kafka).",
+  completion: "Prints a script that completes commands and options in bash, zsh or fish.",
   evaluate:
     "Measures the error of random range queries on data you know, for ToPS and the systems it is compared with.",
   audit: "Attacks a mechanism by running it on neighbouring inputs, and bounds its ε from below.",

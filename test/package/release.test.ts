@@ -277,14 +277,14 @@ describe("brume release", () => {
     [["release", "--epsilon"], "--epsilon: expected E after it, got nothing"],
     [["plan", "--epsilon", "1", "--max", "9", "--max-range", "3"], "--max-range: expected a whole number"],
     [["plan", "--epsilon", "1", "--max", "9", "--json=3"], "--json: a switch, expected no value"],
-    [["release", "--epsilom", "1"], "unknown option --epsilom"],
+    [["release", "--epsilom", "1"], "unknown option --epsilom; did you mean --epsilon?"],
     [["release", "a.txt", "b.txt"], 'expected [FILE|-], got "b.txt" as well'],
     [["plan", "a.txt"], 'expected options only, got "a.txt" as well'],
     [["ldp"], "expected brume ldp simulate"],
     [["release", "--epsilon", "1", "--max", "5", "--smoother", "newest"], "--smoother: expected shrunk"],
     [
       ["release", "--epsilon", "1", "--max", "5", "--input-format", "xml"],
-      "--input-format: expected plain, csv, ndjson or fimi",
+      "--input-format: expected plain, csv, ndjson, fimi, parquet",
     ],
     [["publish"], 'unknown command "publish"'],
     [["explain"], "FILE.json: missing"],
@@ -312,7 +312,8 @@ describe("brume release", () => {
 
   test("says so when everything went into the hold-out", async () => {
     const { code, out, err } = await brume(["release", "-", "--epsilon", "1", "--max", "9"], "1\n2\n");
-    expect([code, out]).toEqual([0, ""]);
-    expect(err).toContain("all 2 values went into the hold-out");
+    expect([code, out]).toEqual([3, ""]);
+    expect(err).toContain("nothing is published: all 2 values went into the hold-out");
+    expect(err).toContain("Give --threshold T");
   });
 });
