@@ -1,5 +1,6 @@
 /** What needs Node: its streams, and stores on disk. `import { … } from "brume/node"`. */
 export { registryRecord, type RegistryRecord } from "./adapters/registryRecord.js";
+export { epsilonAdvice } from "./core/advice.js";
 export { software, softwareText } from "./core/software.js";
 export { composedEpsilon } from "./durable/composition.js";
 export { rekey, type RekeyOptions } from "./durable/rekey.js";

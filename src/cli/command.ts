@@ -1,6 +1,6 @@
 /** What a command is: its options, its help, its work. Arguments are parsed by Node; this adds words and units. */
 import { parseArgs } from "node:util";
-import { didYouMean } from "./nearest.js";
+import { didYouMean } from "../core/nearest.js";
 
 /** Exit code 2: the command was called wrongly. */
 export class UsageError extends Error {

@@ -1,6 +1,6 @@
 /** The command line. Exit codes: 0 done, 1 the data could not be used, 2 called wrongly, 3 nothing to publish. */
 import { Arguments, type Command, helpOf } from "./command.js";
-import { didYouMean } from "./nearest.js";
+import { didYouMean } from "../core/nearest.js";
 import { SUMMARIES } from "./summaries.js";
 import { inWords, isSystemError } from "./systemErrors.js";
 import { beQuiet } from "./tell.js";

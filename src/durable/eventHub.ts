@@ -7,6 +7,7 @@
  * One store call for all events of a commit, whatever their metrics and keys (docs/people-and-keys.md).
  */
 import { checkText } from "../core/checks.js";
+import { didYouMean } from "../core/nearest.js";
 import {
   type BetweenOptions,
   blankAnswer,
@@ -66,6 +67,12 @@ export interface EventHubStats {
   readonly conflicts: number;
 }
 
+/** The keys of a metric, if its options list them as literals; any string otherwise. */
+type KeyOf<M> = M extends { readonly keys: readonly (infer K extends string)[] } ? K : string;
+/** A key as it is given: any string, but of literals those alone that are listed, so that a misspelt one does not compile. */
+type Key<S extends string, M> = S &
+  (string extends S ? unknown : S extends KeyOf<M> ? unknown : { readonly expectedOneOf: KeyOf<M> });
+
 type Answer<M> = M extends HistogramMetric ? HistogramAnswer : EventAnswer;
 type Query<M> = M extends HistogramMetric ? HistogramQuery : BetweenOptions;
 
@@ -105,7 +112,12 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
    * rejects with `code: "in-doubt"`, the store failed, and adding the event again may count it twice.
    * @param value has no effect where events are only counted
    */
-  add(metric: keyof M & string, key: string, value?: number, event?: EventInfo): Promise<void> {
+  add<N extends keyof M & string, const S extends string>(
+    metric: N,
+    key: Key<S, M[N]>,
+    value?: number,
+    event?: EventInfo,
+  ): Promise<void> {
     return this.#submit((state) => [entryOf(state, metric, key, value, event)]);
   }
 
@@ -226,9 +238,9 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   }
 
   /** The answer for one key from the whole periods in [from, to) that have ended: its own `from` and `to` say which. */
-  async between<N extends keyof M & string>(
+  async between<N extends keyof M & string, const S extends string>(
     metric: N,
-    key: string,
+    key: Key<S, M[N]>,
     from: Time,
     to: Time,
     query?: Query<M[N]>,
@@ -244,9 +256,9 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   }
 
   /** The newest range of exactly this length that ends with a published period, for one key. */
-  async last<N extends keyof M & string>(
+  async last<N extends keyof M & string, const S extends string>(
     metric: N,
-    key: string,
+    key: Key<S, M[N]>,
     duration: Duration,
     query?: Query<M[N]>,
   ): Promise<Answer<M[N]>> {
@@ -258,9 +270,9 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   }
 
   /** One answer per calendar period of [from, to) for one key, for charts. */
-  async series<N extends keyof M & string>(
+  async series<N extends keyof M & string, const S extends string>(
     metric: N,
-    key: string,
+    key: Key<S, M[N]>,
     period: Period,
     from: Time,
     to: Time,
@@ -314,14 +326,20 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   }
 
   /** The privacy statement of a metric. An event counts for one key, so ε holds for all keys together. */
-  async statement(metric: keyof M & string, key: string): Promise<EventStatement> {
+  async statement<N extends keyof M & string, const S extends string>(
+    metric: N,
+    key: Key<S, M[N]>,
+  ): Promise<EventStatement> {
     const found = await this.#metricOf(metric, key);
     const own = eventStatement(found.metric.metric);
     return { ...own, composition: `${own.composition} ${own.discovery === null ? KEYS : FOUND_KEYS}` };
   }
 
   /** The privacy statement of a metric for people, as a short text. */
-  async explain(metric: keyof M & string, key: string): Promise<string> {
+  async explain<N extends keyof M & string, const S extends string>(
+    metric: N,
+    key: Key<S, M[N]>,
+  ): Promise<string> {
     return explainEvents(await this.statement(metric, key));
   }
 
@@ -398,10 +416,14 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     const state = await this.#queue.state();
     const metric = state.metric(name);
     checkText("key", key);
-    if (!(metric.discovers ? metric.isKnown(key) : this.#settings.metrics.get(name)!.keys.has(key)))
+    const { keys } = this.#settings.metrics.get(name)!;
+    if (!(metric.discovers ? metric.isKnown(key) : keys.has(key))) {
+      const asked = key.slice(0, 100);
+      const meant = didYouMean(asked, (keys.list ?? []).slice(0, MOST_NAMES));
       throw new RangeError(
-        `key: expected one of the keys of metric ${name}, got ${JSON.stringify(key.slice(0, 100))}`,
+        `key: expected one of the keys of metric ${name}, got ${JSON.stringify(asked)}${meant}`,
       );
+    }
     await state.ready(metric, key);
     return { state, metric };
   }
@@ -414,6 +436,8 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
 }
 
 const DAY = 86_400_000;
+/** Keys among which the one that was meant is looked for. */
+const MOST_NAMES = 1000;
 const KEYS = "An event counts for one key, and keys are known in advance: ε holds for all keys together.";
 
 const FOUND_KEYS =

@@ -1,4 +1,5 @@
 /** What a release of events says about itself: for machines (`statement`) and for people (`explain`). */
+import { boundAdvice, epsilonAdvice } from "../core/advice.js";
 import { software, type Software, softwareText } from "../core/software.js";
 import { RANDOMNESS } from "../stream/statement.js";
 import { DAY, DayPeriods } from "./calendar.js";
@@ -52,6 +53,8 @@ export interface EventStatement {
   readonly resolution: number | null;
   /** Values below it are clamped to it; null for counts. */
   readonly min: number | null;
+  /** The public upper bound of a value; null for counts. */
+  readonly max: number | null;
   /** θ, once it is known; null for counts. */
   readonly threshold: number | null;
   /** When the first number is published, at the earliest. */
@@ -104,6 +107,7 @@ export function eventStatement(metric: EventMetric): EventStatement {
     perPerson: limit === undefined || distinct !== undefined ? null : limitText(limit),
     resolution: grid?.resolution ?? null,
     min: grid?.min ?? null,
+    max: grid?.max ?? null,
     threshold: grid === undefined || Number.isNaN(theta) ? null : theta,
     firstNumber: timeText(metric.firstNumberAt),
     noise: "discrete Laplace, sampled exactly",
@@ -194,6 +198,7 @@ export function explainEvents(statement: EventStatement): string {
     discovery,
     perPerson,
     min,
+    max,
     threshold,
     resolution,
     standardErrors: errors,
@@ -207,6 +212,7 @@ export function explainEvents(statement: EventStatement): string {
     ...(statement.private
       ? [
           `Protected: ${unit}. Adding or removing it changes the probability of any output by at most a factor e^ε = ${number(Math.exp(epsilon))}${statement.delta === 0 ? "" : ", but for δ"}. How many events there were, and when within a period, is protected too.`,
+          ...epsilonAdvice(epsilon),
         ]
       : []),
     ...(perPerson === null ? [] : [limitSentence(perPerson)]),
@@ -224,6 +230,7 @@ export function explainEvents(statement: EventStatement): string {
     ...(resolution === null
       ? []
       : [`Values are rounded to multiples of ${resolution}: by at most ${resolution / 2} each.`]),
+    ...(max === null ? [] : boundAdvice(min ?? 0, max, threshold)),
     ...(shares.limited > 0
       ? [
           `${shares.limited}/${SHARES} of ε counts people who had more ${people === null ? "events than their limit" : "keys than count"}.`,

@@ -1,4 +1,5 @@
 /** What an aggregation by days says about itself: for machines (`statement`) and for people (`explain`). */
+import { epsilonAdvice } from "../core/advice.js";
 import { software, type Software, softwareText } from "../core/software.js";
 import type { Mechanism } from "../core/tables/sectors.js";
 import type { LocalSettings } from "./aggregatorOptions.js";
@@ -86,6 +87,7 @@ export function explainLocal(statement: LocalStatement): string {
   const rejected = Object.entries(statement.rejected).filter(([, count]) => count > 0);
   return [
     `Every report satisfies ε-${statement.definition} with ε = ${epsilon}: no report is more than e^ε = ${number(Math.exp(epsilon))} times likelier for one value than for another, whatever bound the server asks for. Nobody has to be trusted with the values.`,
+    ...epsilonAdvice(epsilon),
     statement.composition,
     threshold === max
       ? `Every value up to ${number(max)} counts${statement.follow ? "; the bound follows the reports from day to day" : ""}.`

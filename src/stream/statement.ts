@@ -1,4 +1,5 @@
 /** What a stream says about itself: for machines (`statement`) and for people (`explain`). */
+import { boundAdvice, epsilonAdvice } from "../core/advice.js";
 import { software, type Software, softwareText } from "../core/software.js";
 import type { Settings } from "./options.js";
 
@@ -183,13 +184,14 @@ export function explainStatement(statement: Statement): string {
     statement.private
       ? `This stream is published under ${statement.definition} with ε = ${statement.epsilon}${statement.delta === 0 ? "" : `, δ = ${statement.delta}`}.`
       : `This stream is NOT PRIVATE (${statement.randomness === RANDOMNESS.unsafe ? "it was made from a seed" : statement.noise}).`,
-    ...(statement.private ? [protection(statement)] : []),
+    ...(statement.private ? [protection(statement), ...epsilonAdvice(statement.epsilon)] : []),
     ...statement.stages.map(
       ({ stage, mechanism, epsilon, delta, values: [from, to], which }) =>
         `  ${stage}: ${mechanism}, ε = ${epsilon}${delta === 0 ? "" : `, δ = ${delta}`}, on values ${from} to ${to === null ? "the end" : to - 1}${which === undefined ? "" : `, ${which}`}`,
     ),
     statement.composition,
     ...treatment(statement),
+    ...boundAdvice(statement.min, statement.max, statement.threshold),
     ...hidden(statement),
     ...statement.warnings.map((warning) => `Warning: ${warning}.`),
     `Randomness: ${statement.randomness}. Core: ${statement.core.name}${statement.core.note === "" ? "" : ` (${statement.core.note})`}.`,

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
-import { nearest } from "../../src/cli/nearest.js";
+import { nearest } from "../../src/core/nearest.js";
 import { runCommand } from "../../src/cli/run.js";
 
 const folder = mkdtempSync(join(tmpdir(), "brume-line-"));

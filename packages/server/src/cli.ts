@@ -1,7 +1,7 @@
 /** What `brume serve` does. */
 import { existsSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
-import { localPrecision } from "brume/node";
+import { epsilonAdvice, localPrecision } from "brume/node";
 import type { FastifyInstance } from "fastify";
 import { configProblems, loadConfig, readConfig } from "./config/load.js";
 import { readKey, readSecret, readToken } from "./config/secrets.js";
@@ -76,8 +76,10 @@ async function checkOnly(path: string, port: number | undefined): Promise<void> 
     ([name, { type, epsilon }]) => `${name} (${type}, ε = ${epsilon})`,
   );
   console.log(`${path}: it is right. Metrics: ${list.join(", ")}.`);
-  for (const [name, { type, epsilon }] of Object.entries(metrics))
+  for (const [name, { type, epsilon }] of Object.entries(metrics)) {
     if (type === "local") console.log(`metrics.${name}: ${precisionWords(epsilon)}`);
+    for (const line of epsilonAdvice(epsilon)) console.log(`metrics.${name}: ${line}`);
+  }
 
   function attempt(check: () => unknown): void {
     try {
