@@ -1,4 +1,4 @@
-/** Bins → the noisy best θ, exactly and lazily. The algorithm and its proof: docs/noisy-max.md. */
+/** Bins → the noisy best θ, exactly and lazily. The algorithm and its proof: docs/lazy-scan.md. */
 import * as layout from "../src/core/layout";
 import { blockCount, bound, cheapestBlock, cost, openBlocks } from "./blocks";
 import { drawGeometric, drawLaplace } from "./laplace";

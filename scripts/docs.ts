@@ -43,10 +43,11 @@ export async function writtenFiles(known: Parts): Promise<ReadonlyMap<string, st
   ]);
   for (const [path, text] of files)
     files.set(path, await format(text, { ...(await resolveConfig(path)), filepath: path }));
-  return files.set("docs/figures/error.svg", errorPicture()).set(
-    "llms.txt",
-    llmsText((path) => path),
+  const llms = llmsText(
+    (path) => path,
+    (path) => files.get(path)!,
   );
+  return files.set("docs/figures/error.svg", errorPicture()).set("llms.txt", llms);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)

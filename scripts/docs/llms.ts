@@ -22,10 +22,15 @@ function aboutOf(page: string): string {
   return /^.*?[.?](?= |$)/.exec(plain)?.[0] ?? plain;
 }
 
-/** @param place the address of a file of the repository */
-export function llmsText(place: (path: string) => string): string {
+const fromDisk = (path: string): string => readFileSync(path, "utf8");
+
+/**
+ * @param place the address of a file of the repository
+ * @param read the text of a page
+ */
+export function llmsText(place: (path: string) => string, read = fromDisk): string {
   const entry = (path: string): string => {
-    const page = readFileSync(path, "utf8");
+    const page = read(path);
     return `- [${/^# (.+)$/m.exec(page)![1]}](${place(path)}): ${aboutOf(page)}`;
   };
   const groups = GROUPS.map(({ title, pages }) => {

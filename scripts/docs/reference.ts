@@ -97,6 +97,38 @@ export const PAGES: readonly Page[] = [
     more: [PEOPLE, RESTARTS],
   },
   {
+    file: "open-hub-of-values",
+    title: "openHub of values",
+    from: "brume",
+    call: "openHub({ store, key, epsilon: 1, max: 1000 })",
+    about:
+      "Many streams of values in one process, one per name. It takes the options of a value stream and those below.",
+    options: ["HubOptions"],
+    methods: "Hub",
+    answers: ["HubProgress", "HubStats"],
+    more: [["Many value streams in one process", "../value-hub.md"], RESTARTS],
+  },
+  {
+    file: "open-worker-hub",
+    title: "openWorkerHub",
+    from: "brume/node",
+    call: "openWorkerHub({ workers: 2, store, key, epsilon: 1, max: 1000 })",
+    about: "A hub of value streams whose streams run on threads.",
+    options: ["WorkerHubOptions"],
+    methods: "WorkerHub",
+    more: [["Many value streams in one process", "../value-hub.md"]],
+  },
+  {
+    file: "rekey",
+    title: "rekey",
+    from: "brume/node",
+    call: "await rekey({ store, from, to })",
+    about:
+      "Encrypts everything in a store with another key, and gives the number of snapshots that it encrypted.",
+    options: ["RekeyOptions"],
+    more: [RESTARTS],
+  },
+  {
     file: "open-odometer",
     title: "openOdometer",
     from: "brume",
@@ -130,6 +162,16 @@ export const PAGES: readonly Page[] = [
     more: [DEVICES],
   },
   {
+    file: "open-aggregator",
+    title: "openAggregator",
+    from: "brume",
+    call: 'await openAggregator({ name: "load", store, key, epsilon: 1, max: 60_000 })',
+    about: "An aggregator that survives restarts. Its answers are those of `aggregator`, as promises.",
+    options: ["OpenAggregatorOptions"],
+    methods: "DurableAggregator",
+    more: [DEVICES, RESTARTS],
+  },
+  {
     file: "device",
     title: "device",
     from: "brume/device",
@@ -156,7 +198,7 @@ export const PAGES: readonly Page[] = [
   },
 ];
 
-const ENTRIES = ["src/index.ts", "src/reporter.ts", "src/device.ts"];
+const ENTRIES = ["src/index.ts", "src/node.ts", "src/reporter.ts", "src/device.ts"];
 
 interface Member {
   readonly name: string;

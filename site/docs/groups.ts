@@ -4,13 +4,14 @@ export interface Group {
   readonly title: string;
   /** Names of files in docs/, without ".md". */
   readonly pages: readonly string[];
-  /** Arguments and proofs may be longer than three screens. */
-  readonly long?: boolean;
 }
 
 export const GROUPS: readonly Group[] = [
   { title: "Start", pages: ["start", "which-function", "choose-epsilon", "recipes", "read-an-answer"] },
-  { title: "Use", pages: ["events", "people-and-keys", "restarts", "budget", "devices", "command-line"] },
+  {
+    title: "Use",
+    pages: ["events", "people-and-keys", "restarts", "budget", "devices", "command-line", "value-hub"],
+  },
   {
     title: "Run",
     pages: [
@@ -26,10 +27,18 @@ export const GROUPS: readonly Group[] = [
   { title: "Look up", pages: ["errors", "glossary", "versions"] },
   {
     title: "Proofs",
-    long: true,
     pages: [
-      ...["privacy-values", "privacy-events", "intervals", "noise", "noisy-max", "local", "snapshots"],
-      ...["cluster-proof", "paper", "departures"],
+      ...[
+        "privacy-values",
+        "privacy-events",
+        "intervals",
+        "noise",
+        "noisy-max",
+        "lazy-scan",
+        "local",
+        "local-paper",
+      ],
+      ...["snapshots", "cluster-proof", "paper", "departures"],
     ],
   },
 ];

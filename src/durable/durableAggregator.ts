@@ -44,7 +44,7 @@ export class DurableAggregator extends Durable<SealedAggregator<Aggregator>> {
     return this.#ask((aggregator) => aggregator.add(batch, at), true);
   }
 
-  /** What devices are asked for now. θ is stored before it is told: every restart has the same one. */
+  /** The terms that devices report under today. θ is stored before it is told: every restart has the same one. */
   async terms(run?: RunOptions): Promise<LocalTerms> {
     const terms = await this.stream.aggregator.terms(run);
     const told = await this.#ask(() => terms, terms.until !== this.#told);
@@ -57,26 +57,32 @@ export class DurableAggregator extends Durable<SealedAggregator<Aggregator>> {
     return this.#ask((aggregator) => aggregator.follow(terms), true);
   }
 
+  /** Mean and sum over the whole days in [from, to), with an interval. */
   between(from: Time, to: Time, options?: BetweenOptions): Promise<LocalAnswer> {
     return this.#ask((aggregator) => aggregator.between(from, to, options));
   }
 
+  /** Mean and sum over the last days, today included. */
   last(duration: Duration, options?: BetweenOptions): Promise<LocalAnswer> {
     return this.#ask((aggregator) => aggregator.last(duration, options));
   }
 
+  /** One answer per day, week or month of [from, to), for charts. */
   series(period: Period, from: Time, to: Time, options?: BetweenOptions): Promise<Series<LocalAnswer>> {
     return this.#ask((aggregator) => aggregator.series(period, from, to, options));
   }
 
+  /** A percentile of the values, with an interval. */
   async quantile(p: number, query?: DistributionQuery): Promise<DayQuantile> {
     return this.#stored(await this.stream.aggregator.quantile(p, query));
   }
 
+  /** The share of values below x, with an interval. */
   async cdf(x: number, query?: DistributionQuery): Promise<DayShare> {
     return this.#stored(await this.stream.aggregator.cdf(x, query));
   }
 
+  /** Shares of values per bin, with a band that holds as a whole. */
   async histogram(query?: DistributionQuery): Promise<LocalHistogram> {
     return this.#stored(await this.stream.aggregator.histogram(query));
   }
@@ -92,10 +98,12 @@ export class DurableAggregator extends Durable<SealedAggregator<Aggregator>> {
     return this.#ask((aggregator) => aggregator.tally());
   }
 
+  /** The privacy statement for machines. */
   statement(): Promise<LocalStatement> {
     return this.#ask((aggregator) => aggregator.statement());
   }
 
+  /** The privacy statement for people, as a short text. */
   explain(): Promise<string> {
     return this.#ask((aggregator) => aggregator.explain());
   }

@@ -21,7 +21,9 @@ import { heldOutPartly, HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
 export interface HubProgress {
   /** Values that this stream received; those of a shared hold-out are not among them. */
   readonly received: number;
+  /** Positions that this stream published. */
   readonly length: number;
+  /** The number of its newest stored snapshot. */
   readonly sequence: number;
   /** Values held out to choose θ, and how many it takes: of this stream, or of the whole hub if θ is shared. */
   readonly holdout: { readonly received: number; readonly of: number };
@@ -29,12 +31,19 @@ export interface HubProgress {
 
 /** Counters that tell nothing about values. */
 export interface HubStats {
+  /** Streams in memory. */
   readonly live: number;
+  /** Streams that were opened: begun, or read from the store. */
   readonly opened: number;
+  /** Streams that were put away to make room. */
   readonly closed: number;
+  /** Commits that another process was faster with. */
   readonly conflicts: number;
+  /** Calls of the store that stored something. */
   readonly commits: number;
+  /** Snapshots that were stored. */
   readonly snapshots: number;
+  /** Calls that were made again after a conflict. */
   readonly retries: number;
   /** Numbers published. */
   readonly published: number;
@@ -103,7 +112,7 @@ export class Hub {
     return number;
   }
 
-  /** The same for a batch of one stream. */
+  /** Receives a batch for one stream and gives its published numbers. */
   async pushMany(name: string, values: Float64Array | readonly number[]): Promise<Float64Array> {
     return this.#receive(name, checkValues(values));
   }
@@ -153,7 +162,7 @@ export class Hub {
     return this.#ask(name, async (stream) => this.#complete(await stream.statement()));
   }
 
-  /** The same as a short text. */
+  /** The privacy statement of one stream for people, as a short text. */
   explain(name: string): Promise<string> {
     return this.#ask(name, async (stream) => {
       const { holdout } = this.#progressOf(stream);
@@ -184,6 +193,7 @@ export class Hub {
     });
   }
 
+  /** Public counters. */
   stats(): HubStats {
     return { ...this.#live.stats, ...this.#committer.stats, published: this.#published };
   }

@@ -6,6 +6,7 @@ import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { type Store, StoreError } from "./stores/store.js";
 
 export interface RekeyOptions {
+  /** The store whose snapshots are encrypted again. */
   readonly store: Store;
   /** The key that the snapshots have now. */
   readonly from: SnapshotKey;

@@ -1,4 +1,4 @@
-/** Bins → the noisy best θ: twin of assembly/threshold.ts. The algorithm and its proof: docs/noisy-max.md. */
+/** Bins → the noisy best θ: twin of assembly/threshold.ts. The algorithm and its proof: docs/lazy-scan.md. */
 import type { Thresholds } from "../core.js";
 import { MAX_LEVEL } from "../layout.js";
 import { checkBins, type Selection } from "../tables/selection.js";

@@ -85,7 +85,7 @@ export class WorkerHub {
     return number;
   }
 
-  /** The same for a batch of one stream. */
+  /** Receives a batch for one stream and gives its published numbers. */
   async pushMany(name: string, values: Float64Array | readonly number[]): Promise<Float64Array> {
     return this.#push(name, checkValues(values));
   }
@@ -110,7 +110,7 @@ export class WorkerHub {
     return this.#ask(name, "statement");
   }
 
-  /** The same as a short text. */
+  /** The privacy statement of one stream for people, as a short text. */
   explain(name: string): Promise<string> {
     return this.#ask(name, "explain");
   }
