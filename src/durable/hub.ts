@@ -43,7 +43,7 @@ export interface HubStats {
   readonly commits: number;
   /** Snapshots that were stored. */
   readonly snapshots: number;
-  /** Calls that were made again after a conflict. */
+  /** Times that a snapshot was read back because the store had failed. */
   readonly retries: number;
   /** Numbers published. */
   readonly published: number;
