@@ -9,8 +9,10 @@ import { eventAnswer, type EventAnswer } from "../events/answers.js";
 import { periodLength } from "../events/calendar.js";
 import { derivedKey } from "../events/derivedKey.js";
 import { checkQuery, type HistogramAnswer, histogramAnswer } from "../events/histogramAnswers.js";
+import { KeyDiscovery } from "../events/keyDiscovery.js";
+import { OTHER_KEYS } from "../events/keyName.js";
 import { EventMetric } from "../events/metric.js";
-import { type AnyEventOptions, eventParameters, resolveEvents } from "../events/options.js";
+import { type AnyEventOptions, eventParameters, resolveEvents, withDiscovery } from "../events/options.js";
 import { isShown, type Range } from "../events/queries.js";
 import { resume, Snapshots, type Snapshotted } from "../events/snapshots.js";
 import type { Decoder } from "../stream/codec.js";
@@ -18,6 +20,8 @@ import { DataError } from "./command.js";
 import type { EventRow } from "./eventRows.js";
 import type { StoredRelease } from "./eventState.js";
 
+/** Cells of votes of a day. Rows of a file are in any order, so all its days are in memory: fewer than a hub has. */
+const CELLS = 2 ** 16;
 /** The only key of a release without groups. */
 const ALL = "all";
 /** Fine periods are in the output of the run that published them; a release keeps hours and days for `brume query`. */
@@ -30,6 +34,8 @@ export class EventFile implements Snapshotted {
   readonly groups: readonly string[];
   /** Whether rows have a group. */
   readonly isGrouped: boolean;
+  /** For groups that nobody listed. */
+  readonly #votes: KeyDiscovery | undefined;
 
   private constructor(stored: StoredRelease, to: number, key: Uint32Array) {
     const settings = settingsOf(stored, to);
@@ -45,6 +51,10 @@ export class EventFile implements Snapshotted {
       release: (group: string) => own.get(group)!,
     };
     this.metric = new EventMetric(settings, core, keys, stored.from, this.groups);
+    if (settings.discovery !== undefined) {
+      const { rule } = settings.discovery;
+      this.#votes = new KeyDiscovery({ ...rule, cells: CELLS }, core, key, settings.limit!.people);
+    }
     this.snapshots = new Snapshots(
       () => eventParameters(settings),
       (writer) => {
@@ -94,11 +104,28 @@ export class EventFile implements Snapshotted {
     return Math.max(this.metric.next, day.start + Math.floor((to - day.start) / length) * length);
   }
 
-  /** Takes an event. Rows of groups that are not listed are dropped. */
+  /** Takes an event. Rows of groups that are not listed are dropped; if groups are found by votes, they count together. */
   take({ at, value, person, group }: EventRow): void {
-    const key = this.isGrouped ? group! : ALL;
-    if (this.isGrouped && this.metric.release(key) === undefined && !this.groups.includes(key)) return;
+    let key = this.isGrouped ? group! : ALL;
+    if (this.isGrouped && this.metric.release(key) === undefined && !this.groups.includes(key)) {
+      if (this.#votes === undefined) return;
+      key = OTHER_KEYS;
+    }
     this.metric.add(key, value, { at, ...(person === undefined ? {} : { person }) });
+  }
+
+  /** Votes for the group of an event, if it is not listed: one vote a person and day. Counts nothing. */
+  vote({ at, value, person, group }: EventRow): void {
+    if (this.groups.includes(group!)) return;
+    const event = this.metric.read(group!, value, { at, ...(person === undefined ? {} : { person }) });
+    if (typeof event !== "string") this.#votes!.vote(group!, event.hash, event.day);
+  }
+
+  /** Groups that the votes of any day make public, those with most votes first. Call it once. */
+  found(): string[] {
+    const { most } = this.metric.settings.discovery!;
+    const found = this.#votes!.testAll().sort((a, b) => b.votes - a.votes);
+    return [...new Set(found.map(({ name }) => name))].slice(0, most);
   }
 
   /** Closes all periods that end by `end`, day by day; calls back after each day, while its fine periods are kept. */
@@ -128,8 +155,8 @@ export class EventFile implements Snapshotted {
   }
 }
 
-function settingsOf({ options }: StoredRelease, to: number) {
-  return resolveEvents(
+function settingsOf({ options, discover }: StoredRelease, to: number) {
+  const settings = resolveEvents(
     {
       ...(options as unknown as AnyEventOptions),
       history: HISTORY,
@@ -138,4 +165,7 @@ function settingsOf({ options }: StoredRelease, to: number) {
     },
     true,
   );
+  return discover === undefined
+    ? settings
+    : withDiscovery({ ...settings, finished: true }, { delta: discover }, "--discover");
 }

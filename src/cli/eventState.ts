@@ -27,6 +27,8 @@ export interface StoredRelease {
   readonly flags: Record<string, string>;
   /** Groups; undefined if the release has none. */
   readonly keys: readonly string[] | undefined;
+  /** δ of votes for groups that nobody listed; undefined if all are listed. */
+  readonly discover?: number | undefined;
   /** When the first period starts, at the earliest. */
   readonly from: number;
   readonly columns: Record<string, string | undefined>;

@@ -4,6 +4,8 @@
  */
 import { statSync } from "node:fs";
 import { durationText, timeText } from "../events/duration.js";
+import { DAY } from "../events/calendar.js";
+import { OTHER_KEYS } from "../events/keyName.js";
 import type { Range } from "../events/queries.js";
 import { eventStatement, explainEvents } from "../events/statement.js";
 import { type Arguments, NothingPublished, UsageError } from "./command.js";
@@ -19,7 +21,7 @@ import {
 } from "./eventAnswers.js";
 import { EventFile } from "./eventFile.js";
 import { metricOptions } from "./eventOptions.js";
-import { type Columns, eventRows, namesOf as namesOfColumns } from "./eventRows.js";
+import { type Columns, type EventRow, eventRows, namesOf as namesOfColumns } from "./eventRows.js";
 import { EventState, type StoredRelease } from "./eventState.js";
 import { openBytes } from "./input.js";
 import { inputOf } from "./inputOptions.js";
@@ -46,6 +48,8 @@ const KEPT = [
   ],
   ...["resolution", "keys", "from", "time-unit", "unsafe-seed"],
 ];
+/** Days whose votes fit in memory. */
+const MOST_DAYS = 400;
 const CONFIDENCE = 0.95;
 /** Rows between two looks at the progress. */
 const SHOWN_EVERY = 8192;
@@ -63,9 +67,10 @@ export async function releaseEvents(args: Arguments): Promise<void> {
 
 async function publish(args: Arguments, state: EventState | undefined): Promise<void> {
   const path = args.operands[0] ?? "-";
-  const release = state?.release ?? newRelease(args);
-  if (state?.release !== undefined) refuseOthers(args, release);
+  const asked = state?.release ?? newRelease(args);
+  if (state?.release !== undefined) refuseOthers(args, asked);
   const to = timeOf(args, "to");
+  const release = asked.discover === undefined ? asked : await withFoundGroups(args, path, asked, to);
   const before = await state?.snapshot();
   const file =
     before === undefined
@@ -123,10 +128,17 @@ function newRelease(args: Arguments): StoredRelease {
     .text("keys")
     ?.split(",")
     .map((key) => key.trim());
-  if ((group === undefined) !== (keys === undefined))
+  const discover = args.number("discover");
+  if (discover !== undefined && (group === undefined || args.text("state") !== undefined))
     throw new UsageError(
-      "--keys: expected with --group-by, and all groups in it: a group that appears with its first event tells that there was one",
+      "--discover: expected with --group-by, and without --state: groups are found in one file",
     );
+  if ((group === undefined) !== (keys === undefined && discover === undefined))
+    throw new UsageError(
+      "--keys: expected with --group-by, and all groups in it: a group that appears with its first event tells that there was one. --discover 1e-9 finds those that many people have",
+    );
+  if (discover !== undefined && keys?.includes(OTHER_KEYS) === true)
+    throw new UsageError(`--keys: expected groups other than ${OTHER_KEYS}, which is reserved`);
   if (keys !== undefined && new Set(keys).size !== keys.length)
     throw new UsageError("--keys: expected every group once");
   const options = metricOptions(args);
@@ -139,7 +151,9 @@ function newRelease(args: Arguments): StoredRelease {
         ? `--value: expected none for a count${people ? " of people" : "; give --max or --edges as well"}`
         : "--value: missing; expected the column with values",
     );
-  if (people) checkGroups(options.keysPerPerson, keys);
+  if (discover !== undefined && person === undefined)
+    throw new UsageError("--discover: expected with --person and --per-person: votes are of people");
+  if (people) checkGroups(options.keysPerPerson, keys ?? (discover === undefined ? undefined : ["", ""]));
   if (!people && (options.perPerson === undefined) !== (person === undefined))
     throw new UsageError("--person: expected together with --per-person");
   if (people && person === undefined)
@@ -149,7 +163,8 @@ function newRelease(args: Arguments): StoredRelease {
     flags: Object.fromEntries(
       KEPT.flatMap((name) => (args.text(name) === undefined ? [] : [[name, args.text(name)!]])),
     ),
-    keys,
+    keys: discover === undefined ? keys : [...(keys ?? []), OTHER_KEYS],
+    discover,
     from,
     columns: { time, value, person, group, unit: args.choice("time-unit", ["ms", "s"]) },
   };
@@ -162,6 +177,30 @@ function checkGroups(keysPerPerson: number | undefined, keys: readonly string[] 
     throw new UsageError(
       "--keys-per-person: missing; expected in how many groups a person counts, 1 if a person has one",
     );
+}
+
+/**
+ * Finds groups that nobody listed: rows vote, one vote a person and day, before all rows are read once more to be counted
+ * under the groups that are public then. Each day is tested by itself.
+ */
+async function withFoundGroups(
+  args: Arguments,
+  path: string,
+  release: StoredRelease,
+  to: number,
+): Promise<StoredRelease> {
+  if (to - release.from > MOST_DAYS * DAY)
+    throw new UsageError(`--discover: expected at most ${MOST_DAYS} days between --from and --to`);
+  checkTwice(path, "--discover: groups are found before rows are counted");
+  const file = EventFile.begin(release, to);
+  await readInto(file, args, path, release, file.endBy(to), (row) => file.vote(row));
+  const listed = release.keys!.filter((key) => key !== OTHER_KEYS);
+  return { ...release, keys: [...listed, ...file.found(), OTHER_KEYS] };
+}
+
+function checkTwice(path: string, why: string): void {
+  if (path === "-" || statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new UsageError(`${why}, which reads them twice: give a FILE`);
 }
 
 /** A stored release goes on as it began. */
@@ -235,6 +274,7 @@ async function readInto(
   path: string,
   release: StoredRelease,
   end: number,
+  take = (row: EventRow): void => file.take(row),
 ): Promise<void> {
   const [, format, , delimiter] = inputOf(args, path);
   const columns = { ...release.columns, ...given(args) } as unknown as Columns & { unit?: "ms" | "s" };
@@ -243,7 +283,7 @@ async function readInto(
   let count = 0;
   try {
     for await (const row of eventRows(source, format, columns, delimiter, columns.unit ?? "ms")) {
-      if (row.at < end) file.take(row);
+      if (row.at < end) take(row);
       if (++count % SHOWN_EVERY === 0)
         progress.show(count, source.size === undefined ? undefined : source.bytesRead() / source.size);
     }

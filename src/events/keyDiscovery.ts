@@ -151,6 +151,13 @@ export class KeyDiscovery {
     return this.#votesOf(day).test(this.#core, this.rule.scale, this.#key, dayIndex(day));
   }
 
+  /** The keys that the votes of any day make public, each day by itself. Call it once; votes are wiped. */
+  testAll(): FoundKey[] {
+    const found = [...this.#days.keys()].flatMap((day) => this.test(day));
+    this.forgetBefore(Infinity);
+    return found;
+  }
+
   /** Wipes the votes of days before one. */
   forgetBefore(day: number): void {
     this.#voters.forgetBefore(day, day);

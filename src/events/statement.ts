@@ -46,6 +46,8 @@ export interface EventStatement {
     readonly votesPerPerson: 1;
     readonly cells: number;
     readonly most: number;
+    /** Found in a finished file, all of whose rows count: nothing is forgotten. */
+    readonly finished: boolean;
     readonly forget: string;
   } | null;
   readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
@@ -103,7 +105,7 @@ export function eventStatement(metric: EventMetric): EventStatement {
     zone: schedule.calendar.zone,
     lateness: durationText(schedule.lateness),
     people: distinct === undefined ? null : { over: distinct.over, keysPerPerson: distinct.keys ?? 1 },
-    discovery: discovery === undefined ? null : discoveryOf(discovery),
+    discovery: discovery === undefined ? null : discoveryOf(discovery, settings.finished),
     perPerson: limit === undefined || distinct !== undefined ? null : limitText(limit),
     resolution: grid?.resolution ?? null,
     min: grid?.min ?? null,
@@ -127,13 +129,17 @@ export function eventStatement(metric: EventMetric): EventStatement {
   };
 }
 
-const discoveryOf = ({ rule, most, forget }: Discovery): NonNullable<EventStatement["discovery"]> => ({
+const discoveryOf = (
+  { rule, most, forget }: Discovery,
+  finished: boolean,
+): NonNullable<EventStatement["discovery"]> => ({
   epsilon: rule.epsilon,
   delta: rule.delta,
   k: rule.k,
   votesPerPerson: 1,
   cells: rule.cells,
   most,
+  finished,
   forget: durationText(forget),
 });
 
@@ -257,7 +263,7 @@ function peopleSentence({ over, keysPerPerson }: NonNullable<EventStatement["peo
 }
 
 function discoverySentences(
-  { epsilon, delta, k, most, forget }: NonNullable<EventStatement["discovery"]>,
+  { epsilon, delta, k, most, finished, forget }: NonNullable<EventStatement["discovery"]>,
   isPrivate: boolean,
 ): string[] {
   return [
@@ -266,7 +272,7 @@ function discoverySentences(
           `ε = ${number(epsilon)} of it chooses which keys are public. δ = ${number(delta)} is the probability that a key that only one person used on a day becomes public. Everything else is pure (δ = 0).`,
         ]
       : []),
-    `A person votes once a day, for the first key of theirs that is not public. A key becomes public when about ${k + 1} people of one day vote for it, with the second midnight after; at most ${most} are public at a time, and one whose numbers of ${forget} cannot be told from 0 is so no more.`,
+    `A person votes once a day, for the first key of theirs that is not public. A key becomes public when about ${k + 1} people of one day vote for it${finished ? `; at most ${most} are` : `, with the second midnight after; at most ${most} are public at a time, and one whose numbers of ${forget} cannot be told from 0 is so no more`}.`,
   ];
 }
 
