@@ -20,6 +20,7 @@ const benches: Record<string, () => Promise<BenchFile>> = {
   "hub-durable": () => import("./hubDurable.bench.js"),
   days: () => import("./day.bench.js"),
   events: () => import("./events.bench.js"),
+  votes: () => import("./votes.bench.js"),
   "event-hub": () => import("./eventHub.bench.js"),
   "hub-workers": () => import("./hubWorkers.bench.js"),
   start: () => import("./start.bench.js"),
