@@ -2,13 +2,14 @@
  * Does the time of a push tell anything about the value, or about its noise?
  *
  *     npm run timing [-- --pushes 1e6]
+ *     npm run timing -- --votes 1e5     events of a hub whose keys are found: public, candidate and new keys
  *
  * Every push is timed on its own, small and large values in random order, and Welch's t compares the two groups
  * after the slowest percent (interrupts, garbage collection) is left out. |t| > 4.5 is what dudect calls a leak.
  */
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
-import { type StreamOptions, privateStream } from "../src/index.js";
+import { openHub, privateStream, type StreamOptions } from "../src/index.js";
 import { Dice } from "./fuzz/dice.js";
 
 interface Timed {
@@ -63,7 +64,50 @@ function print(question: string, { t, means, counts }: Comparison): void {
   console.log(`${question}: ${a} ns (${counts[0]}) against ${b} ns (${counts[1]}), t = ${t.toFixed(2)}`);
 }
 
-const { values } = parseArgs({ options: { pushes: { type: "string", default: "1e6" } } });
+/** Times from an event's `add` to its answer, one event a commit; `value` says which kind its key is. */
+async function timeVotes(adds: number, dice: Dice): Promise<Timed[]> {
+  const hub = openHub({
+    commitEvery: 0,
+    metrics: {
+      views: {
+        ...{ of: "count", epsilon: 1, every: "1h", perPerson: { events: 5, people: adds } },
+        keys: { listed: ["/page/public"], discover: { delta: 1e-9 } },
+      },
+    },
+  });
+  const nameOf = (kind: number, i: number): string =>
+    kind === 0 ? "/page/public" : kind === 1 ? `/page/${1000 + dice.below(50)}` : `/page/${100_000 + i}`;
+  const timed: Timed[] = [];
+  const WARM_UP = 5000;
+  for (let i = -WARM_UP; i < adds; i++) {
+    const value = dice.below(3);
+    const [name, person] = [nameOf(value, i + WARM_UP), `person ${i}`];
+    const start = process.hrtime.bigint();
+    await hub.add("views", name, 1, { person });
+    const nanoseconds = Number(process.hrtime.bigint() - start);
+    if (i >= 0) timed.push({ value, noise: 0, nanoseconds });
+  }
+  return timed;
+}
+
+const { values } = parseArgs({
+  options: { pushes: { type: "string", default: "1e6" }, votes: { type: "string" } },
+});
+if (values.votes !== undefined) {
+  const timed = await timeVotes(Number(values.votes), new Dice(3, 0));
+  for (const [first, second, words] of [
+    [0, 1, "a public key or a candidate"],
+    [0, 2, "a public key or a new one"],
+    [1, 2, "a candidate or a new key"],
+  ] as const) {
+    const pair = timed.filter(({ value }) => value === first || value === second);
+    print(
+      words,
+      welch(pair, ({ value }) => value === second),
+    );
+  }
+  process.exit(0);
+}
 const pushes = Number(values.pushes);
 console.log(`${pushes} pushes each, Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores`);
 for (const core of ["wasm", "js"] as const) {
