@@ -27,6 +27,15 @@ function settingsOf(options: Options, began: number): EventSettings {
   return settings;
 }
 
+const keys = new Map<number, Uint32Array>();
+
+/** The key of a draw, made once: a seed costs more than the noise of a day. */
+function keyOf(draw: number): Uint32Array {
+  let key = keys.get(draw);
+  if (key === undefined) keys.set(draw, (key = unsafeKey(`draw ${draw}`)));
+  return key;
+}
+
 /** A release whose periods have these true sums, closed, with the noise of one draw. @param began a midnight */
 export function drawn(
   options: Options,
@@ -35,7 +44,7 @@ export function drawn(
   began: number = BEGAN,
 ): EventMetric {
   const settings = settingsOf(options, began);
-  const key = unsafeKey(`draw ${draw}`);
+  const key = keyOf(draw);
   const metric = new EventMetric(
     settings,
     core,
