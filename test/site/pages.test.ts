@@ -1,6 +1,6 @@
 /** Story, attack, devices and comparison: each control acts, and each number is the library's. */
 import { expect, test } from "vitest";
-import { cap, day } from "../../site/src/story/questions.js";
+import { cap, day, everyValue, guess } from "../../site/src/story/questions.js";
 import { cover } from "../../site/src/story/treeView.js";
 import { amount, percent } from "../../site/src/look/format.js";
 import { budgets } from "../../site/src/compare/state.js";
@@ -29,8 +29,12 @@ test("the story: seven steps, each with a control and a number that the library 
       await textOf(page, "#gap-answer", /^Right\. They left at \d\d:\d\d/);
       await page.locator("input[name=shown][value=private]").check({ force: true });
       await textOf(page, "#stage-note", /^Published instead/);
+      expect(await page.locator("#gap-answer").textContent()).toBe(""); // what was said of the raw readings is gone
+      await page.mouse.click(over.x + 0.5 * over.width, over.y + 50);
+      const found = guess(0.1);
+      await textOf(page, "#gap-answer", new RegExp(`In ${found.right} of 20 releases.*within an hour`));
       await enter(1);
-      await textOf(page, "#length-say", /2\sd 20\sh: ±\s[\d,.]+\skWh/);
+      await textOf(page, "#length-say", /2\sd 20\sh: standard error [\d,.]+\skWh\. Brume, .*: [\d,.]+\skWh/);
       await page.locator("#length").fill("16");
       await textOf(page, "#length-say", /45\sd 12\sh/);
       await enter(2);
@@ -53,6 +57,19 @@ test("the story: seven steps, each with a control and a number that the library 
     },
     { reducedMotion: "reduce" },
   );
+});
+
+test("the story tells how often the absence is found: at ε = 2 nearly always, at ε = 0.1 as without any numbers", () => {
+  // Seeds are fixed: 20 releases each.
+  const [strong, weak] = [guess(0.1), guess(2)];
+  expect(strong.blind).toBeCloseTo(0.276, 3);
+  expect(Math.abs(strong.right - strong.releases * strong.blind)).toBeLessThan(3);
+  expect(weak.right).toBeGreaterThan(14);
+});
+
+test("the story's first step: ranges of whole blocks alone have an answer of Brume", () => {
+  const points = everyValue(0.1);
+  expect(points.map(({ ours }) => ours !== undefined)).toEqual(points.map(({ length }) => length >= 256));
 });
 
 test("the fewest nodes of a range: by hand", () => {

@@ -9,6 +9,7 @@ import type { Questions } from "./questions.js";
 import { Stage } from "./stage.js";
 import {
   answerGap,
+  answerGuess,
   codeOf,
   consistency,
   type Context,
@@ -28,7 +29,7 @@ bindControls(document, store);
 bindAddress(store);
 
 let active = 0;
-let seed = 1;
+let seed = 4; // a tree whose noise is of the usual size: near the median of 200
 const context: Context = {
   call: callsOf<Questions>(
     () => new Worker(new URL("../workers/story.ts", import.meta.url), { type: "module" }),
@@ -98,8 +99,21 @@ byId("new-tree").addEventListener("click", () => {
 byId("view-day").addEventListener("click", (event) => {
   const over = document.querySelector("#view-day .u-over")!.getBoundingClientRect();
   const minute = ((event.clientX - over.left) / over.width) * 1440;
-  byId("gap-answer").textContent = answerGap(minute, context.chosen("shown") === "raw");
+  void tellGap(minute);
 });
+/** An answer about other settings than those that are shown is not told. */
+async function tellGap(minute: number): Promise<void> {
+  const asked = (): string => `${context.chosen("shown")} ${context.epsilon()}`;
+  const before = asked();
+  const answer = context.chosen("shown") === "raw" ? answerGap(minute) : await answerGuess(context);
+  if (asked() === before) byId("gap-answer").textContent = answer;
+}
+
+/** What was said about one release does not stand beside another. */
+const forgetGap = (): void => void (byId("gap-answer").textContent = "");
+store.subscribe(forgetGap);
+for (const input of document.querySelectorAll("input[name=shown]"))
+  input.addEventListener("input", forgetGap);
 byId("story-copy").addEventListener("click", () => void copyCode());
 
 async function copyCode(): Promise<void> {

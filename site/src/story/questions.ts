@@ -1,7 +1,7 @@
 /** Everything the story asks the library, answered in a Worker. Every number on the page comes from here. */
 import { plan, privateStream, type SmootherChoice } from "brume";
 import { comparison, noiseTree } from "brume/research";
-import { METER, meterStream, STORY_DAY } from "./meter.js";
+import { absence, METER, meterStream, STORY_DAY } from "./meter.js";
 
 const DAY = 1440; // minutes
 const SEED = "story";
@@ -33,16 +33,54 @@ export function day(epsilon: number) {
   };
 }
 
+/** Releases with other noise that the guess is made on. */
+const GUESSES = 20;
+/** People are out by day: minutes of the day that the guess is made within. */
+const MORNING = 360;
+const NIGHT = 1320;
+
+/** How well somebody finds the absence in what is published, who knows its length and takes the quietest such part of the day. */
+export interface Guess {
+  /** Minutes of the day, by the release that the page shows. */
+  readonly from: number;
+  readonly to: number;
+  /** Of so many releases with other noise, in how many it is right within an hour; and a guess without any numbers, as a share. */
+  readonly releases: number;
+  readonly right: number;
+  readonly blind: number;
+}
+
+export function guess(epsilon: number): Guess {
+  const { left, back } = absence(STORY_DAY)!;
+  const length = back - left;
+  const from = STORY_DAY * DAY - holdout;
+  const isRight = (start: number) => Math.abs(start - left) <= 60;
+  const starts = Array.from({ length: NIGHT - length - MORNING + 1 }, (_, i) => MORNING + i);
+  const quietest = (seed: string): number => {
+    const stream = privateStream({ ...options(epsilon), unsafeSeed: seed });
+    const day = stream.pushMany(values.subarray(0, (STORY_DAY + 1) * DAY)).subarray(from, from + DAY);
+    const added = new Float64Array(DAY + 1);
+    day.forEach((value, i) => (added[i + 1] = added[i]! + value));
+    const used = (start: number) => added[start + length]! - added[start]!;
+    return starts.reduce((a, b) => (used(b) < used(a) ? b : a));
+  };
+  const shown = quietest(SEED);
+  const right = Array.from({ length: GUESSES }, (_, i) => quietest(`guess ${i}`)).filter(isRight).length;
+  const blind = starts.filter(isRight).length / starts.length;
+  return { from: shown, to: shown + length, releases: GUESSES, right, blind };
+}
+
 export interface ErrorPoint {
   /** Minutes in the range. */
   readonly length: number;
   /** Standard errors of its sum, and how far this release of the naive way really is off, in watt minutes. */
   readonly naive: number;
   readonly naiveOff: number;
-  readonly ours: number;
+  /** Undefined for a range that is shorter than a block: Brume has no answer for it. */
+  readonly ours: number | undefined;
 }
 
-/** Step 1: noise on every value. */
+/** Step 1: noise on every value, and Brume, of the same ranges. */
 export function everyValue(epsilon: number): ErrorPoint[] {
   const naive = comparison({ epsilon, max, maxRange, unsafeSeed: SEED, method: "flat" });
   naive.pushMany(values.subarray(holdout));
@@ -51,12 +89,11 @@ export function everyValue(epsilon: number): ErrorPoint[] {
   const block = ours.statement().blockLength;
   return Array.from({ length: 17 }, (_, i) => 2 ** i).map((length) => {
     const flat = naive.range(0, length);
-    const whole = Math.ceil(length / block) * block; // a block is the shortest span with an answer
     return {
       length,
       naive: flat.standardError,
       naiveOff: Math.abs(flat.sum - truth(0, length)),
-      ours: ours.range(0, whole).standardError,
+      ours: length % block === 0 ? ours.range(0, length).standardError : undefined,
     };
   });
 }
@@ -142,5 +179,5 @@ export function result(epsilon: number) {
   return { lines, sum, low, high, clamped: hidden?.high ?? 0, truth: truth(0, stream.length) };
 }
 
-export const QUESTIONS = { day, everyValue, cap, tree, smoothing, result };
+export const QUESTIONS = { day, guess, everyValue, cap, tree, smoothing, result };
 export type Questions = typeof QUESTIONS;

@@ -2,7 +2,7 @@
 import { intervalBar } from "../charts/intervalBar.js";
 import type { Call } from "../look/calls.js";
 import { byId, h } from "../look/dom.js";
-import { amount, duration, percent } from "../look/format.js";
+import { amount, count, duration, percent } from "../look/format.js";
 import { absence, METER, STORY_DAY } from "./meter.js";
 import type { Questions } from "./questions.js";
 import { clock, dayWords, energyWords, type Stage } from "./stage.js";
@@ -25,39 +25,61 @@ const value = (id: string) => Number(byId<HTMLInputElement>(id).value);
 const say = (id: string, ...words: (Node | string)[]) => byId(id).replaceChildren(...words);
 const big = (text: string) => h("span", { class: "big" }, text);
 
-/** 0: one day, raw or published. */
+/** Watts at the top of the day's picture. */
+const TOP = 3200;
+
+/** 0: one day, raw or published. Published, the raw readings are not drawn at all: even in a mist one sees the gap. */
 export async function oneDay({ call, stage, epsilon, chosen }: Context): Promise<void> {
   const { raw, published, block, sum, low, high, truth } = await call("day", epsilon());
   const isRaw = chosen("shown") === "raw";
   const none = new Float64Array(DAY).fill(NaN);
   const x = Float64Array.from({ length: DAY }, (_, i) => i + 1);
+  const [secret, shown] = isRaw ? [raw, none] : [none, published];
   stage.lines(
     "day",
-    { x, secret: raw, private: isRaw ? none : published, low: none, high: none },
-    { words: dayWords, from: 0, to: DAY, fogged: !isRaw, top: 3200 },
+    { x, secret, private: shown, low: none, high: none },
+    { words: dayWords, from: 0, to: DAY, fogged: false, top: TOP },
   );
+  const outside = (isRaw ? raw : published).filter((watts) => watts < 0 || watts > TOP).length;
+  const cut =
+    outside === 0
+      ? ""
+      : ` The picture ends at 0 and ${amount(TOP)} W; ${count(outside)} numbers are outside.`;
   stage.note(
-    isRaw
+    (isRaw
       ? "Day 31, one reading a minute: anyone can see who is home."
-      : `Published instead: a prediction for ${duration(block * 60)}, then a jump that corrects the sum.`,
+      : `Published instead: a prediction for ${duration(block * 60)}, then a jump that corrects the sum.`) +
+      cut,
   );
   const { left, back } = absence(STORY_DAY)!;
   byId("gap-length").textContent = amount(back - left);
+  byId("gap-epsilon").textContent =
+    `${amount(back - left)} · ${epsilon()} = ${amount((back - left) * epsilon())}`;
   say(
     "day-say",
     "Sum of all seven weeks: ",
     big(percent(Math.abs(sum - truth) / truth)),
-    ` off, at ε\u00a0=\u00a0${epsilon()}. Expected: ±\u00a0${percent((high - low) / 2 / truth)}.`,
+    ` off, at ε\u00a0=\u00a0${epsilon()}. Its 95 % interval is ±\u00a0${percent((high - low) / 2 / truth)}.`,
   );
 }
 
-/** Whether a click found the gap. */
-export function answerGap(minute: number, raw: boolean): string {
+/** Whether a click on the raw readings found the gap. */
+export function answerGap(minute: number): string {
   const { left, back } = absence(STORY_DAY)!;
-  if (!raw) return "Which gap? The published numbers follow no single hour.";
   return minute >= left && minute < back
     ? `Right. They left at ${clock(left)} and came back at ${clock(back)}. The raw stream tells everybody.`
     : `At ${clock(minute)} somebody was home. Look for the long quiet part.`;
+}
+
+/** What somebody finds who looks for the gap in what is published. */
+export async function answerGuess({ call, epsilon }: Context): Promise<string> {
+  const { left, back } = absence(STORY_DAY)!;
+  const { from, to, releases, right, blind } = await call("guess", epsilon());
+  return (
+    `The quietest ${duration(60 * (to - from))} of the day are from ${clock(from)} on here; they left at ${clock(left)} and came back at ${clock(back)}. ` +
+    `In ${right} of ${releases} releases with other noise such a guess is right within an hour; without any numbers it would be in ${Math.round(releases * blind)}.` +
+    (right > (releases * (1 + blind)) / 2 ? " At this ε the gap shows." : "")
+  );
 }
 
 /** 1: the error of a sum grows with its range. */
@@ -70,13 +92,17 @@ export async function everyValue({ call, stage, epsilon }: Context): Promise<voi
     height,
     named: true,
     xLabel: "length of the range",
-    yLabel: "error of the sum, kWh",
+    yLabel: "standard error of the sum, kWh",
     xTicks: [1, 10, 60, 360, DAY, 7 * DAY, 45 * DAY],
     xText: length,
     yText: (y) => amount(y),
     marks: [{ x: chosen.length, name: length(chosen.length), colour: "ink" }],
     curves: [
-      { name: "Brume", look: 0, points: points.map((p) => ({ x: p.length, y: p.ours / 60_000 })) },
+      {
+        name: "Brume",
+        look: 0,
+        points: points.flatMap((p) => (p.ours === undefined ? [] : [{ x: p.length, y: p.ours / 60_000 }])),
+      },
       {
         name: "noise on every value",
         look: 1,
@@ -91,13 +117,15 @@ export async function everyValue({ call, stage, epsilon }: Context): Promise<voi
     ],
   }));
   stage.note(
-    "Lines: the error to expect. Grey triangles: how far one release with noise on every value is off.",
+    `Lines: the standard error. Grey triangles: how far one release with noise on every value is off; that noise hides readings of up to ${amount(METER.max)} W.`,
   );
   say(
     "length-say",
-    `${length(chosen.length)}: `,
-    big(`±\u00a0${kWh(chosen.naive)}`),
-    `. Brume, at the end of this story: ±\u00a0${kWh(chosen.ours)}.`,
+    `${length(chosen.length)}: standard error `,
+    big(kWh(chosen.naive)),
+    chosen.ours === undefined
+      ? ". Brume, at the end of this story, has no sum of less than a block."
+      : `. Brume, at the end of this story: ${kWh(chosen.ours)}.`,
   );
 }
 
