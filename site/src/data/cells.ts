@@ -34,13 +34,14 @@ export function cellTime(cell: unknown): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-export type Kind = "number" | "time" | "id" | "text";
+export type Kind = "number" | "time" | "id" | "person" | "text";
 
 /** What most cells of a column are. */
 export function kindOf(name: string, cells: readonly unknown[], mark: DecimalMark): Kind {
   const filled = cells.filter((cell) => cell !== undefined && cell !== null && cell !== "");
   const most = (test: (cell: unknown) => boolean) =>
     filled.length > 0 && 2 * filled.filter(test).length > filled.length;
+  if (namesPeople(name)) return "person";
   if (most((cell) => cellTime(cell) !== undefined) && (looksTimed(name) || rises(filled.map(cellTime))))
     return "time";
   if (!most((cell) => cellNumber(cell, mark) !== undefined)) return "text";
@@ -55,3 +56,14 @@ const looksTimed = (name: string) => /time|date|stamp|when|(^|[^a-z])ts$/i.test(
 
 const rises = (times: readonly (number | undefined)[]) =>
   times.every((time, i) => i === 0 || (time ?? Infinity) >= (times[i - 1] ?? -Infinity));
+
+const namesPeople = (name: string) =>
+  /(^|[^a-z])(user|person|people|customer|client|visitor|patient|member|employee|student|driver|household|account|device|session|email|e-mail)s?([ _-]?(id|no|nr|name|key|hash))?$/i.test(
+    name.trim().replace(/([a-z])([A-Z])/g, "$1_$2"),
+  );
+
+/** The unit that the name of a column tells: "load (ms)", "power [kW]", "wait_ms"; "" if it tells none. */
+export const unitOf = (name: string): string =>
+  /[([]\s*([^()[\]]{1,12}?)\s*[)\]]\s*$/.exec(name)?.[1] ??
+  /[._ ](ms|s|min|h|kwh|wh|kw|w|kb|mb|gb|bytes|km|m|kg|g|eur|usd|€|\$|°c|percent)$/i.exec(name.trim())?.[1] ??
+  "";

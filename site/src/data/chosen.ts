@@ -4,6 +4,8 @@ import { EXAMPLE_LENGTH, EXAMPLE_NAME, exampleMeaning, type Meaning } from "./me
 import type { StoredStream } from "./stored.js";
 
 export interface Data {
+  /** Of the visitor's file in this browser; "" for the example. */
+  readonly id: string;
   readonly name: string;
   readonly source: Source;
   readonly total: number;
@@ -11,13 +13,15 @@ export interface Data {
 }
 
 export const exampleData = (seed: string): Data => ({
+  id: "",
   name: EXAMPLE_NAME,
   source: { kind: "example", seed },
   total: EXAMPLE_LENGTH,
   meaning: exampleMeaning,
 });
 
-export const ownData = ({ name, values, meaning }: StoredStream): Data => ({
+export const ownData = ({ id, name, values, meaning }: StoredStream): Data => ({
+  id,
   name,
   source: { kind: "values", values },
   total: values.length,

@@ -48,7 +48,7 @@ export async function inspect(file: Blob): Promise<FileShape> {
     : /^\s*\{/.test(text)
       ? fromRows("ndjson", ndjson(lines))
       : csvShape(lines);
-  if (!shape.columns.some(({ kind }) => kind !== "text"))
+  if (!shape.columns.some(({ kind }) => kind !== "text" && kind !== "person"))
     throw new Error(`No column of numbers found. ${EXPECTED}`);
   return { ...shape, zipped };
 }

@@ -2,6 +2,8 @@
 import type { Meaning } from "./meaning.js";
 
 export interface StoredStream {
+  /** Random: the address of the page has it, and says nothing of the file. */
+  readonly id: string;
   readonly name: string;
   readonly values: Float64Array;
   readonly meaning: Meaning;
@@ -18,10 +20,10 @@ export async function storeStream(stream: StoredStream): Promise<void> {
   await onShelf("readwrite", (shelf) => shelf.put(stream, KEY));
 }
 
-/** What is stored, if it has this name; `undefined` names any. */
-export async function storedStream(name?: string): Promise<StoredStream | undefined> {
+/** What is stored, if it has this id; `undefined` takes any. */
+export async function storedStream(id?: string): Promise<StoredStream | undefined> {
   const found = (await onShelf("readonly", (shelf) => shelf.get(KEY))) as StoredStream | undefined;
-  return found !== undefined && (name === undefined || found.name === name) ? found : undefined;
+  return found !== undefined && (id === undefined || found.id === id) ? found : undefined;
 }
 
 export async function forgetStream(): Promise<void> {

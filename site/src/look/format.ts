@@ -18,7 +18,8 @@ export function powers(x: number): string {
   return x === 0 ? "0" : minus(`${digits}\u00a0×\u00a010${raised.join("")}`);
 }
 
-export const withUnit = (x: number, unit: string): string => `${amount(x)}\u00a0${unit}`;
+export const withUnit = (x: number, unit: string): string =>
+  unit === "" ? amount(x) : `${amount(x)}\u00a0${unit}`;
 
 /** "3.2 %", two digits. */
 export const percent = (share: number): string => `${amount(Number((100 * share).toPrecision(2)))}\u00a0%`;

@@ -1,8 +1,9 @@
 /** Opens files, remembers the last one, and never shows one stream under another's name. */
+import { unitOf } from "../data/cells.js";
 import { type Data, exampleData, ownData } from "../data/chosen.js";
 import { fitting, roundedUp, suggestedEpsilon } from "../data/fitting.js";
 import type { Read } from "../data/read.js";
-import type { Column } from "../data/shape.js";
+import type { Column, FileShape } from "../data/shape.js";
 import { forgetStream, storedStream, storeStream } from "../data/stored.js";
 import { byId } from "../look/dom.js";
 import { count } from "../look/format.js";
@@ -24,13 +25,15 @@ export class DataChoice {
   #job: Job<ToFile> | undefined;
   #fileName = "";
   #column: Column | undefined;
+  /** About columns of people in the file that is open. */
+  #people: readonly string[] = [];
   #data: Data | undefined;
 
   constructor(store: Store<State>) {
     this.#store = store;
     this.#listen();
     store.subscribe((state, before) => {
-      if (state.file !== before.file && state.file !== this.#data?.name) void this.begin();
+      if (state.file !== before.file && state.file !== this.#data?.id) void this.begin();
       else if (state.file === "" && state.seed !== before.seed) this.#use(exampleData(state.seed));
     });
   }
@@ -55,7 +58,7 @@ export class DataChoice {
       return this.#use(ownData(stored));
     }
     byId("data-error").textContent =
-      `This link was made with the file ${file}, which this browser does not have. Open that file, or go back to the example.`;
+      "This link was made with a file that this browser does not have. Open that file, or go back to the example.";
   }
 
   open(file: File): void {
@@ -75,6 +78,7 @@ export class DataChoice {
   #hear(message: FromFile): void {
     switch (message.type) {
       case "shape":
+        this.#people = peopleNotes(message.shape);
         this.#status("");
         return this.#preview.show(this.#fileName, message.shape);
       case "progress":
@@ -104,20 +108,26 @@ export class DataChoice {
     if (problem !== undefined) return this.#fail(problem);
     const max = roundedUp(largest);
     const epsilon = suggestedEpsilon(values.length, max);
-    const notes = [...notesOf(read), `ε = ${epsilon} is suggested for ${count(values.length)} values.`];
+    const notes = [
+      ...notesOf(read),
+      ...this.#people,
+      `ε = ${epsilon} is suggested for ${count(values.length)} values.`,
+    ];
+    const unit = unitOf(column.name);
     const meaning = {
-      unit: column.name,
-      sumUnit: column.name,
+      unit,
+      sumUnit: unit,
       pace,
       ...(start === undefined ? {} : { start }),
     };
-    const stream = { name: this.#fileName, values, meaning, notes };
+    const id = crypto.getRandomValues(new Uint32Array(2)).reduce((text, n) => text + n.toString(36), "");
+    const stream = { id, name: this.#fileName, values, meaning, notes };
     this.#preview.hide();
     this.#status(notes.join(" "));
     void storeStream(stream);
     this.#data = ownData(stream);
     const none = { from: 0, to: 0, at: 0, left: 0, right: 0 };
-    this.#store.set({ ...fitting(values.length), max, epsilon, ...none, file: this.#fileName });
+    this.#store.set({ ...fitting(values.length), max, epsilon, ...none, file: id });
     this.#use(this.#data);
   }
 
@@ -144,7 +154,7 @@ export class DataChoice {
 
   #use(data: Data | undefined): void {
     this.#data = data;
-    byId("data-name").textContent = data?.name ?? this.#store.state.file;
+    byId("data-name").textContent = data?.name ?? "";
     byId("data-size").textContent = data === undefined ? "" : `${count(data.total)} values`;
     byId("use-example").hidden = this.#store.state.file === "";
     for (const listener of this.#listeners) listener(data);
@@ -183,9 +193,19 @@ function notesOf({ values, skipped, negative, cut }: Read): string[] {
   return [
     ...(skipped > 0 ? [`${count(skipped)} rows without a number in this column were left out.`] : []),
     ...(negative > 0
-      ? [`${count(negative)} values are below 0 and count as 0. If they matter, add a constant first.`]
+      ? [`${count(negative)} values are below 0 and count as 0 here. In code, the option min keeps them.`]
       : []),
     ...(cut ? [`Only the first ${count(values.length)} values are used.`] : []),
     "The largest possible value was set from the file; in real use you must know it without looking at the data.",
   ];
 }
+
+/** A column of people: ε of a stream protects a row, and one person may have many. */
+const peopleNotes = ({ columns }: FileShape): string[] =>
+  columns
+    .filter(({ kind }) => kind === "person")
+    .slice(0, 1)
+    .map(
+      ({ name }) =>
+        `“${name}” names people, and one person may have many rows: ε protects one row here, not one person. In code, the option perPerson protects people.`,
+    );

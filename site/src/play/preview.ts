@@ -1,9 +1,13 @@
 /** The first look at a file: its columns as cards, its first 20 rows, and which column to stream. */
+import type { Kind } from "../data/cells.js";
 import type { Column, FileShape } from "../data/shape.js";
 import { byId, h } from "../look/dom.js";
 import { amount } from "../look/format.js";
 
-const KINDS = { number: "numbers", time: "times", id: "ids", text: "text" } as const;
+const KINDS = { number: "numbers", time: "times", id: "ids", person: "people", text: "text" } as const;
+
+/** Nothing in such a column can be streamed. */
+const isNoStream = (kind: Kind): boolean => kind === "text" || kind === "person";
 
 /** A bound that the settings of the lab can hold. */
 const HUGE = 1e9;
@@ -25,7 +29,7 @@ export class Preview {
     this.#shape = shape;
     const chosen =
       shape.columns.find((column) => column.kind === "number") ??
-      shape.columns.find((column) => column.kind !== "text")!;
+      shape.columns.find((column) => !isNoStream(column.kind))!;
     byId("preview-title").textContent = name;
     byId("preview-columns").replaceChildren(
       ...shape.columns.map((column) => card(column, column === chosen)),
@@ -57,6 +61,7 @@ export class Preview {
 /** Why a column cannot be streamed, or should not. */
 export function problemOf({ kind, most, name }: Column, largest = most ?? 0): string | undefined {
   if (kind === "text") return "no numbers";
+  if (kind === "person") return "people, no numbers";
   if (largest > HUGE)
     return `“${name}” has values up to ${amount(largest)}, and the lab takes at most ${amount(HUGE)}. If they are times or ids, choose another column, or take this one as the time axis. If they are amounts, write them in a larger unit (thousands, megabytes).`;
   return undefined;
@@ -64,11 +69,11 @@ export function problemOf({ kind, most, name }: Column, largest = most ?? 0): st
 
 function card(column: Column, checked: boolean): HTMLElement {
   const { key, name, kind, least, most } = column;
-  const usable = kind !== "text" && problemOf(column) === undefined;
+  const usable = problemOf(column) === undefined;
   const input = h("input", { type: "radio", name: "preview-column", value: key });
   input.checked = checked;
-  input.disabled = kind === "text";
-  const ends = least === undefined ? "" : `${amount(least)} to ${amount(most!)}`;
+  input.disabled = isNoStream(kind);
+  const ends = least === undefined || kind === "person" ? "" : `${amount(least)} to ${amount(most!)}`;
   const advice =
     kind === "time"
       ? "good as the time axis"
@@ -78,10 +83,12 @@ function card(column: Column, checked: boolean): HTMLElement {
           ? ""
           : kind === "text"
             ? "cannot be streamed"
-            : "very large";
+            : kind === "person"
+              ? "who it is about: cannot be streamed"
+              : "very large";
   return h(
     "label",
-    { class: `column-card${kind === "text" ? " off" : ""}` },
+    { class: `column-card${isNoStream(kind) ? " off" : ""}` },
     input,
     h("strong", { title: name }, name),
     h("span", { class: "small quiet" }, [KINDS[kind], ends].filter(Boolean).join(", ")),

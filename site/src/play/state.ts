@@ -30,7 +30,7 @@ export interface State {
   readonly right: number;
   /** Which percentile is drawn over time. */
   readonly percentile: "50" | "90" | "95" | "99";
-  /** Name of the visitor's file; "" is the example. */
+  /** Which file of the visitor's, as a random word: a link tells nobody its name. "" is the example. */
   readonly file: string;
 }
 
@@ -56,7 +56,7 @@ export const FIELDS: Fields<State> = {
   left: numberField(0, 0, 2 ** 24),
   right: numberField(0, 0, 2 ** 24),
   percentile: choiceField("50", "90", "95", "99"),
-  file: textField("", /^.{0,200}$/),
+  file: textField("", /^[a-z0-9]{0,16}$/),
 };
 
 /** The part of the state that decides what is published. */
