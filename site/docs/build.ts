@@ -22,6 +22,19 @@ import { POLICY } from "../policy.js";
 import { bundleExamples } from "./examples.js";
 import { GROUPS, SEARCHED } from "./groups.js";
 
+/** What users import, and where it is. */
+const ENTRIES: Readonly<Record<string, string>> = {
+  brume: "src/index.ts",
+  "brume/node": "src/node.ts",
+  "brume/reporter": "src/reporter.ts",
+  "brume/device": "src/device.ts",
+  "brume/research": "research/index.ts",
+};
+/** The names that TypeDoc gives them: paths without "index". */
+const MODULES = new Map(
+  Object.entries(ENTRIES).map(([name, path]) => [path.replace(/(\/index)?\.ts$/, ""), name]),
+);
+
 /** Folders of documents, and where their pages are. The address of a page is the name of its file, so that links live long. */
 const FOLDERS: readonly (readonly [folder: string, address: string])[] = [
   ["docs", "documents"],
@@ -95,7 +108,7 @@ function grouped(project: ProjectReflection): ReflectionGroup[] {
 export async function buildDocs(out: string): Promise<void> {
   const app = await Application.bootstrap({
     name: "Brume",
-    entryPoints: ["src/index.ts", "src/reporter.ts", "src/device.ts", "research/index.ts"],
+    entryPoints: Object.values(ENTRIES),
     tsconfig: "tsconfig.build.json",
     readme: "README.md",
     projectDocuments: [
@@ -123,13 +136,14 @@ export async function buildDocs(out: string): Promise<void> {
     event.searchResults.forEach((reflection, i) => {
       const page = reflection instanceof DocumentReflection ? guides.get(reflection) : undefined;
       if (page?.folder === "docs") event.searchFields[i]!["searched"] = SEARCHED[page.name] ?? "";
-      // Fields of types have names such as "epsilon", which is not what a reader of "epsilon" asks for first.
-      if (page === undefined && reflection.parent?.parent?.parent !== undefined)
-        reflection.relevanceBoost = 0.001;
+      // A reader of "epsilon" asks for the page before functions that begin so, and for fields of that name last.
+      if (page === undefined)
+        reflection.relevanceBoost = reflection.parent?.parent?.parent === undefined ? 0.2 : 0.001;
     });
   });
   const project = await app.convert();
   if (project === undefined) throw new Error("docs: TypeDoc could not read the sources");
+  for (const module of project.children ?? []) module.name = MODULES.get(module.name) ?? module.name;
   const files = filesByTitle();
   for (const document of project.documents ?? []) {
     document.name = titleOf(textOf(document)) ?? document.name;
