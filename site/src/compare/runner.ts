@@ -115,11 +115,19 @@ function rowOf(method: string, epsilon: number, runs: readonly TrialResult[], me
   };
 }
 
-/** Mean, and half the width of its 95 % interval. */
-function spreadOf(numbers: readonly number[]): { mean: number; error: number } {
+/** Quantiles 0.975 of Student's t, by degrees of freedom from 1 on. */
+const STUDENT = [
+  12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145,
+];
+/** Their limit, with what is left of it at that many degrees of freedom. */
+const student = (degrees: number): number => STUDENT[degrees - 1] ?? 1.96 + 2.6 / degrees;
+
+/** Mean, and half the width of its 95 % interval, of two numbers or more. */
+export function spreadOf(numbers: readonly number[]): { mean: number; error: number } {
   const mean = numbers.reduce((a, b) => a + b) / numbers.length;
-  const variance = numbers.reduce((sum, x) => sum + (x - mean) ** 2, 0) / Math.max(1, numbers.length - 1);
-  return { mean, error: 1.96 * Math.sqrt(variance / numbers.length) };
+  const degrees = numbers.length - 1;
+  const variance = numbers.reduce((sum, x) => sum + (x - mean) ** 2, 0) / degrees;
+  return { mean, error: student(degrees) * Math.sqrt(variance / numbers.length) };
 }
 
 const median = (numbers: readonly number[]): number =>

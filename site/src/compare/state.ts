@@ -13,7 +13,7 @@ export interface State {
 export const FIELDS: Fields<State> = {
   methods: textField("tops,paper,k-ary,binary,flat,pak", /^[a-z0-9-]+(,[a-z0-9-]+)*$/i),
   epsilons: textField("0.02, 0.1, 0.5, 2", /^.{1,200}$/),
-  repeat: numberField(3, 2, 100),
+  repeat: numberField(5, 2, 100),
   queries: numberField(200, 10, 2000),
   measure: choiceField("relative", "mse"),
   seed: textField("brume", /^.{1,64}$/),
