@@ -14,10 +14,13 @@ const scratch = new Uint8Array(LONGEST_NAME);
 /** Control and format characters, halves of pairs and what is no character: a name stands in tables and on pages as it is. */
 const UNFIT = /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Zl}\p{Zp}]/u;
 
+/** Spreadsheets run cells that begin so: nobody who sends many events shall put one into a CSV file. */
+const FORMULA = /^[=+\-@]/;
+
 /** Whether a name may ever become public. A public rule: it looks at the name alone. */
 export function canBecomePublic(name: string): boolean {
-  if (name.length === 0 || name.length > LONGEST_NAME || name === OTHER_KEYS || UNFIT.test(name))
-    return false;
+  if (name.length === 0 || name.length > LONGEST_NAME || name === OTHER_KEYS) return false;
+  if (UNFIT.test(name) || FORMULA.test(name)) return false;
   const { read } = encoder.encodeInto(name, scratch);
   scratch.fill(0); // no name is kept
   return read === name.length;

@@ -1,6 +1,6 @@
 /** Keys that nobody listed: which become public and when, where events count, and what is stored. */
 import { describe, expect, test } from "vitest";
-import { type EventInfo, openHub, type Store } from "../../../src/index.js";
+import { type EventInfo, openHub, openOdometer, type Store } from "../../../src/index.js";
 import { OTHER_KEYS } from "../../../src/events/keyName.js";
 import { key, plainStore } from "../support.js";
 
@@ -111,7 +111,17 @@ test("votes come before the limit of events, and events that are late have none"
 
 test("names that are too long, reserved or unprintable never become public", async () => {
   const { hub, clock } = opened(undefined);
-  const unfit = ["x".repeat(129), "é".repeat(65), OTHER_KEYS, "a\nb", "\u202Egnp", "\ud800", ""];
+  const unfit = [
+    "x".repeat(129),
+    "é".repeat(65),
+    OTHER_KEYS,
+    "a\nb",
+    "\u202Egnp",
+    "\ud800",
+    "",
+    "=1+1",
+    "@x",
+  ];
   for (const name of unfit) await view(hub, name, people(4, name));
   await view(hub, "é".repeat(64), people(3, "z"));
   expect(await toMidnight(hub, clock)).toEqual(["é".repeat(64)]);
@@ -203,6 +213,53 @@ test.each([
 ])("options that are refused: %j", (more, message) => {
   const views = { ...exact, perPerson: 1, ...more } as never;
   expect(() => openHub({ metrics: { views } })).toThrow(message);
+});
+
+test("different people, once under each of their keys, found or not", async () => {
+  const clock = { now: START };
+  const visitors = {
+    ...({
+      of: "people",
+      over: "1d",
+      epsilon: 256,
+      keysPerPerson: 2,
+      people: 8,
+      unsafeSeed: "votes",
+    } as const),
+    keys: { listed: ["/"], discover: { delta: 1e-3 } },
+  };
+  const hub = openHub({
+    metrics: { views: visitors },
+    clock: () => clock.now,
+    commitEvery: 0,
+  }) as unknown as Hub;
+  const day = async () => {
+    for (const page of ["/new", "/new", "/x", "/y"]) await view(hub, page, people(3));
+  };
+  await day();
+  expect(await toMidnight(hub, clock)).toContain("/new");
+  await toMidnight(hub, clock);
+  await day(); // /new, and then everything that is not public as one key
+  await toMidnight(hub, clock);
+  expect([await total(hub, "/new", clock.now - DAY), await total(hub, OTHER_KEYS, clock.now - DAY)]).toEqual([
+    3, 3,
+  ]);
+  expect(await total(hub, OTHER_KEYS, START)).toBe(3);
+});
+
+test("an odometer must allow δ, and is charged for it", async () => {
+  const unit = "one person, per day (UTC)";
+  const open = async (limit: number | { epsilon: number; delta: number }) => {
+    const odometer = await openOdometer({ name: "o", store: plainStore(), key, limit, unit });
+    const { listed, discover } = { listed: ["/"], discover: { delta: 1e-9 } };
+    const views = { ...exact, epsilon: 1, perPerson, keys: { listed, discover } };
+    return { odometer, hub: openHub({ metrics: { views }, budget: { odometer, data: "web" } }) };
+  };
+  await expect((await open(10)).hub.stats()).rejects.toThrow(/^delta: expected 0.*adds up pure ε/);
+  const { odometer, hub } = await open({ epsilon: 10, delta: 1e-8 });
+  await hub.stats();
+  const { spent, delta } = odometer.statement().data[0]!;
+  expect([spent, Number(delta!.toPrecision(7))]).toEqual([1, 8.94612e-10]);
 });
 
 test("one metric of a hub discovers keys", () => {
