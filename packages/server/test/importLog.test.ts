@@ -123,6 +123,39 @@ test("between the log and the present nothing was measured, and the first number
   expect((await ask(`metric=spent&from=${midnight + DAY}&to=${midnight + 2 * DAY}`)).value).toBeCloseTo(0, 0);
 });
 
+test.each(["UTC", "Europe/Berlin"])(
+  "%s: θ of a mean is chosen at the first midnight of the log, as a service that had run would",
+  async (zone) => {
+    const folder = temporaryFolder();
+    const spent = {
+      type: "mean",
+      epsilon: 5000,
+      every: "1h",
+      levels: ["1h"],
+      max: 64,
+      protect: "event",
+    } as const;
+    const config = { ...importConfig(folder), zone, metrics: { spent } };
+    const from = zone === "UTC" ? FROM + HOUR : FROM;
+    await importLog(config, logOf(VISITS), { key: KEY, clock: presentClock(), from, to: from + 3 * DAY });
+    const service = await Service.open(config, { key: KEY, clock: presentClock(), confirmClock: true });
+    atEnd(() => service.stop());
+    const midnight = from + DAY;
+    const range = { from: midnight, to: from + 3 * DAY, every: "1h" };
+    const { answers } = (await service.ask("spent", "", range, {})) as unknown as {
+      answers: (Answer & { readonly low: number; readonly high: number })[];
+    };
+    expect(answers.length).toBe(48);
+    // The hour of the choice has no number, all others do; θ is near the largest value.
+    expect(answers.map(({ value }) => value !== null)).toEqual([false, ...Array<boolean>(47).fill(true)]);
+    for (const { low, high, value } of answers.slice(1)) {
+      expect(high - low).toBeLessThan(0.5);
+      expect(value).toBeGreaterThan(0.5);
+      expect(value).toBeLessThan(3.5);
+    }
+  },
+);
+
 test("the order of the file does not matter, and no more memory is taken than is allowed", async () => {
   const shuffled = VISITS.map((visit) => ({
     visit,
@@ -202,6 +235,48 @@ test("an import that was broken off goes on where it was, and the service waits 
   await importInto(folder, logOf(VISITS));
   expect(await published(await opened(folder))).toEqual(truths(VISITS));
 });
+
+test.each([0, 1, 2, 3, 4, 5])(
+  "an import that dies %i writes before its end resumes from rows alone, and ends once",
+  async (writes) => {
+    const folder = temporaryFolder();
+    const database = new Database(join(folder, "state.sqlite"));
+    atEnd(() => database.close());
+    const inner = await sqliteStore(database);
+    let left = Infinity;
+    const alive = (): Promise<void> =>
+      left-- > 0 ? Promise.resolve() : Promise.reject(Object.assign(new Error("dead"), { code: "EIO" }));
+    const store: Store = {
+      ...inner,
+      put: (...snapshot) => alive().then(() => inner.put(...snapshot)),
+      putMany: (snapshots) => alive().then(() => inner.putMany!(snapshots)),
+    };
+    const log = logOf(VISITS);
+    let looks = 0;
+    const dying: Log = {
+      ...log,
+      digest: () => {
+        if (++looks === 2) left = writes; // everything is taken: only the end is left
+        return log.digest();
+      },
+    };
+    await importInto(folder, dying, { store }).catch(() => undefined);
+    await importInto(folder, log, { store: inner }).catch((error: unknown) =>
+      expect((error as Error).message).toContain("this log is in the state already"),
+    );
+    const service = await Service.open(importConfig(folder), {
+      key: KEY,
+      clock: presentClock(),
+      store: inner,
+    });
+    atEnd(() => service.stop());
+    expect(await published(service)).toEqual(truths(VISITS));
+    const { metrics } = await service.hub.stats();
+    // Each metric goes on with the first period that begins after the start.
+    expect(metrics["visits"]!.closedTo).toBe(PRESENT + 0.5 * HOUR);
+    expect(metrics["spent"]!.closedTo).toBe(TO + 3 * DAY);
+  },
+);
 
 test("an import that forgets where it was is seen: it counts events twice", async () => {
   const folder = temporaryFolder();

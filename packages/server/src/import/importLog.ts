@@ -10,6 +10,7 @@ import type { Config } from "../config/types.js";
 import { Refusal } from "../refusal.js";
 import { Service, type ServiceOptions } from "../service.js";
 import type { CheckedEvent } from "../submission.js";
+import { ZoneDays } from "../zoneDays.js";
 import { ImportRecord } from "./importRecord.js";
 import { CHANGED, type LogEvent, TimeOrder } from "./timeOrder.js";
 
@@ -81,6 +82,8 @@ class Import {
   readonly #most: number;
   /** Milliseconds between two closings: few periods are open at a time. */
   readonly #step: number;
+  readonly #lateness: number;
+  readonly #days: ZoneDays;
   // State
   #taken: number;
   #batch: CheckedEvent[] = [];
@@ -96,9 +99,11 @@ class Import {
     this.#most = Math.min(BATCH, service.limits.waiting);
     this.#taken = record.position;
     clock.goTo(service.now); // a service that goes on has closed periods before
-    const finest = Math.min(...Array.from(service.metrics.values(), ({ metric }) => metric.every));
-    this.#step = finest < HOUR ? HOUR : 6 * HOUR;
-    this.#next = stepAfter(service.now, this.#step);
+    const metrics = Array.from(service.metrics.values(), ({ metric }) => metric);
+    this.#step = Math.min(...metrics.map(({ every }) => every)) < HOUR ? HOUR : 6 * HOUR;
+    this.#lateness = Math.max(...metrics.map(({ lateness }) => lateness));
+    this.#days = new ZoneDays(service.zone);
+    this.#next = this.#closingAfter(service.now);
   }
 
   async take(events: AsyncIterable<LogEvent>): Promise<void> {
@@ -126,10 +131,16 @@ class Import {
     await this.#store(() => this.#service.submit(events, undefined, this.#record.reports(this.#taken)));
   }
 
+  /** The next step, or the moment at which all of a day is due, if that is sooner: a hold-out ends then. */
+  #closingAfter(time: number): number {
+    const step = (Math.floor(time / this.#step) + 1) * this.#step;
+    return Math.min(step, this.#days.endOf(time - this.#lateness) + this.#lateness);
+  }
+
   /** Step by step, so that each day is charged before its first number, whether or not it has events. */
   async #closeTo(time: number): Promise<void> {
     await this.#send();
-    for (; this.#next <= time; this.#next = stepAfter(this.#next, this.#step)) {
+    for (; this.#next <= time; this.#next = this.#closingAfter(this.#next)) {
       this.#clock.goTo(this.#next);
       await this.#pay();
       // A closed day is stored in parts, some with each commit; not even a long log piles them up.
@@ -179,8 +190,6 @@ class LogClock implements ClockSource {
   wall = (): number => this.#time;
   steady = (): number => this.#time;
 }
-
-const stepAfter = (time: number, step: number): number => (Math.floor(time / step) + 1) * step;
 
 function checkTimes(from: number, to: number, now: number): void {
   const text = (time: number): string => new Date(time).toISOString();
