@@ -19,6 +19,7 @@ export const ldp: Command = {
     ...INPUT_FLAGS,
     devices: { value: "N", help: "at most so many devices (1000000)" },
     holdout: { value: "M", help: "devices that teach the threshold (65536)" },
+    json: { help: "one JSON object instead of a table" },
     "unsafe-seed": { value: "S", help: "repeatable and NOT PRIVATE: for tests and papers" },
   },
   example: "brume ldp simulate --epsilon 1 --data fares.txt --max 30000",
@@ -61,23 +62,25 @@ export const ldp: Command = {
     );
     const seconds = (performance.now() - started) / 1000;
 
+    const rows = [0.01, 0.1, 0.5, 1].map((share) => {
+      const count = Math.max(1, Math.floor(released * share));
+      const { mean, low, high } = server.range(0, count);
+      const truth = values.subarray(holdout, holdout + count).reduce((a, b) => a + b, 0) / count;
+      return { devices: count, truth, mean, low: low / count, high: high / count };
+    });
+    if (args.has("json")) {
+      console.log(JSON.stringify({ epsilon, max, theta, devices: values.length, seconds, rows }));
+      return;
+    }
     console.log(
       `${values.length} devices reported with ε = ${epsilon} in ${seconds.toFixed(2)} s; θ = ${theta.toFixed(2)} of max ${max}.\n`,
     );
     console.log(
       table(
         ["devices", "true mean", "estimate", "± 95 %"],
-        [0.01, 0.1, 0.5, 1].map((share) => {
-          const count = Math.max(1, Math.floor(released * share));
-          const answer = server.range(0, count);
-          const truth = values.subarray(holdout, holdout + count).reduce((a, b) => a + b, 0) / count;
-          return [
-            String(count),
-            truth.toFixed(4),
-            answer.mean.toFixed(4),
-            ((answer.high - answer.low) / 2 / count).toFixed(4),
-          ];
-        }),
+        rows.map(({ devices, truth, mean, low, high }) => [
+          ...[String(devices), truth.toFixed(4), mean.toFixed(4), ((high - low) / 2).toFixed(4)],
+        ]),
       ),
     );
     console.log(`\n${server.explain()}`);

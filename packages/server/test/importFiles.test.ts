@@ -219,6 +219,14 @@ test("what a metric needs and the flags do not say is asked for, by its name", a
   expect(await failure("--time", "ts", "--only", "took")).toContain(
     "--value: missing; expected the column with values, which the metric took has",
   );
+  // A column that nothing reads was meant for something.
+  const took = ["--time", "ts", "--only", "took", "--value", "took.ms"];
+  expect(await failure(...took, "--person", "user")).toContain(
+    '--person: expected none, since every metric has protect: "event", which protects one event; set perPerson',
+  );
+  expect(await failure(...took, "--group-by", "route")).toContain(
+    "--group-by: expected none, since no metric has keys",
+  );
   expect(await failure("--time", "ts", "--only", "token")).toContain(
     '--only: expected metrics that take events (requests, took), got "token"',
   );
