@@ -14,6 +14,8 @@ const MOST_FOOTER = 2 ** 23;
 /** Rows of a row group, and bytes of the columns of it that are read, as they are and unpacked. */
 const MOST_ROWS = 2 ** 22;
 const MOST_BYTES = 2 ** 29;
+/** Characters of a text: many rows may share one that stands in the file once. */
+const LONGEST_TEXT = 2 ** 14;
 /** Rows that are made at a time. */
 const ROWS = 2 ** 14;
 
@@ -44,6 +46,7 @@ interface File {
 type Unpack = (input: Uint8Array, length: number) => Uint8Array;
 /** As much of hyparquet as is used. */
 interface Hyparquet {
+  snappyUncompress(input: Uint8Array, output: Uint8Array): void;
   parquetMetadata(footer: ArrayBuffer, options: { geoparquet: boolean }): Metadata;
   parquetReadObjects(options: {
     readonly file: File;
@@ -110,7 +113,7 @@ export async function* parquetLines(
     let start = 0;
     for (const [index, { num_rows }] of metadata.row_groups.entries()) {
       const rows = Number(num_rows);
-      onRead(await checkGroup(file, metadata, index, columns, path));
+      onRead(await checkGroup(library, file, metadata, index, columns, path));
       for (let row = 0; row < rows; row += ROWS) {
         const [rowStart, rowEnd] = [start + row, start + Math.min(rows, row + ROWS)];
         const options = { file, metadata, columns, rowStart, rowEnd, compressors: COMPRESSORS };
@@ -146,8 +149,8 @@ async function fileOf(handle: FileHandle): Promise<File> {
 }
 
 /** The messages of the library may quote what is in the file: none of them is shown. */
-const damaged = (path: string, cause?: unknown): DataError =>
-  cause instanceof DataError
+const damaged = (path: string, cause?: unknown): Error =>
+  cause instanceof DataError || cause instanceof UsageError
     ? cause
     : new DataError(`${path}: damaged Parquet, or a kind that is not read`, { cause });
 
@@ -196,6 +199,7 @@ function childrenOf(schema: readonly SchemaElement[], parent: number): number[] 
 
 /** Checks the sizes of what is read of a row group. Gives the bytes of the file up to its end. */
 async function checkGroup(
+  library: Hyparquet,
   file: File,
   { row_groups, schema }: Metadata,
   index: number,
@@ -212,7 +216,8 @@ async function checkGroup(
   for (const { meta_data: chunk } of chunks) {
     if (chunk === undefined) throw damaged(path);
     if (!columns.includes(chunk.path_in_schema[0]!)) continue;
-    if (isRepeated(schema, chunk.path_in_schema))
+    const levels = levelsOf(schema, chunk.path_in_schema);
+    if (levels === undefined)
       throw new DataError(
         `${path}: expected plain columns, got a list in "${chunk.path_in_schema.join(".")}"; name others`,
       );
@@ -224,7 +229,9 @@ async function checkGroup(
         `${path}: expected row groups of at most ${MOST_BYTES / 2 ** 20} MB in the columns that are read; write it with smaller ones (pandas: row_group_size=100_000)`,
       );
     try {
-      checkPages(new Uint8Array(await file.slice(start, start + packed)), rows, MOST_BYTES);
+      const unpack = unpackerOf(library, chunk.codec);
+      const pages = new Uint8Array(await file.slice(start, start + packed));
+      checkPages(pages, { rows, levels, unpack, most: MOST_BYTES });
     } catch (cause) {
       throw damaged(path, cause);
     }
@@ -233,18 +240,37 @@ async function checkGroup(
   return last;
 }
 
-/** Whether a column may have several values in a row. */
-function isRepeated(schema: readonly SchemaElement[], path: readonly string[]): boolean {
-  let at: number | undefined = 0;
+/** The highest definition level of a column; undefined if it may have several values in a row. */
+function levelsOf(schema: readonly SchemaElement[], path: readonly string[]): number | undefined {
+  let [at, levels]: [number | undefined, number] = [0, 0];
   for (const name of path) {
     at = childrenOf(schema, at).find((place) => schema[place]!.name === name);
-    if (at === undefined || schema[at]!.repetition_type === "REPEATED") return true;
+    if (at === undefined || schema[at]!.repetition_type === "REPEATED") return undefined;
+    if (schema[at]!.repetition_type === "OPTIONAL") levels++;
   }
-  return false;
+  return levels;
+}
+
+function unpackerOf(library: Hyparquet, codec: string): Unpack {
+  if (codec === "UNCOMPRESSED") return (bytes) => bytes;
+  if (codec === "SNAPPY")
+    return (bytes, length) => {
+      const page = new Uint8Array(length);
+      library.snappyUncompress(bytes, page);
+      return page;
+    };
+  const unpack = COMPRESSORS[codec];
+  if (unpack === undefined)
+    throw new UsageError(
+      `expected Parquet in snappy, gzip, brotli, zstd (from Node 22.15 on) or not compressed, got ${codec.toLowerCase()}; write it with snappy`,
+    );
+  return unpack;
 }
 
 /** What JSON has no word for. A whole number that a double cannot hold stays text: two people must not become one. */
 function plain(_: string, value: unknown): unknown {
+  if (typeof value === "string" && value.length > LONGEST_TEXT)
+    throw new DataError(`expected texts of at most ${LONGEST_TEXT} characters in the columns that are read`);
   if (typeof value !== "bigint") return value;
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }

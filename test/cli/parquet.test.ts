@@ -162,7 +162,7 @@ test("any byte may be another one: a file is read or refused, and never without 
 });
 
 /** A header of a data page: sizes and number of values, in Thrift's compact protocol. */
-function pageHeader(size: number, packed: number, values: number): Uint8Array {
+function pageHeader(size: number, packed: number, values: number, encoding = 0): Uint8Array {
   const varint = (value: number): number[] => {
     const bytes: number[] = [];
     for (let rest = 2 * value; ; rest = Math.floor(rest / 128)) {
@@ -170,9 +170,11 @@ function pageHeader(size: number, packed: number, values: number): Uint8Array {
       bytes.push(128 + (rest % 128));
     }
   };
-  const own = [0x15, ...varint(values), 0x15, 0, 0x15, 6, 0x15, 6, 0];
+  const own = [0x15, ...varint(values), 0x15, 2 * encoding, 0x15, 6, 0x15, 6, 0];
   return Uint8Array.of(0x15, 0, 0x15, ...varint(size), 0x15, ...varint(packed), 0x2c, ...own, 0);
 }
+
+const column = { rows: 100, levels: 0, unpack: (bytes: Uint8Array) => bytes, most: 2 ** 20 };
 
 test("pages: sizes and numbers of values are checked against the row group before anything is unpacked", () => {
   const page = (size: number, packed: number, values: number): Uint8Array => {
@@ -181,7 +183,7 @@ test("pages: sizes and numbers of values are checked against the row group befor
     bytes.set(header);
     return bytes;
   };
-  expect(() => checkPages(page(8, 8, 100), 100, 2 ** 20)).not.toThrow();
+  expect(() => checkPages(page(8, 8, 100), column)).not.toThrow();
   for (const [size, packed, values] of [
     [2 ** 30, 8, 100], // a gigabyte behind 20 bytes
     [8, 9, 100], // more bytes than there are
@@ -189,6 +191,37 @@ test("pages: sizes and numbers of values are checked against the row group befor
     [8, 8, 101],
     [8, 8, 99],
   ] as const)
-    expect(() => checkPages(page(size, packed, values), 100, 2 ** 20)).toThrow("do not fit their row group");
-  expect(() => checkPages(Uint8Array.of(0x19, 0xfc, 255, 255, 255, 255, 15), 100, 2 ** 20)).toThrow();
+    expect(() => checkPages(page(size, packed, values), column)).toThrow("do not fit their row group");
+  expect(() => checkPages(Uint8Array.of(0x19, 0xfc, 255, 255, 255, 255, 15), column)).toThrow();
+});
+
+test("pages: a run of two billion equal values, in levels or in indices, is found before it is made", () => {
+  const runOf = (count: number): number[] => {
+    const bytes: number[] = [];
+    for (let rest = 2 * count; ; rest = Math.floor(rest / 128)) {
+      if (rest < 128) return [...bytes, rest, 1];
+      bytes.push(128 + (rest % 128));
+    }
+  };
+  const page = (levels: number[], indices: number[]): Uint8Array => {
+    const own = [levels.length, 0, 0, 0, ...levels, 1, ...indices];
+    const header = pageHeader(own.length, own.length, 100, 8);
+    return Uint8Array.of(...header, ...own);
+  };
+  const optional = { ...column, levels: 1 };
+  expect(() => checkPages(page(runOf(100), runOf(100)), optional)).not.toThrow();
+  expect(() => checkPages(page(runOf(2 ** 31), runOf(100)), optional)).toThrow("do not fit");
+  expect(() => checkPages(page(runOf(100), runOf(2 ** 31)), optional)).toThrow("do not fit");
+  expect(() => checkPages(page(runOf(100), runOf(2 ** 40)), optional)).toThrow("do not fit");
+});
+
+test("a text that stands in the file once and in every row is not repeated without a bound", async () => {
+  const data = Array<string>(5000).fill("x".repeat(100_000));
+  const made = parquetWriteBuffer({ columnData: [{ name: "shop", data, type: "STRING" }] });
+  expect(made.byteLength).toBeLessThan(2 ** 20);
+  const source = openBytes(file("long.parquet", new Uint8Array(made)), ["shop"]);
+  const read = async () => {
+    for await (const piece of source.pieces) expect(piece.length).toBeGreaterThan(0);
+  };
+  await expect(read()).rejects.toThrow("expected texts of at most 16384 characters");
 });
