@@ -85,6 +85,7 @@ const servers: Record<string, () => Promise<(rewrite?: Rewrite) => Promise<Store
     const pool = new pg.Pool({
       ...{ host: "127.0.0.1", port: service.port, user: "brume", database: "postgres", max: 4 },
     });
+    pool.on("error", () => undefined); // of connections that nobody uses
     ends.push(() => pool.end());
     await eventually(() => pool.query("SELECT 1"));
     return async (rewrite = (text) => text) => {
