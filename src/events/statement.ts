@@ -210,10 +210,9 @@ export function explainEvents(statement: EventStatement): string {
     standardErrors: errors,
     shares,
   } = statement;
-  const levels = statement.levels.map((level) => `${level}`).join(", ");
   return [
     statement.private
-      ? `This stream is published under ${statement.definition} with ε = ${epsilon}${statement.delta === 0 ? "" : ` and δ = ${number(statement.delta)}`}.`
+      ? `This stream is published under ${statement.definition}${statement.definition.includes(",") ? "," : ""} with ε = ${epsilon}${statement.delta === 0 ? "" : ` and δ = ${number(statement.delta)}`}.`
       : "This stream is NOT PRIVATE (it was made from a seed).",
     ...(statement.private
       ? [
@@ -224,8 +223,8 @@ export function explainEvents(statement: EventStatement): string {
     ...(perPerson === null ? [] : [limitSentence(perPerson)]),
     ...(people === null ? [] : [peopleSentence(people)]),
     ...(discovery === null ? [] : discoverySentences(discovery, statement.private)),
-    `A number is published every ${statement.every} (time zone ${statement.zone}), ${statement.lateness} after its period has ended; the first one at ${statement.firstNumber}.`,
-    `Levels ${levels} carry noise of scale ${statement.noiseScale === null ? "that follows from θ, which is not chosen yet" : number(statement.noiseScale)} each.` +
+    `A number is published every ${statement.every} (time zone ${statement.zone}), ${statement.lateness === "0s" ? "when" : `${statement.lateness} after`} its period has ended; the first one at ${statement.firstNumber}.`,
+    levelSentence(statement) +
       (errors === null
         ? ""
         : ` Standard errors: ${Object.entries(errors)
@@ -250,6 +249,16 @@ export function explainEvents(statement: EventStatement): string {
     ...statement.notProtected.map((line) => `  - ${line}`),
     softwareText(statement.software),
   ].join("\n");
+}
+
+function levelSentence({ levels, noiseScale }: EventStatement): string {
+  const noise =
+    noiseScale === null
+      ? "noise whose scale follows from θ, which is not chosen yet"
+      : `noise of scale ${number(noiseScale)}`;
+  const [first, ...others] = levels;
+  if (others.length === 0) return `Level ${first} carries ${noise}.`;
+  return `Levels ${levels.join(", ")} carry ${noise}${noiseScale === null ? "" : " each"}.`;
 }
 
 const periodWords = (level: string): string =>
