@@ -169,6 +169,44 @@ test("a found key without events is forgotten after 28 days, its numbers stay, a
   expect(await total(hub, "/sale", clock.now - 3 * DAY)).toBeNull();
 });
 
+test("a found key that is listed, and then no more, goes on; a new one takes events of its first day early", async () => {
+  const store = plainStore();
+  const { clock } = opened(store);
+  const listing = (...listed: string[]): Hub => {
+    const views = {
+      ...exact,
+      perPerson,
+      every: "1d",
+      levels: ["1d"],
+      keys: { listed, discover: { delta: 1e-3 } },
+    };
+    return openHub({
+      ...{ store, key, clock: () => clock.now, commitEvery: 0, confirmClock: true, name: "lists" },
+      metrics: { views: views as never },
+    });
+  };
+  let hub = listing("/");
+  await view(hub, "/a", people(3));
+  await toMidnight(hub, clock);
+  await toMidnight(hub, clock);
+  await view(hub, "/a", people(3));
+  hub = listing("/", "/a"); // the process before was killed
+  await view(hub, "/a", people(2, "q"));
+  await toMidnight(hub, clock);
+  expect(await total(hub, "/a", clock.now - DAY)).toBe(5);
+  hub = listing("/b");
+  await view(hub, "/a", people(2));
+  clock.now += DAY + HOUR; // the first day of /b, while the day before is open
+  await view(hub, "/b", people(2));
+  await hub.advance();
+  await view(hub, "/b", people(1, "q"));
+  await toMidnight(hub, clock);
+  expect(await hub.keys("views")).toEqual(["/a", "/b", OTHER_KEYS]);
+  expect([await total(hub, "/b", clock.now - DAY), await total(hub, "/a", clock.now - 2 * DAY)]).toEqual([
+    3, 2,
+  ]);
+});
+
 test("the votes of a day whose end nobody listened to are wiped", async () => {
   const store = plainStore();
   const { hub, open, clock } = opened(store);
