@@ -19,6 +19,10 @@ export const EVENT_FLAGS: Readonly<Record<string, Option>> = {
     help: "with --every: K events of a person count in a day; events:K,perHour:N or sum:S limit more",
   },
   "keys-per-person": { value: "C", help: "with --of people and --group-by: a person counts in C groups" },
+  discover: {
+    value: "DELTA",
+    help: "with --group-by: groups that nobody listed, found by votes of people; DELTA, such as 1e-9, is the probability that a group that only one person had on a day becomes public",
+  },
 };
 
 /** And those of where events come from and go to. */
@@ -29,10 +33,6 @@ export const EVENT_RELEASE_FLAGS: Readonly<Record<string, Option>> = {
   person: { value: "NAME", help: "with --per-person: the column that says whose an event is" },
   "group-by": { value: "NAME", help: "with --every: a release for each of --keys in this column" },
   keys: { value: "A,B", help: "all groups, public; rows of other groups are dropped" },
-  discover: {
-    value: "DELTA",
-    help: "with --group-by: groups that nobody listed become public by votes of people; DELTA, such as 1e-9, is the probability that a group that only one person had on a day becomes public",
-  },
   from: { value: "T", help: "with --every: when the first period starts, public (required)" },
   to: { value: "T", help: "with --every: publish the periods that end by then, public (required)" },
   report: { value: "D", help: "with --every: a row for each 1h, 1d, 1w, 1mo or auto (--every)" },

@@ -1,6 +1,7 @@
 /** brume plan for events: what a release will show, before any data, beside plain noise on each question alone. */
 import { DAY, HOUR, MINUTE } from "../events/calendar.js";
 import { durationText, parseDuration, periodText } from "../events/duration.js";
+import { resolveDiscover } from "../events/keyDiscovery.js";
 import type { PerPerson } from "../events/people.js";
 import { type EventPlan, planEvents, type PlannedError, solveEpsilon } from "../events/plan.js";
 import { SHARES, sharesOf } from "../events/shares.js";
@@ -159,6 +160,7 @@ function text(
     "",
     ...(rows.length === 1 ? single(rows[0]!, rate) : compared(rows)),
     ...lossNote(args, rows),
+    ...discoverNote(args, rows),
     ...fileNote(args),
   ];
 }
@@ -252,6 +254,23 @@ function lossNote({ operands: [path] }: Arguments, rows: readonly Row[]): string
 }
 
 /** θ of a finished file takes a share of its own, where a live stream holds events out. */
+/** What votes for keys that nobody listed find and cost, for every ε of the table. */
+function discoverNote(args: Arguments, rows: readonly Row[]): string[] {
+  const delta = args.number("discover");
+  if (delta === undefined) return [];
+  if (args.text("per-person") === undefined && args.text("of") !== "people")
+    throw new UsageError("--discover: expected with --per-person: votes are of people");
+  const lines = [...new Set(rows.map(({ epsilon }) => epsilon))].flatMap((epsilon) => {
+    if (epsilon === null) return [];
+    const { rule, share } = resolveDiscover({ delta }, epsilon, "--discover");
+    const { release } = sharesOf({ people: true, chosen: false });
+    return [
+      `With keys that nobody listed, ε = ${short(rule.epsilon)} of ${short(epsilon)} chooses them: a key is found on a day when about ${rule.k + 1} people vote for it, one that only one person used with probability δ = ${short(rule.delta)}. Errors are ${short(release / (release - share))} times these.`,
+    ];
+  });
+  return ["", ...lines];
+}
+
 function fileNote(args: Arguments): string[] {
   const chosen =
     args.text("edges") === undefined &&

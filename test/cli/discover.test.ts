@@ -69,3 +69,17 @@ test.each([
   expect(code).not.toBe(0);
   expect(err).toMatch(message);
 });
+
+test("brume plan says how many people find a group, and what it costs", async () => {
+  const out: string[] = [];
+  const spy = vi.spyOn(process.stdout, "write").mockImplementation((text) => (out.push(String(text)), true));
+  const plan = ["plan", "--every", "1d", "--epsilon", "1", "--per-person", "5", "--discover", "1e-9"];
+  const { code } = await brume(...plan).finally(() => spy.mockRestore());
+  expect(code).toBe(0);
+  expect(out.join("")).toContain(
+    "a key is found on a day when about 76 people vote for it, one that only one person used with probability δ = 8.95e-10. Errors are 1.35 times these.",
+  );
+  expect((await brume("plan", "--every", "1d", "--epsilon", "1", "--discover", "1e-9")).err).toContain(
+    "--discover: expected with --per-person",
+  );
+});
