@@ -54,7 +54,7 @@ export async function oneDay({ call, stage, epsilon, chosen }: Context): Promise
   const { left, back } = absence(STORY_DAY)!;
   byId("gap-length").textContent = amount(back - left);
   byId("gap-epsilon").textContent =
-    `${amount(back - left)} · ${epsilon()} = ${amount((back - left) * epsilon())}`;
+    `ε = ${amount(back - left)} · ${epsilon()} = ${amount((back - left) * epsilon())}`;
   say(
     "day-say",
     "Sum of all seven weeks: ",
