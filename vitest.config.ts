@@ -24,7 +24,8 @@ const long = [
   "test/**/{privacyLoss,threshold,thresholdLaw,coverage,coverageAny,coverageTheta,intervals,kill,hour,servers}.test.ts",
   "test/**/{batches,bucketIndex,checkedStore,emRules,firstTicks,ledger,liveStreams,logStore,parts,peopleTable,percentileReference,quantileReference,settings}.test.ts",
   "test/**/{acceleratedEm,aggregator,bucketForests,choice,conformance,consistency,extremes,file,firstTree,histogram,hubKeys,ingest,laplace,merge,percentiles,pinned,privacy,reports,scale,snapshot,squareWave,stream,text,workers}.test.ts",
-  "test/**/{badInput,checkTables,column,docs,eventHub,holdout,openAggregator,poisonedMemory,refine,tails,tally,textEdits}.test.ts",
+  "test/**/{badInput,checkTables,column,eventHub,holdout,openAggregator,poisonedMemory,refine,tails,tally,textEdits}.test.ts",
+  "test/docs/{blocks,written}.test.ts",
   "test/core/instance.test.ts", // measures memory that all kernels share
   "packages/*/test/**/*.test.ts",
 ];
