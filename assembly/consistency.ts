@@ -89,7 +89,7 @@ export function sumIntegers(at: usize, bytes: usize): f64 {
   return f64x2.extract_lane(lanes, 0) + f64x2.extract_lane(lanes, 1);
 }
 
-/** The same sum, left in two lanes. */
+/** A sum that is left in two lanes. */
 // @ts-ignore: decorator
 @inline
 function sumLanes(at: usize, bytes: usize): v128 {

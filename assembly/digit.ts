@@ -85,7 +85,7 @@ function fillWeights(law: usize, outcomes: u32, weights: usize): void {
   storeDifference(at, 0, 0, 1 << 48, b0, b1, b2);
 }
 
-/** Of every weight, the rounded share of the negative sign goes 256 outcomes further. */
+/** The rounded share of the negative sign of every weight goes 256 outcomes further. */
 function splitBySign(law: usize, outcomes: u32, weights: usize): void {
   const product = weights + MOST_WEIGHTS + 2 * STACK;
   for (let k: usize = 0; k < outcomes; k++) {

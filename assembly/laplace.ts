@@ -97,7 +97,7 @@ function entriesOf(table: usize, at: usize, stride: usize): v128 {
   return v128.load_lane<u32>(table + ((<usize>load<u8>(at)) << 2), entries, 3);
 }
 
-/** The same for H: the columns are the top 9 bits of four words. */
+/** Entries of the table H: the columns are the top 9 bits of four words. */
 // @ts-ignore: decorator
 @inline
 function topEntriesOf(table: usize, at: usize, stride: usize): v128 {

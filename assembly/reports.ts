@@ -21,7 +21,7 @@ function quantised(value: f64, scale: f64, shift: f64, top: u32): u32 {
   return <u32>min<f64>(floor<f64>(max<f64>(value, 0) * scale + shift), <f64>top);
 }
 
-/** The same of two values, in the low words of two f64: 2⁵² + x has x in its last bits. */
+/** Quantises two values, in the low words of two f64: 2⁵² + x has x in its last bits. */
 // @ts-ignore: decorator
 @inline
 function twoQuantised(values: v128, scale: v128, shift: v128, top: v128): v128 {

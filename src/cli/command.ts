@@ -81,7 +81,7 @@ export class Arguments {
     return this.#values[name] as string | undefined;
   }
 
-  /** Of an option that may be given several times. */
+  /** All values of an option that may be given several times. */
   texts(name: string): readonly string[] {
     return (this.#values[name] ?? []) as string[];
   }

@@ -27,9 +27,9 @@ export interface Local {
   readonly seconds: number;
   /** θ of the second day, chosen from the first. */
   readonly threshold: number;
-  /** Of the first day, and of the first `devices` of the second. */
+  /** Means of the first day, and of the first `devices` of the second. */
   readonly means: readonly (Estimated & { readonly devices: number; readonly day: 1 | 2 })[];
-  /** Of the second day. */
+  /** Percentiles of the second day. */
   readonly percentiles: readonly (Estimated & { readonly p: number })[];
 }
 

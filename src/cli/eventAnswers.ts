@@ -10,7 +10,7 @@ import type { EventFile } from "./eventFile.js";
 import { table } from "./table.js";
 
 export interface Asked {
-  /** Of a group alone; all of them if undefined. */
+  /** The one group that is asked for; all of them if undefined. */
   readonly group?: string | undefined;
   /** Ranges are not calendar periods: the measured part of one is shown, with its own ends. */
   readonly parts?: boolean;

@@ -21,7 +21,7 @@ import { inWords } from "./systemErrors.js";
 
 /** What a later run and `brume query` need to know. Public. */
 export interface StoredRelease {
-  /** Of the stream. */
+  /** Options of the stream. */
   readonly options: Record<string, unknown>;
   /** How they were given on the command line: another run may give them again, not others. */
   readonly flags: Record<string, string>;

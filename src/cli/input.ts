@@ -22,7 +22,7 @@ export interface Source {
 
 /** Bytes read from a file at a time: enough that calls cost little against what they read (700 → 530 ms for 193 MB of NDJSON). */
 const PIECE = 2 ** 21;
-/** The same of gzip, where every piece has memory of its own. */
+/** Bytes of a piece of unzipped input, where every piece has memory of its own. */
 const UNZIPPED_PIECE = 2 ** 18;
 
 /**

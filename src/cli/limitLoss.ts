@@ -9,9 +9,9 @@ import { inputOf } from "./inputOptions.js";
 
 /** Shares, from 0 to 1. */
 export interface LimitLoss {
-  /** Of all events, or of the sum of all values if the limit is a sum: what would not count. */
+  /** The share that would not count: of all events, or of the sum of all values if the limit is a sum. */
   readonly notCounted: number;
-  /** Of the days of all people: those with something that would not count. */
+  /** The share of the days of all people with something that would not count. */
   readonly limitedDays: number;
 }
 

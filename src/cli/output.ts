@@ -33,7 +33,7 @@ export const nowhere: Sink = {
   discard: () => Promise.resolve(),
 };
 
-/** The same bytes as gzip. zlib runs on a thread of its own, while this one makes the next bytes. */
+/** Compresses what is written as gzip. zlib runs on a thread of its own, while this one makes the next bytes. */
 export async function gzipped(sink: Sink): Promise<Sink> {
   const { createGzip } = await import("node:zlib");
   const gzip: Gzip = createGzip();

@@ -10,7 +10,7 @@ import { table } from "./table.js";
 import { STREAM_FLAGS, streamOptions } from "./streamOptions.js";
 import { SUMMARIES } from "./summaries.js";
 
-/** Of a file of events that limits are tried on. */
+/** Flags about a file of events that limits are tried on. */
 const FILE_FLAGS = ["time", "time-unit", "value", "person", "input-format", "delimiter"];
 
 export const plan: Command = {

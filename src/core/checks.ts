@@ -113,7 +113,7 @@ export function refuseReentry(): never {
   );
 }
 
-/** The same values, all finite numbers. */
+/** Gives the values back if all are finite numbers. */
 export function checkFinite(values: Float64Array): Float64Array {
   for (let i = 0; i < values.length; i++)
     if (!Number.isFinite(values[i]))

@@ -81,7 +81,7 @@ export interface Days {
 }
 
 export interface BlockSums {
-  /** Of the block that is running afterwards. */
+  /** Sum of the block that is running afterwards. */
   readonly sum: number;
   /** How many values are above the limit. */
   readonly above: number;

@@ -38,7 +38,7 @@ export function roundAll(numbers: Float64Array, fraction: number): void {
   for (let i = 0; i < numbers.length; i++) numbers[i] = Math.floor(numbers[i]! * fraction + 0.5) / fraction;
 }
 
-/** The same in slices. */
+/** Rounds numbers to multiples of 1/fraction, in slices. */
 export function* roundInSlices(numbers: Float64Array, fraction: number): Generator<undefined, void> {
   for (let from = 0; from < numbers.length; from += SLICE) {
     if (from > 0) yield;

@@ -66,7 +66,7 @@ export class CheckedStore {
     );
   }
 
-  /** The same of a durable store, which a `get` does not change: asked again where it fails for a moment. */
+  /** Reads from a durable store, which a `get` does not change: asked again where it fails for a moment. */
   async getAgain(name: string): Promise<StoredSnapshot | undefined> {
     for (let attempt = 1; ; attempt++)
       try {

@@ -20,7 +20,7 @@ export const Kind = {
   counted: 1,
   /** Counts in the hold-out. */
   held: 2,
-  /** Its person has reached the limit. */
+  /** The person of the event has reached the limit. */
   limited: 3,
   /** The id of a request, and the hash of what it holds. */
   request: 4,
@@ -67,7 +67,7 @@ export interface RowRecord {
   metric: number;
   key: number;
   kind: number;
-  /** Of the day, from 0. */
+  /** The hour of the day, from 0. */
   hour: number;
   /** What counts of an event. */
   granted: number;

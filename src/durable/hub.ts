@@ -117,7 +117,7 @@ export class Hub {
     return this.#receive(name, checkValues(values));
   }
 
-  /** The same for values that are checked already, and that nobody changes. Not for callers: hence no method. */
+  /** Takes a batch of values that are checked already, and that nobody changes. Not for callers: hence no method. */
   static receive(hub: Hub, name: string, batch: Float64Array): Promise<Float64Array> {
     return hub.#receive(name, batch);
   }

@@ -24,7 +24,7 @@ export interface KeyRecord {
   /** Start of the day in which it was taken off the list the last time: it published the days before; −Infinity if never. */
   until: number;
   /**
-   * Of a key that votes made public: first day, and day after the last, of each time that it is. Appended to alone, and only
+   * First day, and day after the last, of each time that votes made the key public. Appended to alone, and only
    * for days that have not begun: what it says of a day is the same at every row, also when rows are replayed.
    */
   spans?: (readonly [number, number])[];

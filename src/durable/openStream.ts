@@ -104,7 +104,7 @@ export class DurableStream extends Durable<HoldoutStream> {
     return this.answer((stream) => stream.pushMany(values), true);
   }
 
-  /** The same for values that are checked already, and that nobody changes. Not for callers: hence no method. */
+  /** Takes a batch of values that are checked already, and that nobody changes. Not for callers: hence no method. */
   static receive(stream: DurableStream, batch: Float64Array): Promise<Float64Array> {
     return stream.answer((inner) => inner.receive(batch), true);
   }

@@ -9,7 +9,7 @@ import type { Section } from "./sections.js";
 
 /** A request of a caller who may send it again. */
 export interface RequestId {
-  /** The same for every attempt. */
+  /** Every attempt has this id. */
   readonly id: string;
   /** Stands for what the request holds: its text, or a hash of it. */
   readonly body: string;
@@ -18,7 +18,7 @@ export interface RequestId {
 const GENERATIONS = 8;
 const SHORTEST = 4096;
 
-/** The same id came with another body. */
+/** An id came again, with another body. */
 export class RequestConflict extends Error {
   readonly code = "request-conflict";
   constructor() {

@@ -38,12 +38,12 @@ const SPREAD = SLOTS / 4;
 interface Tracked {
   // Parameters
   readonly section: Section;
-  /** Its name in the store. */
+  /** The section's name in the store. */
   readonly name: string;
   readonly hash: Uint32Array;
   // State
   cipher: StreamCipher | undefined;
-  /** Its newest stored version; undefined if a failure left it unknown. */
+  /** The newest stored version of the section; undefined if a failure left it unknown. */
   version: number | undefined;
   /** The newest version that the store is known to have had. */
   certain: number;

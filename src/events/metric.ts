@@ -45,7 +45,7 @@ export interface ReadEvent {
   readonly start: number;
   readonly day: number;
   readonly hour: number;
-  /** Of its person; empty if people are not limited. */
+  /** Hash of the event's person; empty if people are not limited. */
   readonly hash: Uint32Array;
 }
 

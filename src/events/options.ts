@@ -148,9 +148,9 @@ export interface EventSettings {
   readonly shares: Shares;
   /** All events are there before the first number: θ is chosen from them, and none are held out. */
   readonly finished: boolean;
-  /** Of sums and means. */
+  /** The grid of values; undefined for counts and histograms. */
   readonly grid: Grid | undefined;
-  /** Of histograms. */
+  /** The buckets of a histogram; undefined for everything else. */
   readonly buckets: { readonly edges: Float64Array; readonly group: number } | undefined;
   readonly columns: number;
 }

@@ -18,7 +18,7 @@ export interface NoisyCounts {
   readonly edges: Float64Array;
   /** Buckets to a group. */
   readonly group: number;
-  /** Of the noise in one observed column. */
+  /** Spread of the noise in one observed column. */
   readonly spread: Spread;
 }
 

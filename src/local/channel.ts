@@ -9,7 +9,7 @@ import { gridOf, type Phase } from "./report.js";
 
 /** How values become cells: the same on a device and on the server. */
 export interface Channel {
-  /** Of the paper's variant alone. */
+  /** The phase of the paper's variant; undefined in the default one. */
   readonly phase?: Phase;
   readonly mechanism: Mechanism;
   readonly quantiser: Quantiser;

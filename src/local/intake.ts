@@ -43,7 +43,7 @@ export type ReportBatch = Iterable<Report | Uint8Array> | Uint8Array;
 
 /** One kind of report that is taken. */
 export interface Wanted {
-  /** Of the paper's variant alone. */
+  /** The phase of the paper's variant; undefined in the default one. */
   readonly phase?: Phase;
   readonly grid: number;
   readonly cells: number;

@@ -46,7 +46,7 @@ export function estimateOf(mechanism: Mechanism, cell: number): number {
   return estimator(mechanism)(cell);
 }
 
-/** The same for many reports of one mechanism. */
+/** The estimate of a value from a report, for many reports of one mechanism. */
 export function estimator(mechanism: Mechanism): (cell: number) => number {
   const { top, width, cells } = mechanism;
   const { slope, contrast } = constants(mechanism);

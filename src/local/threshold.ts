@@ -98,7 +98,7 @@ export function expectedExcess(shares: Float64Array): Float64Array {
   return excess;
 }
 
-/** The same for a θ between two of these, in bins. */
+/** The expected excess over a θ between two bins, in bins. */
 export function excessAt(shares: Float64Array, theta: number): number {
   const excess = expectedExcess(shares);
   const bin = Math.min(Math.floor(theta), shares.length - 1);

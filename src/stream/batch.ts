@@ -7,7 +7,7 @@ export interface Batch {
   readonly count: number;
   /** Positions of the running block that were taken before. */
   readonly filled: number;
-  /** Of the blocks that it finishes. */
+  /** Estimates of the blocks that the batch finishes. */
   readonly estimates: Float64Array;
   readonly predictions: Predictions;
   readonly shares: Float64Array;

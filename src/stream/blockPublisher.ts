@@ -96,7 +96,7 @@ export class BlockPublisher implements Publisher {
     this.#trees.prepare(this.#block);
   }
 
-  /** The same in slices, before the first value. */
+  /** Draws the first tree in slices, before the first value. */
   draw(values: number): void {
     this.#trees.draw(values);
   }

@@ -16,7 +16,7 @@ export interface Forest extends Columns {
   /** What the smoother remembered before the first block; `undefined` if its predictions cannot be made again. */
   start: Float64Array | undefined;
   blocks: number;
-  /** Of each stretch of trees in it, by the stretch's first leaf; made when an answer needs them. */
+  /** Shrinkage of each stretch of trees in the forest, by the stretch's first leaf; made when an answer needs them. */
   shrinkages: Map<number, Shrinkage> | undefined;
 }
 

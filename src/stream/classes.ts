@@ -51,7 +51,7 @@ export interface Chosen {
 
 export class Classes {
   readonly #choice: Choice;
-  /** Of the choice: every value looks its bin up. */
+  /** Candidates of the choice: every value looks its bin up. */
   readonly #candidates: Float64Array;
   readonly #smallBins: Uint8Array;
   /** 1/step, exactly: a power of two. */

@@ -8,7 +8,7 @@ import { ALL_PARTS } from "./stretches.js";
 export const nodeParts = ({ follow }: Pick<Settings, "follow">): number =>
   follow ? ALL_PARTS - COUNT_PARTS : ALL_PARTS;
 
-/** The same for the first tree, which may leave a share to the second choice of θ. */
+/** Parts of ε for the nodes of the first tree, which may leave a share to the second choice of θ. */
 export const firstParts = (settings: Pick<Settings, "follow" | "refine">): number =>
   nodeParts(settings) - (settings.refine ? REFINE_PARTS : 0);
 

@@ -35,7 +35,7 @@ export const slicesSoon = ({ fanout, levels }: Shape): number => (nodeCount(fano
 /** A probe may decide for one level more. */
 const mostLevels = ({ levels, probing }: Shape): number => (probing > 0 ? levels + 1 : levels);
 
-/** The same settings, with as many idle values at the end of the hold-out as the first tree needs. */
+/** Settings with as many idle values at the end of the hold-out as the first tree needs. */
 export function withDrawing(settings: Settings): Settings {
   const drawing = drawingValues(settings);
   const held = heldOut(settings);

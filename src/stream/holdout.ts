@@ -38,7 +38,7 @@ export interface Holdout {
    * @param value finite
    */
   add(value: number): void;
-  /** The same for the first `end` values of a batch. */
+  /** Takes the first `end` values of a batch. */
   addMany(batch: Float64Array, end: number): void;
   /** After the last value that is read: idle ones may still come. */
   begin(): Beginning;
@@ -49,7 +49,7 @@ export interface Holdout {
   wipe(): void;
 }
 
-/** The same state in a fresh hold-out. */
+/** Copies the state of a hold-out into a fresh one. */
 export function copyHoldout(from: Holdout, fresh: Holdout): Holdout {
   const writer = new Encoder();
   try {

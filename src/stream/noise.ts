@@ -47,12 +47,12 @@ export class Perturber {
   readonly #trees: Trees;
   /** The tree in use. */
   #tree = NO_TREE;
-  /** Its parts, which are found faster here, and the blocks [first, end) that it covers, counted over all forests. */
+  /** Parts of the tree, which are found faster here, and the blocks [first, end) that it covers, counted over all forests. */
   #noise = this.#tree.noise;
   #corrections = this.#tree.corrections;
   #first = 0;
   #end = 0;
-  /** Of the noise of that tree. */
+  /** Scale of the noise of that tree. */
   #scale: Scale | undefined;
   /** Blocks of that tree from this one on draw a next tree ahead. */
   #aheadFrom = 0;

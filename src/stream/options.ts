@@ -152,7 +152,7 @@ export function resolveSettings(asked: StreamOptions): Settings {
   return withDrawing(resolveReading(asked));
 }
 
-/** The same for systems that do not draw ahead: every held-out value may be read. */
+/** Settings of systems that do not draw ahead: every held-out value may be read. */
 export function resolveReading(asked: StreamOptions): Settings {
   const options = ownOptions("options", asked, STREAM_OPTIONS);
   const tuning = ownOptions("tuning", options.tuning ?? {}, TUNING);

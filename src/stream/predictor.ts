@@ -13,7 +13,7 @@ const MOST_REPLAYED = 256;
 
 /** What a batch of finished blocks leads to. */
 export interface Predictions {
-  /** Of the running block, and of those after each estimate. */
+  /** Predictions for the running block, and for those after each estimate. */
   readonly perValue: Float64Array;
   /** What published sums hold back at the end of each block. */
   readonly held: Float64Array;

@@ -14,11 +14,11 @@ export interface Publisher {
   readonly resolution: number;
   /** Draws what takes long before a push needs it. */
   prepare?(): void;
-  /** The same in parts, before the first value: what is due after so many idle values of the hold-out. Cannot fail. */
+  /** Prepares in parts, before the first value: what is due after so many idle values of the hold-out. Cannot fail. */
   draw?(values: number): void;
   /** Takes a finite value and gives the number published for it, both in units of the stream. */
   push(value: number): number;
-  /** The same for a batch: the same bits as one by one. Fails before anything changes if a value is not finite. */
+  /** Takes a batch and gives the same bits as one by one. Fails before anything changes if a value is not finite. */
   pushMany(values: Float64Array): Float64Array;
   /** The sum over published positions [from, to), in grid units. */
   answer(from: number, to: number, kind: AnswerKind): RawAnswer;

@@ -36,7 +36,7 @@ export function shapeOf(
   };
 }
 
-/** The same settings with other levels skipped, as the hold-out may decide. */
+/** Settings with other levels skipped, as the hold-out may decide. */
 export function withSkipped(settings: Settings, skipped: number): Settings {
   if (skipped === settings.skipped) return settings;
   const { maxRange, fanout, historyValues } = settings;

@@ -20,7 +20,7 @@ export interface TreeShape {
 /** The factors of one stretch of trees in a forest, brought up to date when a tree has ended: O(leaves of that tree), once. */
 export class Shrinkage {
   readonly #fanout: number;
-  /** Its first leaf, counted in the forest. */
+  /** The first leaf of the stretch, counted in the forest. */
   readonly #start: number;
   /** Leaves of a tree. */
   readonly #tree: number;

@@ -106,7 +106,7 @@ export async function openBound(
   return { sequence, salt, state };
 }
 
-/** The same state as the next snapshot of its stream, under another key. No parameter is needed for that. */
+/** Seals the state of a snapshot again, as the next one of its stream, under another key. No parameter is needed for that. */
 export async function resealSnapshot(
   bytes: Uint8Array,
   from: SnapshotKey,

@@ -50,7 +50,7 @@ export class StagedSystem<P extends Publisher> implements System {
   #stage: Stage<P>;
   /** The publisher of the stage, if there is one. */
   #publisher: P | undefined;
-  /** The same while no call is under way: all that a push needs to ask. */
+  /** The publisher while no call is under way: all that a push needs to ask. */
   #ready: P | undefined;
   /** What comes after the hold-out, where it is drawn during the last values of it. Follows from the stage: never saved. */
   #next: Release<P> | undefined;

@@ -26,7 +26,7 @@ export interface ClampedShare {
 export interface Statement {
   readonly software: Software;
   readonly system: string;
-  /** Of a stream "event-level differential privacy", for "one value"; some systems of comparison protect another unit. */
+  /** "event-level differential privacy" of a stream, for "one value"; some systems of comparison protect another unit. */
   readonly definition: string;
   readonly neighbours: string;
   readonly unit: string;

@@ -8,15 +8,15 @@ import { noiseScale } from "./noise.js";
 import { laplaceVariance } from "./variance.js";
 
 export interface Stretch {
-  /** Its first block, counted over all forests. */
+  /** First block of the stretch, counted over all forests. */
   readonly block: number;
   /** Θ in grid units. */
   readonly theta: number;
   /** How many 32nds of ε the nodes of a tree have. */
   readonly parts: number;
-  /** Of the noise on every node. */
+  /** Scale of the noise on every node. */
   readonly scale: Scale;
-  /** Of the noise on every node, in squared grid units. */
+  /** Variance of the noise on every node, in squared grid units. */
   readonly nodeVariance: number;
 }
 
@@ -46,7 +46,7 @@ export function makeStretch(
 
 /** Where noise variances are asked for: by block. */
 export interface NodeNoise {
-  /** Of the noise on the nodes above a block. */
+  /** Variance of the noise on the nodes above a block. */
   varianceAt(block: number): number;
   /** The first block of the stretch that a block is in, and the first one after it. */
   startOf(block: number): number;

@@ -4,7 +4,7 @@ import type { Decoder, Encoder } from "./codec.js";
 import { type CountedPart, partLikeHeldOut, partOfTree } from "./hidden.js";
 
 export interface CountedTree {
-  /** Its first block and the first one after it, counted over all forests. */
+  /** First block of the tree and the first one after it, counted over all forests. */
   readonly first: number;
   readonly end: number;
   /** Θ in grid units. */
@@ -16,7 +16,7 @@ export interface CountedTree {
 /** What it takes to read counts: all of it is public. */
 export interface CountShape {
   readonly blockLength: number;
-  /** Of the noise on a tree's count. */
+  /** Scale of the noise on a tree's count. */
   readonly scale: number;
   readonly epsilon: number;
   /** max − min in grid units: nothing is above a θ as large as this. */

@@ -97,7 +97,7 @@ export class TreeSequence implements OtherScales {
     return this.#refining.theta === undefined ? [] : [this.#refining.theta];
   }
 
-  /** Of the noise with such a Θ. */
+  /** Scale of the noise with such a Θ. */
   scaleOf(theta: number): Scale {
     return makeStretch(this.#settings, 0, theta, nodeParts(this.#settings)).scale;
   }

@@ -47,7 +47,7 @@ export class Trees {
   readonly #core: Core;
   readonly #key: Uint32Array;
   readonly #shape: ForestShape;
-  /** Of the noise of the tree that was taken last: the next ones are drawn ahead with it. */
+  /** Scale of the noise of the tree that was taken last: the next ones are drawn ahead with it. */
   #scale: Scale | undefined;
   /** Corrections are rounded to multiples of 1/fraction. */
   readonly #fraction: number;
@@ -123,7 +123,7 @@ export class Trees {
     }
   }
 
-  /** The same for the other scales that the next tree may have; a scale takes a part of a millisecond to make: one with a block. */
+  /** Draws ahead for the other scales that the next tree may have; a scale takes a part of a millisecond to make: one with a block. */
   #drawOthers(scales: OtherScales, first: number, block: number): void {
     if (scales.chooseEarly()) return;
     const others = (this.#others ??= new Map<number, DrawnTree>());

@@ -78,7 +78,7 @@ export class AnswerWeights {
     const known = addSpreads(this.#blockSpread(noise), scaleSpread(this.#predictions.first, this.#first));
     const { fanout, levels } = this.#shape;
     return this.#unknown.reduce((spread, { block, share }) => {
-      // Its noise is that of the block before it, from which it came, or of blocks like that.
+      // The prediction has the noise of the block before it, from which it came, or of blocks like that.
       const variance = noise.varianceAt(block - 1);
       const oneBlock = forestSpread([{ from: 0, to: 1, weight: 1 }], fanout, levels, variance);
       return boundSpreads(spread, scaleSpread(oneBlock, share));

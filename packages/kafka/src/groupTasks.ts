@@ -72,7 +72,7 @@ export class GroupTasks<Stats> {
     return [...this.#refused];
   }
 
-  /** Of the tasks that run now, and of all so far. */
+  /** Counters of the tasks that run now, and of all so far. */
   get running(): Stats[] {
     return [...this.#tasks.values()].map(({ stats }) => stats);
   }

@@ -32,7 +32,7 @@ export async function* readPublished(options: ReadOptions & ConnectOptions): Asy
   }
 }
 
-/** The same on any port; partition after partition with `toEnd`, all together without. */
+/** Reads what is published on any port; partition after partition with `toEnd`, all together without. */
 export async function* readPublishedFrom(port: Port, options: ReadOptions): AsyncGenerator<Published> {
   const { topic, toEnd = false, format = "json", signal } = options;
   const { partitions } = (await port.describe([topic]))[0]!;

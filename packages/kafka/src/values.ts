@@ -101,21 +101,21 @@ export interface Published {
   readonly position: number;
   /** The number: unbiased, may be negative. Of a histogram how many events there are. */
   readonly value: number;
-  /** Of event streams: the period that the number is about, in milliseconds since 1970. */
+  /** The period of an event stream that the number is about, in milliseconds since 1970. */
   readonly from?: number;
   readonly to?: number;
-  /** Of event streams: an interval that holds the true number in 95 % of all draws of the noise, whatever the data. */
+  /** An interval of an event stream that holds the true number in 95 % of all draws of the noise, whatever the data. */
   readonly low?: number;
   readonly high?: number;
   readonly standardError?: number;
-  /** Of the longest level, with people: the share of people with events that were not counted. */
+  /** The share of people with events that were not counted; of the longest level, with people. */
   readonly limited?: Limited;
-  /** Of the longest level, if θ is chosen: how many events were above it in the days of the period. */
+  /** How many events were above θ in the days of the period; of the longest level, if θ is chosen. */
   readonly clipped?: Clipped;
-  /** Of a mean: the sum of its values, and how many events there were. */
+  /** The sum of the values of a mean, and how many events there were. */
   readonly sum?: number;
   readonly count?: number;
-  /** Of a histogram: the events of each bucket, and the standard error of each. */
+  /** The events of each bucket of a histogram, and the standard error of each. */
   readonly counts?: readonly number[];
   readonly countError?: number;
 }

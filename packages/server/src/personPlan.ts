@@ -20,7 +20,7 @@ export interface PlannedDays {
   readonly epsilon: number;
   /** δ of keys that are discovered, which adds up too. */
   readonly delta: number;
-  /** The same releases at a δ > 0, by optimal composition. */
+  /** What the releases are worth at a δ > 0, by optimal composition. */
   readonly approximate: { readonly epsilon: number; readonly delta: number };
 }
 

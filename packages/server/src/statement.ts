@@ -16,7 +16,7 @@ export interface MetricStatement {
   /** What counts of a person and day. */
   readonly perPerson: PerPersonConfig | null;
   readonly keys: number;
-  /** Of the metric, for all keys together. */
+  /** Statement of the metric, for all keys together. */
   readonly stream: EventStatement | null;
   readonly composition: string;
 }

@@ -16,7 +16,7 @@ export function makeConsistent(nodes: Float64Array, fanout: number, levels: numb
 }
 
 /**
- * The same in slices, each of which looks at up to `most` children.
+ * Makes a tree consistent in slices, each of which looks at up to `most` children.
  * @param excess room for a number per node above the leaves; the answer is a part of it
  */
 export function* consistencySlices(

@@ -39,9 +39,9 @@ export interface Mechanism {
   readonly width: number;
   /** A report is one of 0 … cells − 1. */
   readonly cells: number;
-  /** Of a place in the window, outside, kept, flipped: in units of 2⁻¹⁹². */
+  /** Weights of a place in the window, outside, kept, flipped: in units of 2⁻¹⁹². */
   readonly weights: Weights;
-  /** Of all places. */
+  /** Weight of all places. */
   readonly total: bigint;
   /** Where the four sectors begin, at whole words, and where nothing is left. */
   readonly starts: readonly bigint[];

@@ -17,9 +17,9 @@ export class RecentReports {
   readonly #mechanism: Mechanism;
   /** Report i is at i mod length; a multiple of BLOCK long. */
   #cells = new Uint32Array(4 * BLOCK);
-  /** Of the first k·BLOCK reports, at k mod slots; slots = blocks + 2. */
+  /** Sums over the first k·BLOCK reports, at k mod slots; slots = blocks + 2. */
   #sums = new Float64Array(SUMS * 6);
-  /** Of all reports so far. */
+  /** Sums over all reports so far. */
   readonly #running = new Float64Array(SUMS);
   #count = 0;
   /** The first report that is known: not 0 after a restart. */

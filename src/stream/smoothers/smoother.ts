@@ -18,7 +18,7 @@ export interface SmootherContext {
 /** A run of consecutive blocks that count alike in a prediction. */
 export interface PastRun {
   readonly blocks: number;
-  /** Of each block. */
+  /** Weight of each block. */
   readonly weight: number;
 }
 

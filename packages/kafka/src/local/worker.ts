@@ -43,7 +43,7 @@ export function localWorker(options: LocalWorkerOptions & ConnectOptions): Local
   return { ...worker, stop: () => worker.stop().finally(() => port.close()) };
 }
 
-/** The same on any port, which stays open. */
+/** A worker for reports of devices on any port, which stays open. */
 export function makeLocalWorker(port: Port, options: LocalWorkerOptions): LocalWorker {
   aggregator(options.local); // throws if the options are wrong
   const tasks = new GroupTasks<LocalTaskStats>(

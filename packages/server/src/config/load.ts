@@ -59,7 +59,7 @@ function loadProblem(cause: unknown): string {
   return line === undefined ? what : `${what} in line ${line}, column ${column}`;
 }
 
-/** The same object, once it is known to be a config. */
+/** Gives the object back once it is known to be a config. */
 export function checkConfig(config: unknown): Config {
   const problems = configProblems(config);
   if (problems.length > 0) throw new Refusal(`config: ${problems.join("\nconfig: ")}`);
@@ -86,7 +86,7 @@ export function configProblems(config: unknown): string[] {
   ];
 }
 
-/** Of a choice between forms, the mistakes inside the form that came closest say more than the choice itself. */
+/** Mistakes inside the form that came closest: they say more than the choice between forms. */
 function leaves(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const choices = errors.filter(({ keyword }) => keyword === "oneOf");
   return errors.filter(

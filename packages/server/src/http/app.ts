@@ -37,7 +37,7 @@ export async function prepare(
   transform: SwaggerTransform,
 ): Promise<void> {
   app.setErrorHandler(answerError);
-  // Of its own, so that an app around it does not turn "12" into 12, or drop fields that it does not know.
+  // A validator of its own, so that an app around it does not turn "12" into 12, or drop fields that it does not know.
   const ajv = new Ajv({ strict: false });
   app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
   answerUnknown(app);

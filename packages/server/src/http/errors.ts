@@ -82,7 +82,7 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   const status = error.statusCode ?? 500;
   void reply.code(status);
   if (status < 500) return { error: WORDS[status] ?? "request: expected another one; see /openapi.json" };
-  // Its message may repeat private data: only its class and its place are logged.
+  // The message may repeat private data: only its class and its place are logged.
   request.log.error(error, "unexpected error; this is a bug in brume");
   return { error: "server: an unexpected error; its place is in the log" };
 }
