@@ -151,3 +151,11 @@ test.each([
   );
   await node([resolve("node_modules/typescript/bin/tsc"), "-p", config], app);
 });
+
+test("Parquet without the package that reads it: one line says what to install", async () => {
+  writeFileSync(join(app, "log.parquet"), "PAR1 and so on");
+  const args = ["release", "log.parquet", "--epsilon", "1", "--max", "9", "--column", "ms"];
+  await expect(node(["node_modules/brume/dist/node/cli/main.js", ...args], app)).rejects.toThrow(
+    "expected the package hyparquet, which reads Parquet, got none; run: npm install hyparquet",
+  );
+});
