@@ -307,7 +307,7 @@ describe("θ of a finished file", () => {
       threshold: number;
       shares: Record<string, number>;
     };
-    expect(shares).toEqual({ release: 27, limited: 0, clipped: 1, threshold: 4 });
+    expect(shares).toEqual({ release: 27, limited: 0, clipped: 1, threshold: 4, discovery: 0 });
     expect(threshold).toBeGreaterThan(60); // of 10,000
     expect(threshold).toBeLessThan(256);
     expect(err).toContain("4/32 of ε chose θ.");
