@@ -3,7 +3,7 @@
  *
  *     npm run docs
  *
- * tables of errors and odds, what recipes print, reference pages from the types, the picture of errors, and llms.txt.
+ * tables of errors and odds, what recipes print, reference pages from the types, two pictures, and llms.txt.
  * A page names a part between two comments. test/docs/written.test.ts compares all of it with what is there.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,6 +14,7 @@ import { errorPicture } from "./docs/errorPicture.js";
 import { llmsText } from "./docs/llms.js";
 import { recipeParts } from "./docs/recipes.js";
 import { referencePages } from "./docs/reference.js";
+import { sizePicture, speedTable } from "./docs/speeds.js";
 import { tables } from "./docs/tables.js";
 
 type Parts = Readonly<Record<string, string>>;
@@ -30,7 +31,7 @@ export const withParts = (page: string, parts: Parts): string =>
   );
 
 /** Tables and outcomes, by the names that pages call them. */
-export const parts = (): Parts => ({ ...tables(), ...recipeParts() });
+export const parts = (): Parts => ({ ...tables(), speeds: speedTable(), ...recipeParts() });
 
 /** Path and text of everything that is written. */
 export async function writtenFiles(known: Parts): Promise<ReadonlyMap<string, string>> {
@@ -47,7 +48,10 @@ export async function writtenFiles(known: Parts): Promise<ReadonlyMap<string, st
     (path) => path,
     (path) => files.get(path)!,
   );
-  return files.set("docs/figures/error.svg", errorPicture()).set("llms.txt", llms);
+  return files
+    .set("docs/figures/error.svg", errorPicture())
+    .set("docs/figures/size.svg", sizePicture())
+    .set("llms.txt", llms);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
