@@ -15,7 +15,7 @@ export const GROUPS: readonly Group[] = [
   {
     title: "Run",
     pages: [
-      ...["service", "service-http", "import", "operate", "integrations"],
+      ...["service", "service-http", "import", "operate", "integrations", "device-protocol"],
       ...["cluster", "cluster-events", "runtimes"],
     ],
   },
