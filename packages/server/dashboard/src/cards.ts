@@ -74,7 +74,7 @@ const planRow = (planned: PlannedDays): HTMLElement => {
   const words = { 1: "one day", 30: "every day of a month (30)", 365: "every day of a year" }[days];
   return row(
     words ?? `every one of ${days} days`,
-    `ε = ${amount(epsilon)}${delta === 0 ? "" : `, δ = ${amount(delta)}`}`,
+    `ε = ${amount(epsilon)}${delta === 0 ? "" : `, δ = ${delta}`}`,
     isLess(planned) ? `ε = ${amount(approximate.epsilon)}, δ = ${approximate.delta}` : "",
   );
 };

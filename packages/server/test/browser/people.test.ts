@@ -38,3 +38,31 @@ test("the number of the newest day, in words, and the plan of a year", async () 
   expect(errors).toEqual([]);
   await page.close();
 });
+
+test("a key that nobody listed is there when it is found, and δ is said in words", async () => {
+  const views = {
+    ...({ type: "count", epsilon: 200, every: "1h", perPerson: 1, lateness: "0s" } as const),
+    keys: { listed: ["/"], discover: { delta: 1e-9 } },
+  };
+  const config = testConfig(temporaryFolder(), { metrics: { views }, epsilon: 200, delta: 1e-9 });
+  const running = await startService(config);
+  const people = Array.from({ length: 20 }, (_, i) => ({
+    metric: "views",
+    key: "/pricing",
+    person: `p${i}`,
+  }));
+  expect((await send(running.app, people)).statusCode).toBe(202);
+  for (let hour = 0; hour < 13; hour++) await pass(running, HOUR);
+  const url = await running.app.listen({ host: "127.0.0.1", port: 0 });
+  const { page, errors } = await open(browser, url, { reducedMotion: "reduce" });
+  page.setDefaultTimeout(WAIT);
+  await text(
+    page,
+    "#budget",
+    /δ = 1e-9 a day is the probability that a key that only this person used on that day/,
+  );
+  expect(await page.locator("#key").textContent()).toBe("//pricing(other)");
+  expect(await page.locator("#plan").textContent()).toContain("δ = 3.65e-7");
+  expect(errors).toEqual([]);
+  await page.close();
+});
