@@ -70,8 +70,8 @@ export class HubMetric {
   /** θ was chosen, and the store still has the counts that chose it. */
   #wiped = false;
   #expired: string[] = [];
-  /** Names that the votes of closed days made public, most votes first; undefined if no day was tested since the last row said so. */
-  #found: string[] | undefined;
+  /** Starts of days that have ended and whose votes no row has said the outcome of: it is computed when a row is to say it. */
+  #ended: number[] = [];
 
   /** @param stored whether closed days go to a store */
   constructor(
@@ -185,18 +185,21 @@ export class HubMetric {
    * @param told no event has a part in this time; what changes takes effect with the first day that starts after it
    */
   async findings(journal: Journal, told: number): Promise<FoundKeys | undefined> {
-    if (this.#found === undefined) return undefined;
+    if (this.#ended.length === 0) return undefined;
     const { schedule, discovery } = this.settings;
+    const { most } = discovery!;
     const from = Math.max(schedule.calendar.dayAt(told + schedule.skew).end, this.metric.day.end);
     const gone = await this.#quietKeys(journal, from);
     const { keys } = this.record;
     const now =
       keys.filter(({ spans }) => spans !== undefined && spans.at(-1)![1] > from).length - gone.length;
-    const added = this.#found.filter((name) => {
+    const found = this.#ended.flatMap((day) => this.#discovery!.test(day).slice(0, most));
+    const names = found.map(({ name }) => name);
+    const added = names.filter((name) => {
       const number = this.#keys.numberOf(name);
       return number === undefined || !isPublicFrom(keys[number]!, from);
     });
-    const room = Math.max(0, discovery!.most - now);
+    const room = Math.max(0, most - now);
     return { metric: this.record.number, from, added: [...new Set(added)].slice(0, room), gone };
   }
 
@@ -249,18 +252,22 @@ export class HubMetric {
       const { spans } = this.record.keys[this.#keys.numberOf(name)!]!;
       if (changes) spans!.push([spans!.pop()![0], from]);
     }
-    if (this.#main.covers < position) this.#found = undefined;
+    if (this.#main.covers < position) {
+      this.#ended = [];
+      this.#forgetVotes();
+    }
     return sections;
   }
 
-  /** Tests the votes of a day that has ended, and wipes them; of a day that nobody listened to the end of, it only wipes them. */
+  /** Keeps the votes of a day that has ended for their test, and wipes those of a day that nobody listened to the end of. */
   #endVotes(day: Day, heard: boolean): void {
-    const { most } = this.settings.discovery!;
-    if (heard) {
-      const found = this.#discovery!.test(day.start).map(({ name }) => name);
-      this.#found = [...(this.#found ?? []), ...found.slice(0, most)];
-    }
-    this.#discovery!.forgetBefore(this.metric.day.start);
+    if (heard) this.#ended.push(day.start);
+    this.#forgetVotes();
+  }
+
+  /** Wipes votes that are tested, or never will be. */
+  #forgetVotes(): void {
+    this.#discovery!.forgetBefore(Math.min(this.metric.day.start, ...this.#ended));
   }
 
   /** Keys whose first day is still to come take events of it already. */
@@ -634,7 +641,7 @@ export class HubMetric {
     for (const day of this.#closed) writeClosedDay(writer, day);
     if (this.#discovery === undefined) return;
     this.#discovery.save(writer, this.metric.openDays);
-    writer.text(JSON.stringify(this.#found ?? null));
+    writer.text(JSON.stringify(this.#ended));
   }
 
   #loadShared(reader: Decoder): void {
@@ -644,7 +651,7 @@ export class HubMetric {
     this.#closed = Array.from({ length: reader.count() }, () => readClosedDay(reader));
     if (this.#discovery === undefined) return;
     this.#discovery.load(reader);
-    this.#found = (JSON.parse(reader.text()) as string[] | null) ?? undefined;
+    this.#ended = JSON.parse(reader.text()) as number[];
   }
 
   #saveChunk(writer: Encoder, chunk: Chunk): void {
