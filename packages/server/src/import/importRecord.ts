@@ -43,7 +43,13 @@ export class ImportRecord implements HubSection {
   /** Refuses a state that has begun in another way, before anything changes. */
   check(state: Uint8Array | undefined, begun: boolean): void {
     if (!begun) return;
-    const { id, position } = state === undefined ? { id: NO_ID, position: ENDED } : read(state);
+    const progress = state === undefined ? { id: NO_ID, position: ENDED } : read(state);
+    this.#checkOwn(progress);
+    if (this.#asked !== undefined && progress.position === ENDED) throw new Refusal(TAKEN);
+  }
+
+  /** Refuses what another log has begun, or none, if this one is asked for; and what is for a log alone, if none is. */
+  #checkOwn({ id, position }: Progress): void {
     const isPast = !isEqual(id, NO_ID);
     if (this.#asked === undefined) {
       if (isPast && position !== ENDED) throw new Refusal(UNFINISHED);
@@ -51,11 +57,13 @@ export class ImportRecord implements HubSection {
     }
     if (!isPast) throw new Refusal(BEGUN);
     if (!isEqual(id, this.#asked)) throw new Refusal(position === ENDED ? BEGUN : OTHER);
-    if (position === ENDED) throw new Refusal(TAKEN);
   }
 
+  /** Checks again: another process may have begun the state since the first look at it. */
   load(state: Uint8Array | undefined): void {
-    this.#progress = state === undefined ? { id: this.#asked ?? NO_ID, position: 0 } : read(state);
+    const progress = state === undefined ? { id: this.#asked ?? NO_ID, position: 0 } : read(state);
+    if (state !== undefined) this.#checkOwn(progress);
+    this.#progress = progress;
   }
 
   take(report: Uint8Array): void {
