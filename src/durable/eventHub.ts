@@ -184,7 +184,10 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     await this.#queue.add({ ...none, reports: own, past: { to: NaN, now: present } });
   }
 
-  /** Closes the periods of all metrics that are due at `now` (default: the clock) and says which ones these are. */
+  /**
+   * Closes the periods of all metrics that are due at `now` (default: the clock) and says which ones these are. Where votes
+   * make keys public, give no time before the clock: the first day of a found key would miss events that have come already.
+   */
   async advance(now?: Time): Promise<readonly ClosedSpan[]> {
     this.#checkOpen();
     const time = now === undefined ? this.#settings.clock() : parseTime("now", now);

@@ -53,7 +53,12 @@ test("without birth first, positions are seen with different numbers", async () 
 });
 
 test("without fencing, a zombie publishes positions twice", async () => {
-  const setting = { ...common("no-fencing"), freezeWithin: 10_000 };
-  const result = await runChaos({ ...setting, faults: [freezeUntilReplaced], without: "fencing" });
-  expect(result.verdict.doubled).toBeGreaterThan(0);
+  // A worker that freezes while the group is rebalanced may wake with nothing in its hands: then another one tries.
+  let doubled = 0;
+  for (let attempt = 0; attempt < 4 && doubled === 0; attempt++) {
+    const setting = { ...common(`no-fencing-${attempt}`), freezeWithin: 10_000 };
+    const result = await runChaos({ ...setting, faults: [freezeUntilReplaced], without: "fencing" });
+    doubled = result.verdict.doubled;
+  }
+  expect(doubled).toBeGreaterThan(0);
 });
