@@ -60,12 +60,13 @@ describe("worked by hand", () => {
 describe("decimal to double", () => {
   const agrees = (texts: string[]) => {
     const bytes = encode(`${texts.join("\n")}\n`);
-    for (const core of CORES) {
+    CORES.forEach((core, place) => {
       const numbers = readText(bytes, { format: "plain" }, core) as number[];
       texts.forEach((text, i) => {
-        if (!Object.is(numbers[i], Number(text))) expect([text, numbers[i]]).toEqual([text, Number(text)]);
+        if (!Object.is(numbers[i], Number(text)))
+          expect([text, numbers[i], place]).toEqual([text, Number(text), place]);
       });
-    }
+    });
   };
 
   test("every exponent around the ends of the exact path, with digits around 2⁵³", () => {

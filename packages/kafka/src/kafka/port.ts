@@ -78,6 +78,9 @@ class KafkaPort implements Port {
     }));
     await this.#connections.any("control", createTopicsV7.api, [wanted, 10_000, false]);
     await this.describe(topics.map(({ name }) => name));
+    // Until all partitions have a leader that serves them: a transaction does not repeat a write.
+    for (const { name, partitions } of topics)
+      await Promise.all(Array.from({ length: partitions }, (_, partition) => this.bounds(name, partition)));
   }
 
   async bounds(topic: string, partition: number): Promise<{ start: number; end: number }> {
