@@ -54,6 +54,7 @@ export function skipBlanks(p: usize): usize {
 export function decimal(p: usize): usize {
   p = skipBlanks(p);
   const sign = load<u8>(p);
+  const factor: f64 = sign == 45 ? -1 : 1; // multiplied in the end, as in the twin
   if (sign == 45 || sign == 43) p++;
   let w: u64 = 0;
   let from = p;
@@ -79,7 +80,7 @@ export function decimal(p: usize): usize {
   if (k < -22 || k > 22) return UNCERTAIN;
   const size =
     k < 0 ? <f64>w / load<f64>(POWERS + ((<usize>-k) << 3)) : <f64>w * load<f64>(POWERS + ((<usize>k) << 3));
-  number = sign == 45 ? -size : size;
+  number = factor * size;
   return skipBlanks(p);
 }
 
