@@ -10,7 +10,7 @@ import { inputOf } from "./inputOptions.js";
 import { Progress } from "./progress.js";
 import { inWords, isSystemError } from "./systemErrors.js";
 
-/** What says how a log is read. */
+/** Options of `brume serve --import`: the columns of a log, and the times that it fills. */
 export const IMPORT_FLAGS: Readonly<Record<string, Option>> = {
   from: { value: "T", help: "with --import: when the first period starts, public (required)" },
   to: { value: "T", help: "with --import: when the last period ends, public (required)" },

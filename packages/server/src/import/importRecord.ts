@@ -77,12 +77,12 @@ export class ImportRecord implements HubSection {
     return state;
   }
 
-  /** What says that so many events are stored. */
+  /** The report that stores how many events of the log are taken. */
   reports(position: number) {
     return { section: this.name, reports: [reportOf(position)] };
   }
 
-  /** What says that the past has ended. */
+  /** The report that stores that the import has ended. */
   get end() {
     return this.reports(ENDED);
   }
