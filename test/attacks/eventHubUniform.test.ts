@@ -4,12 +4,12 @@
  * over the limit, or of a key that nobody listed.
  */
 import { expect, test } from "vitest";
-import { type EventInfo, openHub } from "../../src/index.js";
-import { key, plainStore } from "../durable/support.js";
+import { type EventInfo, openHub, type Store } from "../../src/index.js";
+import { key, plainStore, watchedStore } from "../durable/support.js";
 
 const START = Date.UTC(2026, 2, 1, 10);
 const HOUR = 3_600_000;
-const open = (store: ReturnType<typeof plainStore>, clock: () => number) =>
+const open = (store: Store, clock: () => number) =>
   openHub({
     metrics: {
       orders: { epsilon: 1, every: "1h", of: "count", keys: ["a", "b"], perPerson: { events: 1, people: 8 } },
@@ -21,13 +21,7 @@ const open = (store: ReturnType<typeof plainStore>, clock: () => number) =>
 /** Names, numbers and lengths of all that is put, in order, while one kind of event comes every hour. */
 async function seen(city: string, info: (now: number) => EventInfo, hours = 40): Promise<string> {
   let now = START;
-  const store = plainStore();
-  const lines: string[] = [];
-  const put = store.put.bind(store);
-  store.put = (name, sequence, bytes) => {
-    lines.push(`${name} ${sequence} ${bytes.length}`);
-    return put(name, sequence, bytes);
-  };
+  const { store, lines } = watchedStore();
   const hub = open(store, () => now);
   for (let i = 0; i < hours; i++) {
     for (let n = 0; n < 5; n++) await hub.add("orders", city, 1, { person: "p", ...info(now) });

@@ -8,7 +8,7 @@ import { chooseCore } from "../../src/core/choose.js";
 import { KeyDiscovery } from "../../src/events/keyDiscovery.js";
 import { openHub, type Store, type StreamMetric } from "../../src/index.js";
 import { OTHER_KEYS } from "../../src/events/keyName.js";
-import { key, plainStore } from "../durable/support.js";
+import { key, plainStore, watchedStore } from "../durable/support.js";
 
 // eslint-disable-next-line @typescript-eslint/unbound-method -- called on another object
 const { load } = KeyDiscovery.prototype;
@@ -31,13 +31,7 @@ describe("what is stored", () => {
   /** Names, numbers and lengths of all that is put, in order, while one person asks for a page every three hours. */
   async function seen(pageOf: (visit: number) => string, keys?: Keys): Promise<string> {
     let now = START;
-    const store = plainStore();
-    const lines: string[] = [];
-    const put = store.put.bind(store);
-    store.put = (name, sequence, bytes) => {
-      lines.push(`${name} ${sequence} ${bytes.length}`);
-      return put(name, sequence, bytes);
-    };
+    const { store, lines } = watchedStore();
     const hub = open(store, () => now, keys);
     for (let i = 0; i < 25; i++) {
       for (let n = 0; n < 4; n++) await hub.add("views", pageOf(4 * i + n), 1, { person: `p${n}` });

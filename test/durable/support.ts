@@ -68,3 +68,19 @@ export function failing(store: Store, { fails, after }: Faults): Store & { reado
     },
   };
 }
+
+/** A store that writes down the name, the number and the length of all that is put, in order. */
+export function watchedStore(): { readonly store: Store; readonly lines: string[] } {
+  const store = plainStore();
+  const lines: string[] = [];
+  return {
+    lines,
+    store: {
+      ...store,
+      put(name, sequence, bytes) {
+        lines.push(`${name} ${sequence} ${bytes.length}`);
+        return store.put(name, sequence, bytes);
+      },
+    },
+  };
+}
