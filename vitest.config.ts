@@ -68,13 +68,20 @@ export default defineConfig({
           name: "quick",
           pool: "threads",
           isolate: false,
+          setupFiles: ["test/support/kernelConstants.ts"],
           include: ["test/**/*.test.ts"],
           exclude: [...built, ...long],
         },
       },
       {
         extends: true,
-        test: { name: "long", isolate: false, include: long, exclude: [...alone, ...onBroker, ...built] },
+        test: {
+          name: "long",
+          isolate: false,
+          setupFiles: ["test/support/kernelConstants.ts"],
+          include: long,
+          exclude: [...alone, ...onBroker, ...built],
+        },
       },
       { extends: true, test: { name: "alone", include: alone, exclude: [...onBroker, ...built] } },
       {

@@ -52,6 +52,7 @@ export function makeDayConsistent(
   nodes: usize,
   shares: usize,
 ): void {
+  if (inner == 0) return; // one level: nothing to agree with, and no place in `shares`
   const firstInner = nodes + ((<usize>leaves) << 3);
   // Upwards. The children of consecutive nodes are consecutive, so one pointer walks through all of them.
   let child = nodes;

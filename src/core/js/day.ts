@@ -28,6 +28,7 @@ export const growDay: Days["growDay"] = (leafRandom, nodeRandom, scale, shape) =
 export function makeDayConsistent(nodes: Float64Array, { sizes, fanouts, weights }: DayShape): Float64Array {
   const leaves = sizes[0]!;
   const shares = new Float64Array(fanouts.length);
+  if (shares.length === 0) return shares; // one level: nothing to agree with
   let child = 0;
   for (let i = 0; i < fanouts.length; i++) {
     let sum = 0; // of integers: exact in any order
@@ -44,5 +45,5 @@ export function makeDayConsistent(nodes: Float64Array, { sizes, fanouts, weights
     child -= fanouts[i]!;
     for (let y = child - leaves; y < end; y++) shares[y] = weights[y]! * shares[i]! - shares[y]!;
   }
-  return shares.slice(0, sizes[1] ?? 0);
+  return shares.slice(0, sizes[1]);
 }
