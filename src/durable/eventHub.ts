@@ -349,8 +349,10 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   /** The keys of a metric that are public: its list, or those that were listed or found, and then "(other)". */
   async keys(metric: keyof M & string): Promise<readonly string[]> {
     const settings = this.#settings.metrics.get(metric);
-    if (settings?.events.discovery !== undefined)
-      return (await this.#queue.state()).metric(metric).publicKeys;
+    if (settings?.events.discovery !== undefined) {
+      const { discovered, metric: own } = (await this.#queue.state()).metric(metric);
+      return discovered!.publicFrom(own.day.start);
+    }
     const list = settings?.keys.list;
     if (list === undefined)
       throw new RangeError(
@@ -420,7 +422,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     const metric = state.metric(name);
     checkText("key", key);
     const { keys } = this.#settings.metrics.get(name)!;
-    if (!(metric.discovers ? metric.isKnown(key) : keys.has(key))) {
+    if (!(metric.discovered?.isKnown(key) ?? keys.has(key))) {
       const asked = key.slice(0, 100);
       const meant = didYouMean(asked, (keys.list ?? []).slice(0, MOST_NAMES));
       throw new RangeError(

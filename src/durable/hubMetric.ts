@@ -6,10 +6,9 @@
  * the rows say which events counted. At the end all lanes have reached the same row, and their keys join the shared part.
  */
 import type { Core } from "../core/core.js";
-import { type Day, DAY, DayPeriods } from "../events/calendar.js";
+import { type Day, DayPeriods } from "../events/calendar.js";
 import { KeyDiscovery } from "../events/keyDiscovery.js";
-import { OTHER_KEYS } from "../events/keyName.js";
-import { EventMetric, type MetricKeys, type ReadEvent } from "../events/metric.js";
+import { EventMetric, type MetricKeys } from "../events/metric.js";
 import { type EventSettings, eventParameters } from "../events/options.js";
 import type { DayCount, Published, Release } from "../events/release.js";
 import { Decoder, Encoder } from "../stream/codec.js";
@@ -26,6 +25,7 @@ import {
   writeDay,
   writeRanges,
 } from "./closedDays.js";
+import { DiscoveredKeys } from "./discoveredKeys.js";
 import type { JournalEntry } from "./entries.js";
 import { Chunk, KeyChunks, type KeyRecord, type Lane, type MetricRecord, publishesOn } from "./keyChunks.js";
 import type { Journal } from "./journal.js";
@@ -42,9 +42,6 @@ export interface ClosedSpan {
   readonly found?: readonly string[];
 }
 
-/** Keys are looked at in turn, a part of them at each midnight: all of them within so many days. */
-const LOOKS = 28;
-
 export class HubMetric {
   // Parameters
   readonly record: MetricRecord;
@@ -57,8 +54,9 @@ export class HubMetric {
   readonly #parameters: Parameters;
   readonly #prefix: string;
   readonly #days: ClosedDays;
-  readonly #discovery: KeyDiscovery | undefined;
   readonly shared: Section;
+  /** Keys that votes make public; undefined if all keys are listed, or a rule says which ones there are. */
+  readonly discovered: DiscoveredKeys | undefined;
   // State
   readonly #main: Lane;
   readonly #keys: KeyChunks;
@@ -70,8 +68,6 @@ export class HubMetric {
   /** θ was chosen, and the store still has the counts that chose it. */
   #wiped = false;
   #expired: string[] = [];
-  /** Starts of days that have ended and whose votes no row has said the outcome of: it is computed when a row is to say it. */
-  #ended: number[] = [];
 
   /** @param stored whether closed days go to a store */
   constructor(
@@ -101,8 +97,11 @@ export class HubMetric {
     );
     this.#days = new ClosedDays(this.#prefix, schedule.levels, columns, keep);
     this.#main = { metric: this.#makeMetric([]), covers: 0, missed: [] };
-    if (settings.discovery !== undefined)
-      this.#discovery = new KeyDiscovery(settings.discovery.rule, core, secrets.own, settings.limit!.people);
+    const { discovery } = settings;
+    if (discovery !== undefined) {
+      const votes = new KeyDiscovery(discovery.rule, core, secrets.own, settings.limit!.people);
+      this.discovered = new DiscoveredKeys(record, this.#keys, discovery, schedule, votes);
+    }
     const isUrgent = (): boolean => this.#wiped;
     this.shared = {
       name: this.#prefix,
@@ -141,138 +140,47 @@ export class HubMetric {
     return this.#joined.has(number);
   }
 
-  // Keys that votes make public
-
-  get discovers(): boolean {
-    return this.#discovery !== undefined;
-  }
-
   #publishes(key: KeyRecord, day: number): boolean {
     return publishesOn(key, day, this.record.began);
   }
 
-  /** The number of the key that an event of a day counts under, by what was public before that day began. */
-  route(name: string, day: number): number {
-    const number = this.#keys.numberOf(name);
-    if (number !== undefined && this.#publishes(this.record.keys[number]!, day)) return number;
-    return this.#keys.numberOf(OTHER_KEYS)!;
-  }
+  // Keys that votes make public
 
-  /** Votes for the key of an event, unless it is public or will be; says whether a vote is used. */
-  vote(name: string, { hash, day }: ReadEvent): boolean {
-    const number = this.#keys.numberOf(name);
-    if (number !== undefined && isPublicFrom(this.record.keys[number]!, day)) return false;
-    return this.#discovery!.vote(name, hash, day);
-  }
-
-  /** Whether a name is public or was found once: all that an answer about a key depends on. */
-  isKnown(name: string): boolean {
-    const number = this.#keys.numberOf(name);
-    if (number === undefined) return false;
-    const { since, spans } = this.record.keys[number]!;
-    return spans !== undefined || !Number.isNaN(since);
-  }
-
-  /** Keys that are public now or will be from a day that has been fixed; the one for all others comes last. */
-  get publicKeys(): readonly string[] {
-    const { start } = this.metric.day;
-    const names = this.record.keys.filter((key) => isPublicFrom(key, start)).map(({ name }) => name);
-    return [...names.filter((name) => name !== OTHER_KEYS), OTHER_KEYS];
+  /** Tests the votes of days that have ended; undefined if there are none. A row must say the outcome. */
+  async testVotes(journal: Journal, told: number): Promise<FoundKeys | undefined> {
+    return this.discovered?.test(told, this.metric, (key, from, to) =>
+      this.published(journal, key, [from, to], false),
+    );
   }
 
   /**
-   * What the votes of closed days change; undefined if no day was tested since the last row that said so. A row must say it.
-   * @param told no event has a part in this time; what changes takes effect with the first day that starts after it
-   */
-  async findings(journal: Journal, told: number): Promise<FoundKeys | undefined> {
-    if (this.#ended.length === 0) return undefined;
-    const { schedule, discovery } = this.settings;
-    const { most } = discovery!;
-    const from = Math.max(schedule.calendar.dayAt(told + schedule.skew).end, this.metric.day.end);
-    const gone = await this.#quietKeys(journal, from);
-    const { keys } = this.record;
-    const now =
-      keys.filter(({ spans }) => spans !== undefined && spans.at(-1)![1] > from).length - gone.length;
-    const found = this.#ended.flatMap((day) => this.#discovery!.test(day).slice(0, most));
-    const names = found.map(({ name }) => name);
-    const added = names.filter((name) => {
-      const number = this.#keys.numberOf(name);
-      return number === undefined || !isPublicFrom(keys[number]!, from);
-    });
-    const room = Math.max(0, most - now);
-    return { metric: this.record.number, from, added: [...new Set(added)].slice(0, room), gone };
-  }
-
-  /** Found keys whose published numbers of the time that is asked for cannot be told from 0: a part of them, in turn. */
-  async #quietKeys(journal: Journal, from: number): Promise<string[]> {
-    const { forget } = this.settings.discovery!;
-    const to = this.metric.day.start;
-    const turn = ((Math.round(to / DAY) % LOOKS) + LOOKS) % LOOKS;
-    const quiet: string[] = [];
-    for (const chunk of this.#keys.chunks) {
-      if (chunk.index % LOOKS !== turn) continue;
-      for (const { name, since, spans } of this.#keys.of(chunk)) {
-        const [start, end] = spans?.at(-1) ?? [Infinity, 0];
-        if (!(start <= to - forget && end > from) || !Number.isNaN(since)) continue;
-        if (await this.#isQuiet(journal, name, to - forget, to)) quiet.push(name);
-      }
-    }
-    return quiet;
-  }
-
-  /** Whether what a key published in a range lies within two standard errors of 0, all columns together. */
-  async #isQuiet(journal: Journal, name: string, from: number, to: number): Promise<boolean> {
-    const published = await this.published(journal, name, [from, to], false);
-    if (published === undefined) return false;
-    const { sums, spread } = published.measure(from, to);
-    const variance = sums.length * spread.variance * this.metric.nodeNoise.variance;
-    return sums.reduce((sum, x) => sum + x, 0) ** 2 <= 4 * variance;
-  }
-
-  /**
-   * Acts on what a row says of votes. Gives sections that are new.
+   * Acts on the outcome of votes that a row says. Gives sections that are new.
    * @param changes whether the records of keys lack what the row says
    */
-  takeFound({ from, added, gone }: FoundKeys, position: number, changes: boolean): Section[] {
-    const sections: Section[] = [];
-    const replays = this.#keys.chunks.some(({ lane }) => lane !== undefined);
-    for (const name of added) {
-      if (this.#keys.numberOf(name) === undefined) {
-        const chunk = this.#keys.add(name, NaN);
-        if (chunk !== undefined) sections.push(chunk);
-        if (chunk !== undefined && replays)
-          chunk.lane = { metric: this.#makeMetric([]), covers: position - 1, missed: [] };
-      }
-      const number = this.#keys.numberOf(name)!;
-      if (changes) (this.record.keys[number]!.spans ??= []).push([from, Infinity]);
-      const lane = this.#laneOf(this.#keys.chunkOf(number));
+  takeFound(found: FoundKeys, position: number, changes: boolean): Section[] {
+    const sections = found.added.flatMap((name) => this.#addKey(name, NaN, position) ?? []);
+    if (changes) this.discovered!.record(found);
+    for (const name of found.added) {
+      const lane = this.#laneOf(this.#keys.chunkOf(this.#keys.numberOf(name)!));
       if (lane.covers < position && !lane.metric.isExpected(name)) lane.metric.expect(name);
     }
-    for (const name of gone) {
-      const { spans } = this.record.keys[this.#keys.numberOf(name)!]!;
-      if (changes) spans!.push([spans!.pop()![0], from]);
-    }
-    if (this.#main.covers < position) {
-      this.#ended = [];
-      this.#forgetVotes();
-    }
+    if (this.#main.covers < position) this.discovered!.endTest(this.metric.day.start);
     return sections;
   }
 
-  /** Keeps the votes of a day that has ended for their test, and wipes those of a day that nobody listened to the end of. */
-  #endVotes(day: Day, heard: boolean): void {
-    if (heard) this.#ended.push(day.start);
-    this.#forgetVotes();
-  }
-
-  /** Wipes votes that are tested, or never will be. */
-  #forgetVotes(): void {
-    this.#discovery!.forgetBefore(Math.min(this.metric.day.start, ...this.#ended));
+  /** Gives a key of a row its number, if it has none; returns its chunk if that is new, too. */
+  #addKey(name: string, since: number, position: number): Chunk | undefined {
+    if (this.#keys.numberOf(name) !== undefined) return undefined;
+    const replays = this.#keys.chunks.some(({ lane }) => lane !== undefined);
+    const chunk = this.#keys.add(name, since);
+    if (chunk !== undefined && replays)
+      chunk.lane = { metric: this.#makeMetric([]), covers: position - 1, missed: [] };
+    return chunk;
   }
 
   /** Keys whose first day is still to come take events of it already. */
   #expectComing({ metric }: Lane, chunks: readonly Chunk[]): void {
-    if (this.#discovery === undefined) return;
+    if (this.discovered === undefined) return;
     for (const chunk of chunks)
       for (const { name, since, spans } of this.#keys.of(chunk)) {
         const comes = since > metric.day.start || spans?.some(([from]) => from > metric.day.start) === true;
@@ -375,7 +283,7 @@ export class HubMetric {
     const event = eventOf(record, this.record.keys[key]?.name ?? "");
     const { covers, metric } = this.#main;
     if (!live && covers < position) {
-      if (record.voted !== undefined) this.#discovery!.vote(record.voted, event.hash, event.day);
+      if (record.voted !== undefined) this.discovered!.replayVote(record.voted, event);
       metric.admit({ ...event, hash: event.hash.slice() });
     }
     if (kind === Kind.limited) return;
@@ -389,13 +297,9 @@ export class HubMetric {
 
   /** Takes a key that a rule allows, in the middle of a day: it has the noise that it would have had from the start. */
   takeKey(name: string, position: number): Section | undefined {
-    let added: Section | undefined;
-    if (this.#keys.numberOf(name) === undefined) added = this.#keys.add(name, this.record.began);
+    const added = this.#addKey(name, this.record.began, position);
     const number = this.#keys.numberOf(name)!;
-    const chunk = this.#keys.chunkOf(number);
-    if (added !== undefined && this.#keys.chunks.some(({ lane }) => lane !== undefined))
-      chunk.lane = { metric: this.#makeMetric([]), covers: position - 1, missed: [] };
-    const lane = this.#laneOf(chunk);
+    const lane = this.#laneOf(this.#keys.chunkOf(number));
     if (lane.covers >= position || lane.metric.keys.includes(name)) return added;
     lane.metric.join(name);
     this.#fill(lane.metric.release(name), lane.metric, lane.missed);
@@ -475,7 +379,8 @@ export class HubMetric {
     const result = run();
     if (metric.day.start !== day.start) {
       this.#endDay(lane, day, periods);
-      if (lane === this.#main && this.#discovery !== undefined) this.#endVotes(day, heard);
+      if (lane === this.#main && heard) this.discovered?.endDay(day, metric.day.start);
+      else if (lane === this.#main) this.discovered?.wipeVotes(metric.day.start);
     }
     if (lane === this.#main && Number.isNaN(units) && !Number.isNaN(metric.units)) {
       const writer = new Encoder();
@@ -639,9 +544,7 @@ export class HubMetric {
     writeRanges(writer, this.#main.missed);
     writer.count(this.#closed.length);
     for (const day of this.#closed) writeClosedDay(writer, day);
-    if (this.#discovery === undefined) return;
-    this.#discovery.save(writer, this.metric.openDays);
-    writer.text(JSON.stringify(this.#ended));
+    this.discovered?.save(writer, this.metric.openDays);
   }
 
   #loadShared(reader: Decoder): void {
@@ -649,16 +552,14 @@ export class HubMetric {
     this.#chosen = { position: reader.count(), clock: reader.blob().slice() };
     this.#main.missed = readRanges(reader);
     this.#closed = Array.from({ length: reader.count() }, () => readClosedDay(reader));
-    if (this.#discovery === undefined) return;
-    this.#discovery.load(reader);
-    this.#ended = JSON.parse(reader.text()) as number[];
+    this.discovered?.load(reader);
   }
 
   #saveChunk(writer: Encoder, chunk: Chunk): void {
     const all = [...this.#keys.of(chunk)];
     const keys = all.filter(({ number }) => this.#joined.has(number));
     const coming = all.filter(({ name }) => this.metric.isExpected(name));
-    for (const list of this.#discovery === undefined ? [keys] : [keys, coming]) {
+    for (const list of this.discovered === undefined ? [keys] : [keys, coming]) {
       writer.count(list.length);
       for (const { number } of list) writer.count(number);
     }
@@ -678,7 +579,7 @@ export class HubMetric {
   #loadChunk(reader: Decoder, chunk: Chunk): EventMetric {
     const names = () => Array.from({ length: reader.count() }, () => this.record.keys[reader.count()]!.name);
     const keys = names();
-    const coming = this.#discovery === undefined ? [] : names();
+    const coming = this.discovered === undefined ? [] : names();
     const metric = this.#makeMetric(keys);
     metric.loadClock(reader);
     for (const name of coming) metric.expect(name);
@@ -692,10 +593,6 @@ export class HubMetric {
     return metric;
   }
 }
-
-/** Whether a key is public on a day or, as has been said already, after it. */
-const isPublicFrom = ({ since, spans }: KeyRecord, day: number): boolean =>
-  !Number.isNaN(since) || (spans?.at(-1)?.[1] ?? -Infinity) > day;
 
 /** Publishes the periods of a day before a time without events, but for those that were missed. */
 function fillDay(release: Release, periods: DayPeriods, until: number, missed: Lane["missed"]): void {

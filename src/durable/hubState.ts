@@ -14,6 +14,7 @@ import { snapshotKey } from "../stream/sealing.js";
 import { chargeMetric } from "./budget.js";
 import { Catalogue } from "./catalogue.js";
 import { checkOpening, parametersOf, releaseName, sectionOf } from "./checkOpening.js";
+import type { DiscoveredKeys } from "./discoveredKeys.js";
 import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
 import { type FoundKeys, Kind, NO_KEY, type Past, pastOf, readRow, type Row, RowWriter } from "./eventRow.js";
 import { type ClosedSpan, HubMetric } from "./hubMetric.js";
@@ -359,7 +360,7 @@ export class HubState {
   async #commitFound(told: number): Promise<readonly FoundKeys[]> {
     const found: FoundKeys[] = [];
     for (const metric of this.metrics.values()) {
-      const own = await metric.findings(this.journal, told);
+      const own = await metric.testVotes(this.journal, told);
       if (own !== undefined) found.push(own);
     }
     if (found.length === 0) return found;
@@ -427,8 +428,8 @@ export class HubState {
       for (const { metric: name, key, event } of entries) {
         const hub = this.metrics.get(name)!;
         const { metric, record } = hub;
-        if (hub.discovers) {
-          this.#writeVoter(writer, hub, key, event);
+        if (hub.discovered !== undefined) {
+          this.#writeVoter(writer, hub, hub.discovered, key, event);
           continue;
         }
         let number = hub.numberOf(key);
@@ -461,14 +462,19 @@ export class HubState {
   }
 
   /** Writes an event of a metric whose keys votes make public: it counts under its key, or under the one for all others. */
-  #writeVoter(writer: RowWriter, hub: HubMetric, key: string, event: Entry["event"]): void {
-    const { metric, record } = hub;
+  #writeVoter(
+    writer: RowWriter,
+    { metric, record }: HubMetric,
+    discovered: DiscoveredKeys,
+    key: string,
+    event: Entry["event"],
+  ): void {
     if (typeof event === "string") {
       metric.countDropped(event);
       return writer.voter(record.number, NO_KEY, Kind.dropped, 0, undefined, undefined);
     }
-    const number = hub.route(key, event.day);
-    const votes = event.start >= metric.next && hub.vote(key, event); // before the limit, which loses no votes
+    const number = discovered.route(key, event.day);
+    const votes = event.start >= metric.next && discovered.vote(key, event); // before the limit, which loses no votes
     const { kind, granted } = admitted(metric, { ...event, key: record.keys[number]!.name });
     writer.voter(record.number, number, kind, granted, event, votes ? key : undefined);
   }
@@ -476,7 +482,7 @@ export class HubState {
   #countOfVoters(submissions: readonly Submission[]): number {
     let count = 0;
     for (const { entries } of submissions)
-      for (const { metric } of entries) if (this.metrics.get(metric)!.discovers) count++;
+      for (const { metric } of entries) if (this.metrics.get(metric)!.discovered !== undefined) count++;
     return count;
   }
 
