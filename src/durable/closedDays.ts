@@ -34,12 +34,17 @@ type KeyDays = ReadonlyMap<number, KeyDay>;
 const MOST_CACHED = 2 ** 21;
 
 export class ClosedDays {
+  // Parameters
   readonly #prefix: string;
   readonly #levels: readonly number[];
   readonly #columns: number;
   readonly #keep: Keep;
   /** Levels that have entries, finest first. */
   readonly #stored: readonly number[];
+  // State
+  /** Days before the running one, oldest first. */
+  #days: ClosedDay[] = [];
+  #expired: string[] = [];
   readonly #cache = new Map<string, { readonly days: KeyDays; readonly size: number }>();
   #cached = 0;
 
@@ -119,16 +124,46 @@ export class ClosedDays {
     }
   }
 
-  /** Names of entries of a day that are no longer kept at `now`, and were at `before`. */
-  expired(chunks: number, day: ClosedDay, before: number, now: number): string[] {
-    const names: string[] = [];
+  /**
+   * Appends a day that has ended.
+   * @param chunks how many there are
+   * @param now start of the running day: how old a day is decides which of its entries are kept
+   */
+  add(day: ClosedDay, chunks: number, now: number): void {
+    for (const old of this.#days) this.#expire(old, chunks, day.start, now);
+    this.#days = this.#days.filter(({ end }) => now - end < this.#keep.days);
+    this.#days.push(day);
+  }
+
+  /** Takes the names of entries of a day that are no longer kept at `now`, and were at `before`. */
+  #expire(day: ClosedDay, chunks: number, before: number, now: number): void {
     for (const level of this.#stored) {
       const length = Math.min(this.#keep.days, keptFor(this.#levels[level]!, this.#keep));
       if (now - day.end < length || before - day.end >= length) continue;
       if (level === this.#stored.at(-1) && now - day.end < this.#keep.days) continue;
-      for (let chunk = 0; chunk < chunks; chunk++) names.push(this.#nameOf(chunk, day.start, level));
+      for (let chunk = 0; chunk < chunks; chunk++) this.#expired.push(this.#nameOf(chunk, day.start, level));
     }
+  }
+
+  /** Names of entries that are no longer kept. Gives them once. */
+  takeExpired(): string[] {
+    const names = this.#expired;
+    this.#expired = [];
     return names;
+  }
+
+  /** Days that meet a range. */
+  in(from: number, to: number): ClosedDay[] {
+    return this.#days.filter((day) => day.end > from && day.start < to);
+  }
+
+  save(writer: Encoder): void {
+    writer.count(this.#days.length);
+    for (const day of this.#days) writeClosedDay(writer, day);
+  }
+
+  load(reader: Decoder): void {
+    this.#days = Array.from({ length: reader.count() }, () => readClosedDay(reader));
   }
 }
 

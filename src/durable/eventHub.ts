@@ -33,8 +33,9 @@ import { type EventStatement, eventStatement, explainEvents } from "../events/st
 import { CommitQueue } from "./commitQueue.js";
 import type { EventHubSettings, HistogramMetric, Metric } from "./eventHubOptions.js";
 import type { ClosedSpan, HubMetric } from "./hubMetric.js";
-import { type Entry, HubState, type Submission } from "./hubState.js";
+import { HubState } from "./hubState.js";
 import type { RequestId } from "./requestIds.js";
+import type { Entry, Submission } from "./submissions.js";
 import { Turns } from "./turns.js";
 
 /** An event of `addMany`. */

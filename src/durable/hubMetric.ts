@@ -53,21 +53,19 @@ export class HubMetric {
   readonly #stored: boolean;
   readonly #parameters: Parameters;
   readonly #prefix: string;
-  readonly #days: ClosedDays;
   readonly shared: Section;
   /** Keys that votes make public; undefined if all keys are listed, or a rule says which ones there are. */
   readonly discovered: DiscoveredKeys | undefined;
   // State
+  readonly closedDays: ClosedDays;
   readonly #main: Lane;
   readonly #keys: KeyChunks;
   /** Numbers of keys that publish the running day. */
   readonly #joined = new Set<number>();
-  #closed: ClosedDay[] = [];
   /** The row that chose θ, and the clock of that moment; 0 and nothing if there is none. */
   #chosen = { position: 0, clock: new Uint8Array(0) };
   /** θ was chosen, and the store still has the counts that chose it. */
   #wiped = false;
-  #expired: string[] = [];
 
   /** @param stored whether closed days go to a store */
   constructor(
@@ -95,7 +93,7 @@ export class HubMetric {
       (index) =>
         new Chunk(this.#prefix, this.#parameters, index, (writer, chunk) => this.#saveChunk(writer, chunk)),
     );
-    this.#days = new ClosedDays(this.#prefix, schedule.levels, columns, keep);
+    this.closedDays = new ClosedDays(this.#prefix, schedule.levels, columns, keep);
     this.#main = { metric: this.#makeMetric([]), covers: 0, missed: [] };
     const { discovery } = settings;
     if (discovery !== undefined) {
@@ -404,7 +402,7 @@ export class HubMetric {
     lane.missed = [];
     if (this.#stored && periods !== undefined) {
       for (const chunk of own) this.#takeDays(lane.metric, chunk, closed);
-      if (lane === this.#main) this.#remember(closed, lane.metric.day.start);
+      if (lane === this.#main) this.closedDays.add(closed, this.#keys.chunks.length, lane.metric.day.start);
     }
     if (this.ruled)
       for (const chunk of own)
@@ -428,14 +426,6 @@ export class HubMetric {
       if (kept !== undefined) keys.set(number, { kept, clipped });
     }
     chunk.pending.set(day.start, { day, keys });
-  }
-
-  #remember(day: ClosedDay, now: number): void {
-    const before = day.start;
-    const chunks = this.#keys.chunks.length;
-    for (const old of this.#closed) this.#expired.push(...this.#days.expired(chunks, old, before, now));
-    this.#closed = this.#closed.filter(({ end }) => now - end < this.settings.keep.days);
-    this.#closed.push(day);
   }
 
   /** Keys whose first day has begun publish from now on, and found keys whose last day has ended no more. */
@@ -464,7 +454,9 @@ export class HubMetric {
     for (const chunk of this.#keys.chunks)
       for (const { day, keys } of chunk.pending.values()) {
         if (entries.length >= most) return entries;
-        entries.push(...this.#days.entries(chunk.index, day, keys, () => chunk.pending.delete(day.start)));
+        entries.push(
+          ...this.closedDays.entries(chunk.index, day, keys, () => chunk.pending.delete(day.start)),
+        );
       }
     return entries;
   }
@@ -472,18 +464,6 @@ export class HubMetric {
   /** Parts of closed days that wait to be stored. */
   get unstored(): number {
     return this.#keys.chunks.reduce((sum, { pending }) => sum + pending.size, 0);
-  }
-
-  /** Names of entries that are no longer kept. Gives them once. */
-  takeExpired(): string[] {
-    const names = this.#expired;
-    this.#expired = [];
-    return names;
-  }
-
-  /** Days before the running one that meet a range. */
-  #daysIn(from: number, to: number): ClosedDay[] {
-    return this.#closed.filter((day) => day.end > from && day.start < to);
   }
 
   /**
@@ -506,7 +486,7 @@ export class HubMetric {
     if (!this.#stored) return live;
     const days: KeyDay["kept"][] = [];
     const clipped: DayCount[] = [];
-    for (const day of this.#daysIn(from, to)) {
+    for (const day of this.closedDays.in(from, to)) {
       const found = await this.#dayOf(journal, key, day, !parts && from <= day.from && to >= day.end);
       if (found === undefined) continue;
       days.push(found.kept);
@@ -521,7 +501,8 @@ export class HubMetric {
       const chunk = this.#keys.chunkOf(number);
       const waiting = chunk.pending.get(day.start);
       const keys =
-        waiting?.keys ?? (await this.#days.read(journal, chunk.index, day, whole, this.metric.day.start));
+        waiting?.keys ??
+        (await this.closedDays.read(journal, chunk.index, day, whole, this.metric.day.start));
       const found = keys.get(number);
       if (found !== undefined) return found;
     }
@@ -542,8 +523,7 @@ export class HubMetric {
     writer.count(this.#chosen.position);
     writer.blob(this.#chosen.clock);
     writeRanges(writer, this.#main.missed);
-    writer.count(this.#closed.length);
-    for (const day of this.#closed) writeClosedDay(writer, day);
+    this.closedDays.save(writer);
     this.discovered?.save(writer, this.metric.openDays);
   }
 
@@ -551,7 +531,7 @@ export class HubMetric {
     this.metric.loadShared(reader);
     this.#chosen = { position: reader.count(), clock: reader.blob().slice() };
     this.#main.missed = readRanges(reader);
-    this.#closed = Array.from({ length: reader.count() }, () => readClosedDay(reader));
+    this.closedDays.load(reader);
     this.discovered?.load(reader);
   }
 

@@ -7,39 +7,22 @@ import { chooseCore } from "../core/choose.js";
 import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import type { Day } from "../events/calendar.js";
-import type { EventMetric, ReadEvent } from "../events/metric.js";
-import type { Dropped } from "../events/periodClock.js";
 import { eventStatement } from "../events/statement.js";
 import { snapshotKey } from "../stream/sealing.js";
 import { chargeMetric } from "./budget.js";
 import { Catalogue } from "./catalogue.js";
 import { checkOpening, parametersOf, releaseName, sectionOf } from "./checkOpening.js";
-import type { DiscoveredKeys } from "./discoveredKeys.js";
 import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
-import { type FoundKeys, Kind, NO_KEY, type Past, pastOf, readRow, type Row, RowWriter } from "./eventRow.js";
+import { type FoundKeys, Kind, type Past, pastOf, readRow, type Row, RowWriter } from "./eventRow.js";
 import { type ClosedSpan, HubMetric } from "./hubMetric.js";
 import type { MetricRecord } from "./keyChunks.js";
 import type { JournalEntry } from "./entries.js";
 import { Journal } from "./journal.js";
 import { NoiseKeys } from "./noiseKeys.js";
-import { type HashedRequest, RequestConflict, type RequestId, RequestIds } from "./requestIds.js";
+import { RequestIds } from "./requestIds.js";
 import type { PreparedSection, Section } from "./sections.js";
+import { countOfRecords, keyId, type Submission, writeSubmissions } from "./submissions.js";
 import { Turns } from "./turns.js";
-
-/** An event that was read. */
-export interface Entry {
-  readonly metric: string;
-  readonly key: string;
-  readonly event: ReadEvent | Dropped;
-}
-
-/** What is stored as a whole or not at all. */
-export interface Submission {
-  readonly entries: readonly Entry[];
-  readonly reports: readonly { readonly section: string; readonly report: Uint8Array }[];
-  readonly request: RequestId | undefined;
-  readonly past?: Past;
-}
 
 export interface Committed {
   readonly closed: readonly ClosedSpan[];
@@ -378,7 +361,12 @@ export class HubState {
   ): Promise<Committed> {
     const { submissions, now, fixed, sections, names, isLong } = prepared;
     const time = Math.max(now, this.#time, Number.isNaN(closeAt) ? -Infinity : closeAt);
-    const { writer, refused } = this.#write(submissions, new Set(names.map(({ id }) => id)), time);
+    const newKeys = new Set(names.map(({ id }) => id));
+    const { writer, refused } = writeSubmissions(submissions, newKeys, time, {
+      metrics: this.metrics,
+      requests: this.#requests,
+      catalogue: this.#catalogue,
+    });
     const present = submissions.map(({ past }) => past?.now ?? NaN);
     const told = [closeAt, missedAt, ...present].reduce((last, at) => (at > last ? at : last), this.#told);
     const bytes = writer.bytes({ time, told, closeAt, missedAt, days: this.#newDays(time), names, found });
@@ -399,7 +387,7 @@ export class HubState {
         const metric = this.metrics.get(name)!;
         if (!metric.ruled || typeof event === "string") continue;
         const { number } = metric.record;
-        const id = `${number}/${key}`;
+        const id = keyId(number, key);
         const known = metric.numberOf(key);
         if (names.has(id) || (known !== undefined && metric.isJoined(known))) continue;
         if (metric.metric.keys.length + names.size >= MOST_RULED) continue;
@@ -408,82 +396,6 @@ export class HubState {
         names.set(id, { metric: number, key, id });
       }
     return [...names.values()];
-  }
-
-  /** Counts people as it decides: it must be called once for each row. */
-  #write(submissions: readonly Submission[], newKeys: ReadonlySet<string>, time: number) {
-    const writer = new RowWriter(countOfRecords(submissions), this.#countOfVoters(submissions));
-    const seen = new Map<string, string>();
-    const numbers = new Map<string, number>();
-    const refused = submissions.map(({ entries, reports, request, past }) => {
-      if (request !== undefined) {
-        const hashed = this.#requests.hash(request);
-        try {
-          if (this.#requests.has(hashed, time) || isRepeated(seen, hashed)) return undefined;
-        } catch (error) {
-          return error as Error;
-        }
-        writer.request(hashed.id, hashed.body);
-      }
-      for (const { metric: name, key, event } of entries) {
-        const hub = this.metrics.get(name)!;
-        const { metric, record } = hub;
-        if (hub.discovered !== undefined) {
-          this.#writeVoter(writer, hub, hub.discovered, key, event);
-          continue;
-        }
-        let number = hub.numberOf(key);
-        const id = `${record.number}/${key}`;
-        if (newKeys.has(id) && number === undefined) {
-          if (!numbers.has(id)) numbers.set(id, record.keys.length + countOf(numbers, record.number));
-          number = numbers.get(id)!;
-        }
-        const joined = number !== undefined && (hub.isJoined(number) || newKeys.has(id));
-        if (typeof event === "string") metric.countDropped(event);
-        if (typeof event === "string" || !joined) {
-          writer.event(
-            record.number,
-            number ?? NO_KEY,
-            Kind.dropped,
-            0,
-            typeof event === "string" ? undefined : event,
-          );
-          continue;
-        }
-        const { kind, granted } = admitted(metric, event);
-        writer.event(record.number, number!, kind, granted, event);
-      }
-      for (const { section, report } of reports)
-        writer.report(this.#catalogue.sectionNumber(section), report);
-      if (past !== undefined) writer.past(past);
-      return undefined;
-    });
-    return { writer, refused };
-  }
-
-  /** Writes an event of a metric whose keys votes make public: it counts under its key, or under the one for all others. */
-  #writeVoter(
-    writer: RowWriter,
-    { metric, record }: HubMetric,
-    discovered: DiscoveredKeys,
-    key: string,
-    event: Entry["event"],
-  ): void {
-    if (typeof event === "string") {
-      metric.countDropped(event);
-      return writer.voter(record.number, NO_KEY, Kind.dropped, 0, undefined, undefined);
-    }
-    const number = discovered.route(key, event.day);
-    const votes = event.start >= metric.next && discovered.vote(key, event); // before the limit, which loses no votes
-    const { kind, granted } = admitted(metric, { ...event, key: record.keys[number]!.name });
-    writer.voter(record.number, number, kind, granted, event, votes ? key : undefined);
-  }
-
-  #countOfVoters(submissions: readonly Submission[]): number {
-    let count = 0;
-    for (const { entries } of submissions)
-      for (const { metric } of entries) if (this.metrics.get(metric)!.discovered !== undefined) count++;
-    return count;
   }
 
   /** Days that begin before the next row may come: their boundaries are fixed with this row. */
@@ -570,7 +482,8 @@ export class HubState {
   /** Removes entries of closed days that are no longer kept. Not needed for any answer: a failure is tried never again. */
   async removeExpired(): Promise<void> {
     for (const metric of this.metrics.values())
-      for (const name of metric.takeExpired()) await this.journal.removeEntry(name).catch(() => undefined);
+      for (const name of metric.closedDays.takeExpired())
+        await this.journal.removeEntry(name).catch(() => undefined);
   }
 
   /** Stores all sections: the rows are not needed then. */
@@ -590,30 +503,3 @@ function emptyRow(newest: Uint8Array): Uint8Array {
   const { time, told } = readRow(newest);
   return rowAt(time, told);
 }
-
-/** Counts an event towards its person's limit; says what becomes of it. */
-function admitted(
-  metric: EventMetric,
-  event: ReadEvent,
-): { readonly kind: number; readonly granted: number } {
-  const late = event.start < metric.next;
-  const granted = metric.admit(event);
-  if (late) return { kind: Kind.dropped, granted: granted ?? 0 };
-  if (granted === undefined) return { kind: Kind.limited, granted: 0 };
-  return { kind: Number.isNaN(metric.units) ? Kind.held : Kind.counted, granted };
-}
-
-const countOfRecords = (submissions: readonly Submission[]): number =>
-  submissions.reduce((sum, { entries, reports }) => sum + entries.length + reports.length + 2, 0);
-
-/** Whether a submission before it in the row is the same request. */
-function isRepeated(seen: Map<string, string>, hashed: HashedRequest): boolean {
-  const [id, body] = [hashed.id.join(), hashed.body.join()];
-  const known = seen.get(id);
-  seen.set(id, known ?? body);
-  if (known !== undefined && known !== body) throw new RequestConflict();
-  return known !== undefined;
-}
-
-const countOf = (numbers: ReadonlyMap<string, number>, metric: number): number =>
-  [...numbers.keys()].filter((id) => id.startsWith(`${metric}/`)).length;
