@@ -16,11 +16,11 @@ const SCHEMES = ["light", "dark"] as const;
 
 /** Address, and what the page has when it is ready. */
 const PAGES: Record<string, readonly [path: string, ready: string]> = {
-  story: ["", "#day-say:not(:empty)"],
+  story: ["", "#first-say:not(:empty)"],
   play: ["play/?at=700000&from=299008&to=360448", "[data-off=naive]:not(:empty)"],
   attack: ["attack/", "#round:not(:empty)"],
   devices: ["devices/?devices=40000", "#replay:enabled"],
-  compare: ["compare/", "#compare-status:text('runs done')"],
+  paper: ["paper/", "#compare-status:text('runs done')"],
   docs: ["docs/", "h1"],
   guide: ["docs/documents/privacy.html", "h1"],
 };

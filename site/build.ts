@@ -45,6 +45,9 @@ function writePlain(out: string): void {
   );
 }
 
+/** Not kept at the first visit: pages of the documentation, and the picture that other sites show beside a link. */
+const LATER = /^(docs\/|card\.jpg$)/;
+
 /** Its bytes change with any file of the site, so that browsers notice. */
 function writeServiceWorker(out: string): void {
   const files = readdirSync(out, { recursive: true, encoding: "utf8" })
@@ -53,7 +56,8 @@ function writeServiceWorker(out: string): void {
     .sort();
   const hash = createHash("sha256");
   for (const path of files) hash.update(path).update(readFileSync(join(out, path)));
-  const addresses = files.map((path) => `./${path.split(sep).join("/")}`.replace(/index\.html$/, ""));
+  const kept = files.filter((path) => !LATER.test(path.split(sep).join("/")));
+  const addresses = kept.map((path) => `./${path.split(sep).join("/")}`.replace(/index\.html$/, ""));
   writeFileSync(
     join(out, "sw.js"),
     readFileSync(at("serviceWorker.js"), "utf8")

@@ -1,4 +1,7 @@
-/** Keeps every file of the site in this browser, so that it works offline and asks nobody for anything. */
+/**
+ * Keeps the pages of the site in this browser, so that they work offline and ask nobody for anything. Pages of the
+ * documentation are many: each is kept when it is first read.
+ */
 const VERSION = "brume HASH";
 const FILES = "FILES";
 
@@ -37,5 +40,9 @@ async function answer(request) {
     return Response.redirect(`${address.href}/${search}${hash}`);
   }
   const cache = await caches.open(VERSION);
-  return (await cache.match(address.href)) ?? fetch(request);
+  const kept = await cache.match(address.href);
+  if (kept !== undefined) return kept;
+  const fresh = await fetch(request);
+  if (fresh.status === 200 && !fresh.redirected) await cache.put(address.href, fresh.clone());
+  return fresh;
 }

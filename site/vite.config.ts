@@ -7,7 +7,12 @@ import { POLICY } from "./policy.js";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-const PAGES = ["", "play/", "attack/", "devices/", "compare/"];
+const PAGES = ["", "play/", "attack/", "devices/", "paper/"];
+
+const { version, license } = JSON.parse(readFileSync(at("../package.json"), "utf8")) as Record<
+  "version" | "license",
+  string
+>;
 
 /** `<!-- parts/header.html -->` in a page stands for that file; {{root}} is the way from the page to the site's root. */
 const parts: Plugin = {
@@ -19,6 +24,8 @@ const parts: Plugin = {
       return page
         .replace(/<!-- (parts\/\w+\.html) -->/g, (_, path: string) => readFileSync(at(path), "utf8"))
         .replaceAll("{{root}}", root)
+        .replaceAll("{{version}}", version)
+        .replaceAll("{{licence}}", license)
         .replace(/<a ([^>]*)data-page="(\w+)"/g, (link, rest: string, name: string) =>
           page.includes(`<body data-page="${name}"`) ? `<a ${rest}aria-current="page"` : link,
         );

@@ -162,14 +162,24 @@ export async function buildDocs(out: string): Promise<void> {
   writeAssets(join(out, "assets"), keys);
 }
 
+/** The pages of the site, as its header names them. */
+const PAGES = {
+  Story: "",
+  Lab: "play/",
+  Attack: "attack/",
+  Devices: "devices/",
+  Paper: "paper/",
+  Docs: "docs/",
+};
+
 /** The site's header, the policy, our style, and no script inside the page. */
 function inOurLook(html: string, url: string): string {
   const base = "../".repeat(url.split("/").length - 1);
   const root = `${base}../`;
-  const links = ["Story", "Play", "Attack", "Devices", "Compare", "Docs"]
-    .map((name) => {
+  const links = Object.entries(PAGES)
+    .map(([name, path]) => {
       const here = name === "Docs" ? ' aria-current="true"' : "";
-      return `<a href="${root}${name === "Story" ? "" : `${name.toLowerCase()}/`}"${here}>${name}</a>`;
+      return `<a href="${root}${path}"${here}>${name}</a>`;
     })
     .join("");
   const ownTitle = url === "index.html" || url.startsWith("documents/");

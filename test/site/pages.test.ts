@@ -1,10 +1,10 @@
 /** Story, attack, devices and comparison: each control acts, and each number is the library's. */
 import { expect, test } from "vitest";
-import { cap, day, everyValue, guess } from "../../site/src/story/questions.js";
+import { cap, day, everyValue, guess, helplineDays } from "../../site/src/story/questions.js";
 import { cover } from "../../site/src/story/treeView.js";
 import { amount, percent } from "../../site/src/look/format.js";
-import { budgets } from "../../site/src/compare/state.js";
-import { METHODS } from "../../site/src/compare/methods.js";
+import { budgets } from "../../site/src/paper/state.js";
+import { METHODS } from "../../site/src/paper/methods.js";
 import { evaluate } from "../../research/evaluate.js";
 import { UNIT_TITLES } from "../../research/opponents/list.js";
 import { system, type SystemOptions } from "../../research/systems/index.js";
@@ -24,13 +24,16 @@ test("the story: seven steps, each with a control and a number that the library 
           .evaluate((element) => element.scrollIntoView({ block: "center" }));
       const { sum, truth } = day(0.1);
       await textOf(page, "#day-say", new RegExp(percent(Math.abs(sum - truth) / truth)));
-      const over = (await page.locator("#view-day .u-over").boundingBox())!;
-      await page.mouse.click(over.x + 0.5 * over.width, over.y + 50);
+      await enter(0);
+      const over = page.locator("#view-day .u-over");
+      const { width } = (await over.boundingBox())!;
+      const click = () => over.click({ position: { x: 0.5 * width, y: 50 } });
+      await click();
       await textOf(page, "#gap-answer", /^Right\. They left at \d\d:\d\d/);
       await page.locator("input[name=shown][value=private]").check({ force: true });
       await textOf(page, "#stage-note", /^Published instead/);
       expect(await page.locator("#gap-answer").textContent()).toBe(""); // what was said of the raw readings is gone
-      await page.mouse.click(over.x + 0.5 * over.width, over.y + 50);
+      await click();
       const found = guess(0.1);
       await textOf(page, "#gap-answer", new RegExp(`In ${found.right} of 20 releases.*within an hour`));
       await enter(1);
@@ -56,6 +59,25 @@ test("the story: seven steps, each with a control and a number that the library 
       expect(await page.locator("#story-peek").getAttribute("aria-pressed")).toBe("true");
     },
     { reducedMotion: "reduce" },
+  );
+});
+
+test("the first picture: secret and published, by one ε; the install line is copied", async () => {
+  await visit(
+    browser(),
+    "",
+    async (page) => {
+      const { off, reach } = helplineDays(0.1);
+      await textOf(page, "#first-say", new RegExp(`1\\.11 times.*${percent(off)} off.*± ${percent(reach)}`));
+      await page.locator("#first-epsilon").focus();
+      await page.keyboard.press("End");
+      await textOf(page, "#first-value", /^ε = 2$/);
+      await textOf(page, "#first-say", new RegExp(`${percent(helplineDays(2).off)} off`));
+      expect(await page.locator("#epsilon").inputValue()).toBe("2"); // the story has the same one
+      await page.click("#install-copy");
+      await textOf(page, "#install-status", /^Copied/);
+    },
+    { permissions: ["clipboard-write"], reducedMotion: "reduce" },
   );
 });
 
@@ -128,7 +150,7 @@ test("the devices: one says what it sends, the histogram forms, percentiles get 
 });
 
 test("the comparison runs by itself, is that of the lab in Node, sorts, joins, and is cleared with its settings", async () => {
-  await visit(browser(), "compare/?methods=tops,flat&epsilons=0.1%201&repeat=2&queries=50", async (page) => {
+  await visit(browser(), "paper/?methods=tops,flat&epsilons=0.1%201&repeat=2&queries=50", async (page) => {
     await textOf(page, "#compare-status", /^8 runs done\.$/);
     const [head, ...rows] = (await downloaded(page, "#compare-csv")).toString().trimEnd().split("\n");
     expect(head).toBe("method,epsilon,runs,relative,mse,mae,theta_median,seconds_median,unit");
@@ -159,7 +181,7 @@ test("the comparison runs by itself, is that of the lab in Node, sorts, joins, a
 
 test("opponents: every unit of privacy has its own curves and its own ranking; our θ where ε is for one value", async () => {
   const methods = "tops,k-ary,square-root,bd,fast";
-  await visit(browser(), `compare/?methods=${methods}&epsilons=1&repeat=2&queries=20`, async (page) => {
+  await visit(browser(), `paper/?methods=${methods}&epsilons=1&repeat=2&queries=20`, async (page) => {
     await textOf(page, "#compare-status", /^10 runs done\.$/);
     expect(
       await page.locator("#comparison figure").evaluateAll((all) => all.map((one) => one.dataset["unit"])),

@@ -1,6 +1,6 @@
 import seedrandom from "seedrandom";
 import { expect, test } from "vitest";
-import { spreadOf } from "../../site/src/compare/runner.js";
+import { spreadOf } from "../../site/src/paper/runner.js";
 
 test("error bars of few runs hold the mean as often as they say", () => {
   const random = seedrandom("spread");

@@ -10,11 +10,11 @@ import { downloaded, serveSite, sharedBrowser, textOf, visit } from "./visit.js"
 const browser = sharedBrowser();
 
 const PAGES: [path: string, title: RegExp, ready: string, text: RegExp][] = [
-  ["", /^Brume: publish/, "#day-say", /off/],
+  ["", /^Brume: publish/, "#first-say", /off/],
   ["play/?at=150000&from=80000&to=140000", /^Brume lab/, "#answer-sum", /\d/],
   ["attack/", /attack/, "#round", /Round 1/],
   ["devices/?devices=4000", /nobody is trusted/, "#scrub-note", /reports/],
-  ["compare/?methods=tops&epsilons=1&repeat=2", /compared/, "#compare-status", /runs done/],
+  ["paper/?methods=tops&epsilons=1&repeat=2", /compared/, "#compare-status", /runs done/],
   ["docs/documents/limits.html", /Limits/, "h1", /Limits/],
 ];
 
@@ -79,12 +79,16 @@ test("on a phone ε is beside the plot", async () => {
   );
 });
 
-test("offline: every page works after one visit, and nothing was ever asked from elsewhere", async () => {
+test("offline: every page works after one visit, a document once it was read, and nothing was ever asked from elsewhere", async () => {
   await using server = await serveSite();
   const url = `${server.url}some/folder/`;
   const { page, errors, strayRequests } = await open(browser(), url, { reducedMotion: "reduce" });
   await textOf(page, "#offline-note", /Works offline/);
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  for (const [path, , ready, text] of PAGES.filter(([path]) => path.startsWith("docs/"))) {
+    await page.goto(`${url}${path}`);
+    await textOf(page, ready, text);
+  }
   await server.close();
   for (const [path, title, ready, text] of PAGES) {
     await page.goto(`${url}${path}`);
@@ -185,6 +189,43 @@ test("the documentation has every guide of docs/, with search; its examples run 
     await page.locator("#tsd-search-trigger").click();
     await page.locator("#tsd-search-input").fill("privateStream");
     await page.locator("#tsd-search-results li").first().waitFor();
+  });
+});
+
+test("the first visit loads at most 1 MB for later, compressed as hosts do", () => {
+  const site = inject("site");
+  const files = JSON.parse(
+    /const FILES = (\[.*?\]);/.exec(readFileSync(join(site, "sw.js"), "utf8"))![1]!,
+  ) as string[];
+  const size = files
+    .map((address) => readFileSync(join(site, address.endsWith("/") ? `${address}index.html` : address)))
+    .reduce((sum, bytes) => sum + gzipSync(bytes).length, 0);
+  expect(files).toContain("./");
+  expect(files).toContain("./paper/");
+  expect(size).toBeLessThan(1_000_000);
+});
+
+test("the page says what it is: version, licence, doors that exist, a picture for links", async () => {
+  const site = inject("site");
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  const home = readFileSync(join(site, "index.html"), "utf8");
+  const card = /property="og:image" content="\.\/([^"]+)"/.exec(home)![1]!;
+  expect(readFileSync(join(site, card)).length).toBeLessThan(100_000);
+  await visit(browser(), "", async (page) => {
+    await textOf(page, "footer", new RegExp(`Brume ${version}, MIT licence`));
+    const names = await page.locator("header nav a").allTextContents();
+    expect(names).toEqual(["Story", "Lab", "Attack", "Devices", "Paper", "Docs"]);
+    for (const link of await page.locator(".doors a").all()) {
+      const path = (await link.getAttribute("href"))!;
+      readFileSync(join(site, path.endsWith("/") ? `${path}index.html` : path));
+    }
+    expect(await page.locator("#install").textContent()).toBe("npm install brume");
+    const size = await page.evaluate(async (src) => {
+      const image = Object.assign(new Image(), { src });
+      await image.decode();
+      return [image.naturalWidth, image.naturalHeight];
+    }, card);
+    expect(size).toEqual([1200, 630]);
   });
 });
 

@@ -17,7 +17,7 @@ async function workOffline(): Promise<void> {
   try {
     await navigator.serviceWorker.register(new URL(`${root}sw.js`, location.href));
     await navigator.serviceWorker.ready;
-    byId("offline-note").textContent = "Works offline.";
+    byId("offline-note").textContent = "Works offline, with the documents that you have read.";
   } catch {
     // No storage, or no service workers here: the site works as long as it is reachable.
   }

@@ -1,10 +1,12 @@
-/** The story's page: the step in the middle of the window decides what the stage shows. */
+/** The first page: the picture of the helpline, then the story. The step in the middle of the window decides what the stage shows. */
 import { callsOf } from "../look/calls.js";
 import { bindControls } from "../look/controls.js";
+import { Coverage } from "../look/coverage.js";
 import { byId } from "../look/dom.js";
 import { failureNote } from "../look/job.js";
 import { beginPage } from "../look/page.js";
 import { bindAddress, numberField, Store } from "../look/state.js";
+import { drawFirstPicture } from "./firstPicture.js";
 import type { Questions } from "./questions.js";
 import { Stage } from "./stage.js";
 import {
@@ -42,6 +44,29 @@ const context: Context = {
     return radio?.value ?? byId(name).getAttribute("aria-pressed") ?? "";
   },
 };
+
+/** The first picture has a Worker's newest answer, and is drawn again where its width changes. */
+let first: Parameters<typeof drawFirstPicture> | undefined;
+const drawFirst = (): void => void (first && drawFirstPicture(...first));
+async function showFirst(): Promise<void> {
+  const epsilon = context.epsilon();
+  const found = await context.call("helplineDays", epsilon);
+  if (epsilon !== context.epsilon()) return;
+  first = [found, epsilon];
+  drawFirst();
+}
+new ResizeObserver(drawFirst).observe(byId("panel-secret"));
+
+/** Under each interval: how often it holds. */
+const coverages = [
+  ["first-runs", "helpline", "The minutes of one day, with fresh noise each time"],
+  ["day-runs", "weeks", "The sum of seven weeks, with fresh noise each time"],
+  ["result-runs", "result", "The sum of seven weeks, with fresh noise each time"],
+] as const;
+const repeated = coverages.map(
+  ([place, which, what]) =>
+    new Coverage(byId(place), what, (count) => context.call("runs", which, context.epsilon(), count)),
+);
 
 /** One question at a time; while it is answered, only the newest one waits. */
 let busy = false;
@@ -82,7 +107,11 @@ function enter(step: number): void {
   void show();
 }
 
-store.subscribe(() => void show());
+store.subscribe(() => {
+  for (const one of repeated) one.reset();
+  void showFirst();
+  void show();
+});
 for (const input of document.querySelectorAll<HTMLInputElement>(
   ".step input:not([name=epsilon], [data-slides])",
 ))
@@ -114,15 +143,20 @@ const forgetGap = (): void => void (byId("gap-answer").textContent = "");
 store.subscribe(forgetGap);
 for (const input of document.querySelectorAll("input[name=shown]"))
   input.addEventListener("input", forgetGap);
-byId("story-copy").addEventListener("click", () => void copyCode());
+byId("story-copy").addEventListener("click", () => void copy(codeOf(store.state.epsilon), "story-status"));
+byId("install-copy").addEventListener(
+  "click",
+  () => void copy(byId("install").textContent, "install-status"),
+);
 
-async function copyCode(): Promise<void> {
+async function copy(text: string, status: string): Promise<void> {
   try {
-    await navigator.clipboard.writeText(codeOf(store.state.epsilon));
-    byId("story-status").textContent = "Copied.";
+    await navigator.clipboard.writeText(text);
+    byId(status).textContent = "Copied.";
   } catch {
-    byId("story-status").textContent = "No clipboard here: select the code and copy it.";
+    byId(status).textContent = "No clipboard here: select it and copy it.";
   }
 }
 
+void showFirst();
 enter(0);

@@ -1,6 +1,8 @@
 /** Everything the story asks the library, answered in a Worker. Every number on the page comes from here. */
 import { plan, privateStream, type SmootherChoice } from "brume";
 import { comparison, noiseTree } from "brume/research";
+import type { Run } from "../look/coverage.js";
+import { CALLS, callStream, MARKED } from "./calls.js";
 import { absence, METER, meterStream, STORY_DAY } from "./meter.js";
 
 const DAY = 1440; // minutes
@@ -11,14 +13,80 @@ const sums = new Float64Array(values.length + 1);
 values.forEach((value, i) => (sums[i + 1] = sums[i]! + value));
 
 const { holdout, maxRange, max } = METER;
-const options = (epsilon: number) => ({ epsilon, max, holdout, maxRange, unsafeSeed: SEED });
+const options = (epsilon: number, seed?: string) => ({
+  ...{ epsilon, max, holdout, maxRange },
+  ...(seed === undefined ? {} : { unsafeSeed: seed }),
+});
 
 /** True sum over published positions. */
 const truth = (from: number, to: number) => sums[holdout + to]! - sums[holdout + from]!;
 
+const calls = callStream();
+const callsIn = (first: number, last: number) => calls.subarray(first, last).reduce((a, b) => a + b, 0);
+const callDay = (day: number) => [day * CALLS.perDay, (day + 1) * CALLS.perDay] as const;
+
+/** The helpline through the library. Everything is published: the longest call is public, so no θ is chosen. */
+function helpline(epsilon: number, seed?: string) {
+  const { max, maxRange } = CALLS;
+  const key = seed === undefined ? {} : { unsafeSeed: seed };
+  const stream = privateStream({ epsilon, max, threshold: max, maxRange, history: Infinity, ...key });
+  return { stream, published: stream.pushMany(calls) };
+}
+
+/** The first picture: calls one by one and minutes by day, secret and published. */
+export function helplineDays(epsilon: number) {
+  const { stream, published } = helpline(epsilon, SEED);
+  const [from, to] = [MARKED.at - MARKED.around, MARKED.at + MARKED.around];
+  const days = Array.from({ length: CALLS.days }, (_, day) => {
+    const { sum, low, high } = stream.range(...callDay(day));
+    return { sum, low, high, truth: callsIn(...callDay(day)) };
+  });
+  return {
+    raw: calls.slice(from, to),
+    published: published.slice(from, to),
+    block: stream.statement().blockLength,
+    days,
+    off: days.reduce((all, { sum, truth }) => all + Math.abs(sum - truth) / truth, 0) / days.length,
+    reach: days.reduce((all, { low, high, truth }) => all + (high - low) / 2 / truth, 0) / days.length,
+  };
+}
+
+/** Answers that the page shows with "95 %", each over and over with other noise. */
+export const REPEATED = {
+  /** Minutes of the day of the marked call. */
+  helpline(epsilon: number, seed?: string): Run {
+    const day = callDay(Math.floor(MARKED.at / CALLS.perDay));
+    const { low, high } = helpline(epsilon, seed).stream.range(...day);
+    return { low, high, truth: callsIn(...day) };
+  },
+  /** The sum of all weeks, by the margin of the noise alone. */
+  weeks(epsilon: number, seed?: string): Run {
+    const { low, high, length } = weeks(epsilon, seed);
+    return { low, high, truth: truth(0, length) };
+  },
+  /** The sum of all weeks, with what clamping may hide. */
+  result(epsilon: number, seed?: string): Run {
+    const { low, high, hidden, length } = weeks(epsilon, seed);
+    return { low, high: high + (hidden?.high ?? 0), truth: truth(0, length) };
+  },
+} as const;
+
+function weeks(epsilon: number, seed?: string) {
+  const stream = privateStream(options(epsilon, seed));
+  stream.pushMany(values);
+  return { ...stream.range(0, stream.length), length: stream.length };
+}
+
+/** @param seed of the noise, which is secret without it */
+export function runs(which: keyof typeof REPEATED, epsilon: number, count: number, seed?: string): Run[] {
+  return Array.from({ length: count }, (_, i) =>
+    REPEATED[which](epsilon, seed === undefined ? undefined : `${seed} ${i}`),
+  );
+}
+
 /** The story's day, raw and published, and how far the sum of all weeks is off. */
 export function day(epsilon: number) {
-  const stream = privateStream(options(epsilon));
+  const stream = privateStream(options(epsilon, SEED));
   const published = stream.pushMany(values);
   const from = STORY_DAY * DAY;
   const { sum, low, high } = stream.range(0, stream.length);
@@ -57,7 +125,7 @@ export function guess(epsilon: number): Guess {
   const isRight = (start: number) => Math.abs(start - left) <= 60;
   const starts = Array.from({ length: NIGHT - length - MORNING + 1 }, (_, i) => MORNING + i);
   const quietest = (seed: string): number => {
-    const stream = privateStream({ ...options(epsilon), unsafeSeed: seed });
+    const stream = privateStream({ ...options(epsilon, seed) });
     const day = stream.pushMany(values.subarray(0, (STORY_DAY + 1) * DAY)).subarray(from, from + DAY);
     const added = new Float64Array(DAY + 1);
     day.forEach((value, i) => (added[i + 1] = added[i]! + value));
@@ -84,7 +152,7 @@ export interface ErrorPoint {
 export function everyValue(epsilon: number): ErrorPoint[] {
   const naive = comparison({ epsilon, max, maxRange, unsafeSeed: SEED, method: "flat" });
   naive.pushMany(values.subarray(holdout));
-  const ours = privateStream(options(epsilon));
+  const ours = privateStream(options(epsilon, SEED));
   ours.pushMany(values);
   const block = ours.statement().blockLength;
   return Array.from({ length: 17 }, (_, i) => 2 ** i).map((length) => {
@@ -119,7 +187,7 @@ export function cap(epsilon: number): { points: CapPoint[]; chosen: number } {
     const cut = released.reduce((sum, value) => sum + Math.max(0, value - theta), 0);
     return { theta, noise: near.standardErrorPerTheta * theta, cut: (cut * WEEK) / released.length };
   });
-  const stream = privateStream(options(epsilon));
+  const stream = privateStream(options(epsilon, SEED));
   stream.pushMany(values.subarray(0, holdout + 1));
   return { points, chosen: stream.statement().threshold ?? max };
 }
@@ -143,7 +211,7 @@ const meanSquare = (numbers: Float64Array) =>
 
 /** Step 5: a few blocks, and what was published in them, added up from the first of them on. */
 export function smoothing(epsilon: number, smoother: Exclude<SmootherChoice, (...args: never[]) => unknown>) {
-  const stream = privateStream({ ...options(epsilon), smoother });
+  const stream = privateStream({ ...options(epsilon, SEED), smoother });
   const published = stream.pushMany(values);
   const block = stream.statement().blockLength;
   const [first, count] = [Math.floor(24_000 / block), Math.max(4, Math.round(2048 / block))];
@@ -166,7 +234,7 @@ export function smoothing(epsilon: number, smoother: Exclude<SmootherChoice, (..
 
 /** Step 6: what was used since the first day, block by block, and the answer for all weeks. */
 export function result(epsilon: number) {
-  const stream = privateStream(options(epsilon));
+  const stream = privateStream(options(epsilon, SEED));
   stream.pushMany(values);
   const block = stream.statement().blockLength;
   const blocks = Math.floor(stream.length / block);
@@ -179,5 +247,5 @@ export function result(epsilon: number) {
   return { lines, sum, low, high, clamped: hidden?.high ?? 0, truth: truth(0, stream.length) };
 }
 
-export const QUESTIONS = { day, guess, everyValue, cap, tree, smoothing, result };
+export const QUESTIONS = { helplineDays, runs, day, guess, everyValue, cap, tree, smoothing, result };
 export type Questions = typeof QUESTIONS;

@@ -7,7 +7,7 @@ import {
   runTrial,
   type TrialResult,
 } from "brume/research";
-import { METHODS } from "../compare/methods.js";
+import { METHODS } from "../paper/methods.js";
 import type { Source } from "./protocol.js";
 
 export interface Comparison extends Pick<EvaluateOptions, "max" | "queries" | "seed"> {
