@@ -3,10 +3,12 @@ import { fileURLToPath } from "node:url";
 
 import { defineConfig } from "vitest/config";
 
-import { Order } from "./test/support/order.js";
+import { durationsReporter, Order } from "./test/support/order.js";
 
 /** .ci/run asks for a machine-readable copy of the result here. */
 const report = process.env["BRUME_TEST_REPORT"];
+/** Writes how long the files of this run took: test/support/order.ts goes by it. */
+const measures = process.env["BRUME_TEST_DURATIONS"] !== undefined;
 
 /** These look at the build and need it packed, installed and a browser; all others run on the sources alone. */
 const built = [
@@ -18,25 +20,15 @@ const built = [
 /** These need a Kafka broker, which their set-up starts. */
 const onBroker = ["packages/*/test/broker/**/*.test.ts"];
 
-/** These take seconds each: statistics, attacks, processes that are killed. `npm run test:quick` leaves them out. */
-const long = [
-  "test/{attacks,examples,fuzz,research}/**/*.test.ts",
-  "test/**/{privacyLoss,threshold,thresholdLaw,coverage,coverageAny,coverageTheta,intervals,kill,hour,servers}.test.ts",
-  "test/**/{batches,bucketIndex,checkedStore,emRules,firstTicks,ledger,liveStreams,logStore,parts,peopleTable,percentileReference,quantileReference,settings}.test.ts",
-  "test/**/{acceleratedEm,aggregator,bucketForests,choice,conformance,consistency,extremes,file,firstTree,histogram,hubKeys,ingest,laplace,merge,percentiles,pinned,privacy,reports,scale,snapshot,squareWave,stream,text,workers}.test.ts",
-  "test/**/{badInput,checkTables,column,eventHub,holdout,openAggregator,poisonedMemory,refine,tails,tally,textEdits}.test.ts",
-  "test/docs/{blocks,written}.test.ts",
-  "test/core/instance.test.ts", // measures memory that all kernels share
+/** Each of these has a process to itself: they break what others share, or start processes and servers. */
+const alone = [
+  "test/**/*.alone.test.ts",
+  "test/{attacks,examples,fuzz}/**/*.test.ts",
   "packages/*/test/**/*.test.ts",
 ];
 
-/** Of the long ones, each of these has a process to itself: they break what others share, or start processes and servers. */
-const alone = [
-  "test/{attacks,examples,fuzz}/**/*.test.ts",
-  "test/durable/**/{kill,servers,workers}.test.ts",
-  "test/core/instance.test.ts",
-  "packages/*/test/**/*.test.ts",
-];
+/** A second and more each: statistics, large inputs, every store. `npm run test:quick` leaves them out, and those above. */
+const slow = ["test/**/*.slow.test.ts", "test/research/**/*.test.ts"];
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -58,7 +50,8 @@ export default defineConfig({
     sequence: { sequencer: Order },
     slowTestThreshold: 5_000,
     setupFiles: ["test/support/plainOutput.ts"],
-    ...(report ? { reporters: ["default", "json"], outputFile: { json: report } } : {}),
+    reporters: ["default", ...(report ? ["json"] : []), ...(measures ? [durationsReporter] : [])],
+    ...(report ? { outputFile: { json: report } } : {}),
     projects: [
       {
         extends: true,
@@ -70,17 +63,16 @@ export default defineConfig({
           isolate: false,
           setupFiles: ["test/support/kernelConstants.ts"],
           include: ["test/**/*.test.ts"],
-          exclude: [...built, ...long],
+          exclude: [...built, ...alone, ...slow],
         },
       },
       {
         extends: true,
         test: {
-          name: "long",
+          name: "slow",
           isolate: false,
           setupFiles: ["test/support/kernelConstants.ts"],
-          include: long,
-          exclude: [...alone, ...onBroker, ...built],
+          include: slow,
         },
       },
       { extends: true, test: { name: "alone", include: alone, exclude: [...onBroker, ...built] } },

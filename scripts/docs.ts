@@ -4,7 +4,7 @@
  *     npm run docs
  *
  * tables of errors and odds, what recipes print, reference pages from the types, two pictures, and llms.txt.
- * A page names a part between two comments. test/docs/written.test.ts compares all of it with what is there.
+ * A page names a part between two comments. test/docs/written.slow.test.ts compares all of it with what is there.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -74,9 +74,9 @@ function auditBounds(): string {
 /** Tests that compare intervals with the truth, per data set and question. */
 function coverage(): string {
   const files = [
-    "test/events/coverage.test.ts",
-    "test/stream/coverageAny.test.ts",
-    "test/stream/coverage.test.ts",
+    "test/events/coverage.slow.test.ts",
+    "test/stream/coverageAny.slow.test.ts",
+    "test/stream/coverage.slow.test.ts",
   ];
   const { status, stdout } = spawnSync("npx", ["vitest", "run", ...files, "--reporter=verbose"], {
     encoding: "utf8",

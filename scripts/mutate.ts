@@ -176,7 +176,7 @@ async function run(copy: Copy, mutant: Mutant, tests: readonly string[], duratio
     if (!durations.has(test)) {
       const start = performance.now();
       const failed = await copy.failure({ changed: [], tests: [test] }, 3600);
-      if (failed !== undefined) throw new Error(`test/${test}.test.ts fails without any mutant: ${failed}`);
+      if (failed !== undefined) throw new Error(`${test} fails without any mutant: ${failed}`);
       durations.set(test, (performance.now() - start) / 1000);
     }
     limited.push({ test, seconds: 30 + PATIENCE * durations.get(test)! });

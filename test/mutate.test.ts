@@ -10,6 +10,9 @@ test("every subject has a test that may notice", () => {
     expect.arrayContaining(["assembly/laplace.ts", "src/stream/ranges.ts", "src/local/report.ts"]),
   );
   expect(Object.keys(all).filter((file) => all[file]!.length === 0)).toEqual([]);
+  const [own] = all["src/stream/ranges.ts"]!.filter((test) => test !== "test/stream/pinned.slow.test.ts");
+  expect(own).toBe("test/stream/ranges.test.ts");
+  expect(all["src/durable/discoveredKeys.ts"]).toContain("test/durable/eventHub/discovery.test.ts");
 });
 
 test("a mutant changes one place", () => {

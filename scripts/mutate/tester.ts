@@ -13,7 +13,7 @@ export interface Order {
 
 const vitest = await createVitest("test", {
   watch: false,
-  project: ["quick", "long", "alone"],
+  project: ["quick", "slow", "alone"],
   bail: 1,
   maxWorkers: 1,
   reporters: [{}],
@@ -23,7 +23,7 @@ const vitest = await createVitest("test", {
 async function failure({ changed, tests }: Order): Promise<string | undefined> {
   for (const file of changed) vitest.invalidateFile(resolve(file));
   for (const test of tests) {
-    const path = resolve("test", `${test}.test.ts`);
+    const path = resolve(test);
     const found = (await vitest.globTestSpecifications([path])).filter(({ moduleId }) => moduleId === path);
     if (found.length === 0) throw new Error(`no test file ${path}`);
     vitest.state.filesMap.clear(); // what failed before neither counts nor ends this run

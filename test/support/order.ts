@@ -2,29 +2,17 @@
  * The order of test files in a full run. Without it they run one project after the other: browsers, which wait half of
  * the time, beside browsers, and statistics beside statistics. Those that take longest come first, so that none of them
  * is still running when all others are done; the rest of the projects is mixed.
+ *
+ * How long they take is measured: a full run with BRUME_TEST_DURATIONS=1 writes durations.json. A file that it does not
+ * name is taken for a short one.
  */
+import { readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { BaseSequencer, type Reporter, type TestModule, type TestSpecification } from "vitest/node";
 
-/** 15 seconds and more, those that wait among those that compute. */
-const LONGEST = [
-  ...["test/events/coverage", "packages/kafka/test/broker/chaos", "packages/server/test/kill"],
-  ...["test/stream/privacyLoss", "packages/server/test/availability", "test/research/audit"],
-  ...["test/package/platforms", "test/attacks/eventHubFaults", "test/package/reproducible"],
-  ...["test/site/whole", "test/research/accuracy", "test/site/pages", "test/attacks/eventFaults"],
-  ...["packages/server/test/browser/dashboard", "test/stream/coverageAny", "test/site/files"],
-  ...["test/fuzz/shard0", "test/fuzz/shard1", "test/fuzz/shard2", "test/fuzz/shard3", "test/site/play"],
-  ...[
-    "test/examples/demo",
-    "packages/server/test/memoryFaults",
-    "test/fuzz/countedOnce",
-    "test/site/timeline",
-  ],
-  ...["packages/server/test/security", "test/stream/coverage", "test/attacks/openPaperAggregatorFaults"],
-  ...["test/core/poisonedMemory", "test/attacks/storedTwice", "test/research/opponents/audit"],
-  ...["test/durable/kill", "test/package/release", "test/adapters/text", "test/package/package"],
-  ...["test/core/thresholdLaw"],
-].map((path) => `${path}.test.ts`);
+const FILE = new URL("durations.json", import.meta.url);
+/** Seconds. Shorter ones have no place of their own. */
+const LONG = 10;
 
 export class Order extends BaseSequencer {
   /**
@@ -32,6 +20,7 @@ export class Order extends BaseSequencer {
    * and last those whose files share one: it is kept from file to file only while the next one is of the same project.
    */
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const durations = JSON.parse(readFileSync(FILE, "utf8")) as Readonly<Record<string, number>>;
     const sorted = await super.sort(files);
     const place = new Map<TestSpecification, number>();
     for (const project of new Set(sorted.map((file) => file.project))) {
@@ -39,9 +28,20 @@ export class Order extends BaseSequencer {
       own.forEach((file, i) => place.set(file, project.config.isolate ? (i + 1) / own.length : 2));
     }
     for (const file of sorted) {
-      const rank = LONGEST.indexOf(relative(this.ctx.config.root, file.moduleId));
-      if (rank >= 0) place.set(file, rank - LONGEST.length);
+      const seconds = durations[relative(this.ctx.config.root, file.moduleId)];
+      if (seconds !== undefined) place.set(file, -seconds);
     }
     return sorted.sort((a, b) => place.get(a)! - place.get(b)!);
   }
 }
+
+/** Writes which files of a full run took long, in seconds. */
+export const durationsReporter: Reporter = {
+  onTestRunEnd(modules: readonly TestModule[]) {
+    const long = modules
+      .map((module) => [module.relativeModuleId, Math.round(module.diagnostic().duration / 1000)] as const)
+      .filter(([, seconds]) => seconds >= LONG)
+      .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+    writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(long), null, 2)}\n`);
+  },
+};

@@ -1,6 +1,6 @@
 /**
  * All that streams say, pinned: published bits, answers with their error bars, statements, plans and the lengths of
- * snapshots. `npm run golden -- --answers` writes them to test/vectors/answers.json, `test/stream/pinned.test.ts` makes them
+ * snapshots. `npm run golden -- --answers` writes them to test/vectors/answers.json, `test/stream/pinned.slow.test.ts` makes them
  * again. The settings are small and odd on purpose: forests that end inside a tree, a θ that changes, history that is dropped.
  */
 import { softwareText } from "../../src/core/software.js";
