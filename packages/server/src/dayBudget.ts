@@ -19,6 +19,16 @@ export interface Spending {
   readonly delta: number;
 }
 
+/** A change of what a person may spend on a metric, with the first day that it held on. */
+export interface SettingsChange {
+  /** "2026-11-18", of the zone. */
+  readonly day: string;
+  readonly metric: string;
+  /** As {@link releaseName} writes it; null if the metric did not protect people, or was not there. */
+  readonly was: string | null;
+  readonly now: string | null;
+}
+
 export class DayBudget {
   // Parameters
   readonly #odometer: Odometer;
@@ -65,6 +75,28 @@ export class DayBudget {
     return { limit, spent: today?.spent ?? 0, left: today?.left ?? limit, delta: today?.delta ?? 0 };
   }
 
+  /** Changes of settings since the oldest day that is kept, newest first. They are public: no event decides them. */
+  changes(): readonly SettingsChange[] {
+    const data = this.#odometer.statement().data.toSorted((a, b) => (a.data < b.data ? -1 : 1));
+    const changes: SettingsChange[] = [];
+    /** The settings of each metric that is there. */
+    let before: ReadonlyMap<string, string> | undefined;
+    for (const { data: day, releases } of data) {
+      const latest = new Map<string, string>();
+      for (const { name } of releases) {
+        const [, , metric, settings] = CHARGED.exec(name)! as unknown as [string, string, string, string];
+        const was = latest.get(metric) ?? before?.get(metric) ?? null;
+        const isFirst = before === undefined && was === null;
+        if (!isFirst && was !== settings) changes.unshift({ day, metric, was, now: settings });
+        latest.set(metric, settings);
+      }
+      for (const [metric, was] of before ?? [])
+        if (!latest.has(metric)) changes.unshift({ day, metric, was, now: null });
+      before = latest;
+    }
+    return changes;
+  }
+
   /** Charges the metrics to the running day, and to the next one before its first events may come. */
   async charge(time: number): Promise<void> {
     if (time + AHEAD < this.#paidUntil) return;
@@ -109,6 +141,9 @@ function unprotected({ name }: Metric, day: string): Refusal {
     `metrics.${name}.protect: expected "person" on ${day}, since the metric began the day so, got "event"; wait for the next day, or give the metric another name`,
   );
 }
+
+/** The parts of a release's name: its day, the metric, and what decides what a person spends. */
+const CHARGED = /^(\S+) (.*) (\w+ ε=.*)$/;
 
 /**
  * Names all that decides what a person spends: a metric whose type or limit changes is charged again. Keys are not in it:

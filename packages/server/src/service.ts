@@ -21,7 +21,7 @@ import { milliseconds } from "./config/duration.js";
 import { isCounted, type Metric, metricsOf } from "./config/metrics.js";
 import { readKey } from "./config/secrets.js";
 import type { Config } from "./config/types.js";
-import { DayBudget, type Spending } from "./dayBudget.js";
+import { DayBudget, type SettingsChange, type Spending } from "./dayBudget.js";
 import { ImportRecord } from "./import/importRecord.js";
 import { LocalMetric } from "./localMetric.js";
 import { Mark, markOf } from "./mark.js";
@@ -329,6 +329,9 @@ export class Service {
 
   /** What a person may spend in the running day of the zone, and what is spent. */
   readonly budget = (): Spending => this.#budget.of(this.now);
+
+  /** How settings that decide what a person spends have changed, newest first. */
+  readonly settingsChanges = (): readonly SettingsChange[] => this.#budget.changes();
 
   /** Calls back with each range of time that is published. Returns how to stop it. */
   listen(listener: (closed: ClosedSpan) => void): () => void {

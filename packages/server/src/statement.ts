@@ -3,7 +3,7 @@ import type { EventStatement, Software } from "brume";
 import { registryRecord, type RegistryRecord, software, softwareText } from "brume/node";
 import { type Metric, personDelta, personEpsilon } from "./config/metrics.js";
 import type { PerPersonConfig } from "./config/types.js";
-import type { Spending } from "./dayBudget.js";
+import type { SettingsChange, Spending } from "./dayBudget.js";
 import { personPlan, type PlannedDays } from "./personPlan.js";
 import type { ServedMetric, Service } from "./service.js";
 
@@ -34,6 +34,8 @@ export interface ServiceStatement {
   /** What a person who is there on every day from today on is protected with: a day, a month and a year. */
   readonly plan: readonly PlannedDays[];
   readonly metrics: readonly MetricStatement[];
+  /** Settings that decide what a person spends, as they changed on days that are kept (32): newest first. */
+  readonly changes: readonly SettingsChange[];
   readonly composition: string;
   readonly notProtected: readonly string[];
 }
@@ -54,6 +56,11 @@ export async function serviceStatement(service: Service): Promise<ServiceStateme
     budget,
     plan: planOf(service, metrics, budget),
     metrics,
+    changes: service.settingsChanges().map((change) => ({
+      ...change,
+      was: change.was === null ? null : settingsWords(change.was),
+      now: change.now === null ? null : settingsWords(change.now),
+    })),
     composition:
       "A person's events of one day go to several metrics: their ε add up. Within a metric every event has one key, and `perPerson` limits a person's day over all keys: ε once for the metric. Days have noise of their own.",
     notProtected: [
@@ -130,8 +137,21 @@ function limitWords({ events, perHour, sum }: PerPersonConfig): string {
   return `${first}${hourly}`;
 }
 
+const SETTINGS = /^(\w+) ε=(\S+) limit=(\{.*?\})(?: over=(\S+))?(?: δ=(\S+) share=\S+)?$/;
+
+/** Settings of a metric in words: "count, ε = 1. The first 5 events of a person and day count". */
+function settingsWords(text: string): string {
+  const [, type, epsilon, limit, over, delta] = SETTINGS.exec(text)!;
+  const strength = `${type}, ε = ${epsilon}${delta === undefined ? "" : `, δ = ${delta}`}`;
+  const counts =
+    over === undefined
+      ? limitWords(JSON.parse(limit!) as PerPersonConfig)
+      : `A person counts once in ${over}`;
+  return `${strength}. ${counts}`;
+}
+
 export function explainService(statement: ServiceStatement): string {
-  const { software, zone, budget, plan, metrics, composition, notProtected } = statement;
+  const { software, zone, budget, plan, metrics, changes, composition, notProtected } = statement;
   return [
     "This service publishes under differential privacy.",
     `Protected: one person, per day (${zone}). Adding or removing all events of a person and day changes the probability of anything published by at most a factor e^ε, with ε = ${budget.spent} (limit ${budget.limit}, left ${budget.left})${budget.delta === 0 ? "" : `, but for δ = ${budget.delta}: the probability that a key that only this person used on that day becomes public`}.`,
@@ -140,6 +160,10 @@ export function explainService(statement: ServiceStatement): string {
     ...metrics.map(
       ({ name, type, unit, epsilon, keys, stream, composition }) =>
         `${name} (${type}${keys === 0 ? "" : `, ${keys} keys`}): ε = ${epsilon} for ${unit}. ${composition}${periodWords(stream)}`,
+    ),
+    ...changes.map(
+      ({ day, metric, was, now }) =>
+        `Since ${day}, ${metric}: ${now ?? "no longer there"} (before: ${was ?? "not there"}).`,
     ),
     "",
     composition,

@@ -91,11 +91,37 @@ export const metrics = async (): Promise<About> => (await get("v1/metrics")).jso
 
 export const statementText = async (): Promise<string> => (await get("v1/statement?format=text")).text();
 
-export const budget = async (): Promise<{
-  budget: Budget;
-  plan: readonly PlannedDays[];
-  metrics: readonly { name: string; epsilon: number; unit: string }[];
-}> => (await get("v1/statement")).json() as ReturnType<typeof budget>;
+export interface Statement {
+  readonly unit: string;
+  readonly budget: Budget;
+  readonly plan: readonly PlannedDays[];
+  /** Settings that decide what a person spends, as they changed in the last month: newest first. */
+  readonly changes: readonly {
+    readonly day: string;
+    readonly metric: string;
+    readonly was: string | null;
+    readonly now: string | null;
+  }[];
+  readonly metrics: readonly {
+    readonly name: string;
+    readonly epsilon: number;
+    readonly unit: string;
+    readonly perPerson: object | null;
+  }[];
+}
+
+export const statement = async (): Promise<Statement> =>
+  (await get("v1/statement")).json() as Promise<Statement>;
+
+/** A record for the public registry of deployments, for the operator to complete. */
+export const registryRecord = async (): Promise<Blob> => (await get("v1/statement?format=registry")).blob();
+
+/** Why no event can be taken; undefined if they can. */
+export async function trouble(): Promise<string | undefined> {
+  const response = await fetch("readyz");
+  if (response.ok) return undefined;
+  return ((await response.json()) as { readonly error: string }).error;
+}
 
 export interface Question {
   readonly metric: string;
@@ -114,6 +140,26 @@ const textOf = ({ metric, key, quantiles }: Question, time: Readonly<Record<stri
 /** The newest range of a length that ends with a published period. @param last undefined for one period */
 export const askLast = async (question: Question, last?: number): Promise<Answer> =>
   (await get(textOf(question, last === undefined ? {} : { last: `${last}ms` }))).json() as Promise<Answer>;
+
+/** The number of [from, to), as far as it is published. @param confidence default 0.95 */
+export const askBetween = async (
+  question: Question,
+  from: number,
+  to: number,
+  confidence?: number,
+): Promise<Answer> =>
+  (
+    await get(
+      textOf(question, {
+        ...{ from: String(from), to: String(to) },
+        ...(confidence === undefined ? {} : { confidence: String(confidence) }),
+      }),
+    )
+  ).json() as Promise<Answer>;
+
+/** What a chart shows, as a table. */
+export const seriesCsv = async (question: Question, from: number, to: number, every: string): Promise<Blob> =>
+  (await get(textOf(question, { from: String(from), to: String(to), every, format: "csv" }))).blob();
 
 /** One answer per period of [from, to). @param every "auto" for the finest period that is not mostly noise */
 export const askSeries = async (

@@ -4,10 +4,12 @@ import { amount } from "../../../../site/src/look/format.js";
 import type { Answer, Budget, Estimate, MetricInfo, PlannedDays } from "./api.js";
 import { between, percentile, plausible, withUnit } from "./words.js";
 
-const row = (...cells: readonly (string | Node)[]): HTMLElement =>
+/** A row of a table. */
+export const row = (...cells: readonly (string | Node)[]): HTMLElement =>
   h("tr", {}, ...cells.map((cell) => h("td", {}, cell)));
 
-const head = (...names: readonly string[]): HTMLElement =>
+/** The names of a table's columns. */
+export const head = (...names: readonly string[]): HTMLElement =>
   h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name))));
 
 /** A number, or a dash where there is none. */

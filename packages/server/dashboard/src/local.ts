@@ -3,7 +3,7 @@ import { byId } from "../../../../site/src/look/dom.js";
 import { amount } from "../../../../site/src/look/format.js";
 import * as api from "./api.js";
 import { percentileRows } from "./cards.js";
-import { plot, type Span } from "./plot.js";
+import { mark, plot, type Span } from "./plot.js";
 import { between, percentile, QUANTILES, withUnit, type ZoneTimes } from "./words.js";
 
 /** What a day shows: a percentile, or the mean. */
@@ -31,7 +31,9 @@ export async function showLocal(
   const spans: Span[] = [];
   for (const day of answers) spans.push(spanOf(day, await dayEstimate(current, day, daily)));
   const ends = [first, Math.max(now, ...spans.map(({ to }) => to))] as const;
-  plot(spans, "1d", ends, current, times);
+  plot(spans, "1d", ends, current, times, () => undefined);
+  mark(0, 0);
+  for (const id of ["marked", "comparison"]) byId(id).replaceChildren();
   byId("legend").textContent = legendOf(spans, daily);
   byId("percentiles").replaceChildren(...percentileRows(whole, current));
 }

@@ -1,60 +1,38 @@
 /** The dashboard: live numbers with margins of error. It shows what the service published, and asks for nothing else. */
-import { byId, h } from "../../../../site/src/look/dom.js";
-import { amount } from "../../../../site/src/look/format.js";
+import { asPng, picture } from "../../../../site/src/charts/picture.js";
+import { byId, download, h } from "../../../../site/src/look/dom.js";
+import { bindAddress } from "../../../../site/src/look/state.js";
 import { bindTheme } from "../../../../site/src/look/theme.js";
+import { showAllMetrics } from "./allMetrics.js";
 import * as api from "./api.js";
-import { budgetParts, keyRows, percentileRows } from "./cards.js";
 import { type Daily, showLocal } from "./local.js";
-import { plot, type Span } from "./plot.js";
-import {
-  between,
-  DAY,
-  fits,
-  isSigned,
-  legendOf,
-  lengthOf,
-  missingWords,
-  nextWords,
-  percentile,
-  periodName,
-  QUANTILES,
-  RANGES,
-  withUnit,
-  ZoneTimes,
-} from "./words.js";
+import { chartCsv, isPublished, questionOf, showNumbers } from "./numbers.js";
+import { showOperation } from "./operation.js";
+import { onPlot } from "./plot.js";
+import { bindProtection, showProtection } from "./protection.js";
+import { type State, store } from "./state.js";
+import { fits, nextWords, percentile, QUANTILES, RANGES, ZoneTimes } from "./words.js";
 
-const MOST_KEYS = 24;
 /** Milliseconds between two rounds of questions. */
 const PACE = 1000;
 
-const chosen: { range: number; quantile: number; daily: Daily } = {
-  range: DAY,
-  quantile: 0.95,
-  daily: "mean",
-};
 let metrics: readonly api.MetricInfo[] = [];
 let times = new ZoneTimes("UTC");
 let asking = false;
 let again = false;
 
-const metric = (): api.MetricInfo =>
-  metrics.find(({ name }) => name === byId<HTMLSelectElement>("metric").value)!;
-
-/** A histogram shows one percentile over time; other metrics their number. */
-function shown(answer: api.Answer, { type }: api.MetricInfo): api.Estimate {
-  return type === "histogram" ? answer.quantiles!.find(({ p }) => p === chosen.quantile)! : answer;
-}
-
-const isPublished = ({ from, to }: api.Answer): boolean => to > from;
+/** The metric that is chosen: the first one if the address names none that is there. */
+const metric = (): api.MetricInfo => metrics.find(({ name }) => name === store.state.metric) ?? metrics[0]!;
 
 async function refresh(): Promise<void> {
+  if (metrics.length === 0) return;
   if (asking) {
     again = true;
     return;
   }
   asking = true;
   try {
-    await show(metric());
+    await show(store.state);
     state(true);
   } catch (error) {
     if (error instanceof api.TokenNeeded) return askToken();
@@ -69,110 +47,15 @@ async function refresh(): Promise<void> {
   }
 }
 
-async function show(current: api.MetricInfo): Promise<void> {
-  if (current.type === "local") return showLocal(current, chosen.range, chosen.daily, times);
-  // Before anything is awaited: another metric, with other keys, may be picked meanwhile.
-  const key = current.keys.length === 0 ? undefined : byId<HTMLSelectElement>("key").value;
-  const { now } = await api.metrics();
-  const histogram = current.type === "histogram";
-  const question: api.Question = {
-    metric: current.name,
-    key,
-    ...(histogram ? { quantiles: QUANTILES } : {}),
-  };
-  const [whole, series] = await Promise.all([
-    api.askLast(question, lastOf(current)),
-    seriesOf(question, current, now),
-  ]);
-  headline(whole, current, now);
-  draw(series, now, current);
-  if (histogram) byId("percentiles").replaceChildren(...percentileRows(whole, current));
-  await showKeys(question, current);
-}
-
-/** What the headline is about: the chosen range, or of different people the newest period. */
-const lastOf = ({ people }: api.MetricInfo): number | undefined =>
-  people === undefined ? chosen.range : undefined;
-
-/** Fewer numbers than this are no line. */
-const FEWEST = 5;
-
-/** The finest period that is not mostly noise; if a range has only a few of them, a finer one, whose bands are wide. */
-async function seriesOf(
-  question: api.Question,
-  { levels }: api.MetricInfo,
-  now: number,
-): Promise<api.Series> {
-  const from = now - chosen.range;
-  const auto = await api.askSeries(question, from, now);
-  if (chosen.range >= FEWEST * lengthOf(auto.period)) return auto;
-  const finer = levels.filter((level) => chosen.range >= FEWEST * lengthOf(level)).at(-1);
-  return finer === undefined ? auto : api.askSeries(question, from, now, finer);
-}
-
-function headline(answer: api.Answer, current: api.MetricInfo, now: number): void {
-  const estimate = shown(answer, current);
-  const { value, low } = estimate;
-  const range =
-    current.people === undefined
-      ? RANGES.find(([, length]) => length === chosen.range)![0]
-      : periodName(current.people.over);
-  const what =
-    current.type === "histogram"
-      ? percentile(chosen.quantile)
-      : { count: "events", people: "different people", sum: "sum", mean: "mean", local: "mean" }[
-          current.type
-        ];
-  const part =
-    answer.complete || !isPublished(answer)
-      ? ""
-      : `, of which ${times.place(answer.from)} to ${times.place(answer.to)} is known`;
-  byId("about").textContent = `${current.name}, ${what}, last ${range}${part}`;
-  const next = nextWords(answer.next, now, times);
-  const missing = missingWords(answer, current);
-  if (!isPublished(answer)) {
-    byId("headline").textContent = "No number yet";
-    byId("margin").textContent = `Nothing has been published of this metric. ${next}`;
-    return;
-  }
-  byId("headline").textContent =
-    value === null
-      ? "Too few events to tell"
-      : current.type !== "histogram" && !isSigned(current) && low !== null && low <= 0
-        ? "Nothing above the noise"
-        : withUnit(value, current);
-  byId("margin").textContent =
-    `With 95 % probability ${between(estimate, current)}.${eventWords(answer, estimate)} ${missing}${next}`;
-}
-
-const eventWords = ({ total }: api.Answer, { value }: api.Estimate): string =>
-  total === undefined || total === null || total.value === null || value === null
-    ? ""
-    : ` From about ${amount(Math.max(0, total.value))} events.`;
-
-function draw(series: api.Series, now: number, current: api.MetricInfo): void {
-  const spans = series.answers.map((answer): Span => {
-    const { value, low, high } = shown(answer, current);
-    const none = { value: null, low: null, high: null };
-    const { from, to, complete } = answer;
-    return { from, to, running: !complete, ...(value === null ? none : { value, low, high }) };
-  });
-  plot(spans, series.period, [now - chosen.range, now], current, times);
-  const running = spans.some((span) => span.running && span.value !== null);
-  const gaps = spans.some(({ value }) => value === null);
-  byId("legend").textContent = legendOf(series, { running, gaps });
-}
-
-async function showKeys(question: api.Question, current: api.MetricInfo): Promise<void> {
-  const keys = current.keys.slice(0, MOST_KEYS);
-  const answers = await Promise.all(
-    keys.map(
-      async (key) => [key, shown(await api.askLast({ ...question, key }, lastOf(current)), current)] as const,
-    ),
-  );
-  byId("keys").replaceChildren(...keyRows(answers, current));
-  const more = current.keys.length - keys.length;
-  byId("keys-more").textContent = more > 0 ? `And ${amount(more)} more: pick a key above.` : "";
+async function show(chosen: State): Promise<void> {
+  if (chosen.view === "operation") return showOperation(times);
+  if (chosen.view === "privacy") return showProtection(times.zone);
+  const current = metric();
+  if (current.type === "local") {
+    const daily: Daily = chosen.daily === "mean" ? "mean" : Number(chosen.daily);
+    await showLocal(current, chosen.range, daily, times);
+  } else await showNumbers(current, chosen, times);
+  await showAllMetrics(metrics, chosen);
 }
 
 function state(live: boolean, message?: string): void {
@@ -181,49 +64,43 @@ function state(live: boolean, message?: string): void {
   element.lastElementChild!.textContent = live ? "Live" : (message ?? "Not connected; trying again");
 }
 
-function segmented<T>(
+/** A row of choices, which shows and sets a field of the state. */
+function segmented<K extends keyof State>(
+  field: K,
   id: string,
-  choices: readonly (readonly [text: string, value: T])[],
-  current: T,
-  choose: (value: T) => void,
+  choices: readonly (readonly [text: string, value: State[K]])[],
 ): void {
-  byId(id).append(
-    ...choices.map(([text, value]) => {
-      const input = h("input", { type: "radio", name: id });
-      input.checked = value === current;
-      input.addEventListener("change", () => {
-        choose(value);
-        void refresh();
-      });
-      return h("label", {}, input, h("span", {}, text));
-    }),
-  );
+  const inputs = choices.map(([, value]) => {
+    const input = h("input", { type: "radio", name: id });
+    input.addEventListener("change", () => store.set({ [field]: value }));
+    return input;
+  });
+  byId(id).append(...inputs.map((input, i) => h("label", {}, input, h("span", {}, choices[i]![0]))));
+  const check = (): void =>
+    inputs.forEach((input, i) => (input.checked = choices[i]![1] === store.state[field]));
+  store.subscribe(check);
+  check();
 }
 
-function pickMetric(): void {
+/** What can be chosen for the metric, and what the page has room for. */
+function showControls({ view, range }: State): void {
+  for (const id of ["numbers", "operation", "privacy"]) byId(id).hidden = id !== view;
   const current = metric();
-  pickRange(current);
+  byId<HTMLSelectElement>("metric").value = current.name;
   byId("key-field").hidden = current.keys.length === 0;
   byId("key").replaceChildren(...current.keys.map((key) => h("option", { value: key }, key)));
+  byId<HTMLSelectElement>("key").value = questionOf(current, store.state.key).key ?? "";
   byId("keys-card").hidden = current.keys.length === 0;
   byId("quantiles").hidden = current.type !== "histogram";
   byId("percentiles-card").hidden = current.type !== "histogram" && current.type !== "local";
   byId("daily").hidden = current.type !== "local";
-  void refresh();
-}
-
-/** Ranges that numbers of the metric fill; the one that is chosen stays if it can. */
-function pickRange(current: api.MetricInfo): void {
   const inputs = [...byId("ranges").querySelectorAll("input")];
-  RANGES.forEach(([, range], i) => {
-    const fitting = fits(range, current);
-    inputs[i]!.disabled = !fitting;
-    inputs[i]!.parentElement!.hidden = !fitting;
-    if (fitting && !fits(chosen.range, current)) {
-      chosen.range = range;
-      inputs[i]!.checked = true;
-    }
+  RANGES.forEach(([, length], i) => {
+    inputs[i]!.disabled = !fits(length, current);
+    inputs[i]!.parentElement!.hidden = !fits(length, current);
   });
+  // Ranges that numbers of the metric fill; the one that is chosen stays if it can.
+  if (!fits(range, current)) store.set({ range: RANGES.find(([, length]) => fits(length, current))![1] });
 }
 
 /** A service that has published nothing says so, and when that changes. */
@@ -270,10 +147,8 @@ async function start(): Promise<void> {
   byId("page").hidden = false;
   if (await isEmpty(about)) showEmpty(about);
   byId("metric").replaceChildren(...metrics.map(({ name }) => h("option", { value: name }, name)));
-  const [statement, budget] = await Promise.all([api.statementText(), api.budget()]);
-  byId("statement").textContent = statement;
-  byId("budget").replaceChildren(...budgetParts(budget.budget, budget.plan, about.zone, budget.metrics));
-  pickMetric();
+  showControls(store.state);
+  void refresh();
   const stop = new AbortController();
   addEventListener("pagehide", () => stop.abort());
   const onNews = (): void => {
@@ -284,21 +159,39 @@ async function start(): Promise<void> {
 }
 
 bindTheme();
-segmented("ranges", RANGES, chosen.range, (range) => (chosen.range = range));
+bindAddress(store);
+segmented("view", "views", [
+  ["Numbers", "numbers"],
+  ["Operation", "operation"],
+  ["Privacy", "privacy"],
+]);
+segmented("range", "ranges", RANGES);
 segmented(
+  "percentile",
   "quantiles",
-  QUANTILES.map((p) => [percentile(p), p] as const),
-  chosen.quantile,
-  (p) => (chosen.quantile = p),
+  QUANTILES.map((p) => [percentile(p), p]),
 );
-segmented(
-  "daily",
-  [["mean", "mean"], ...QUANTILES.map((p) => [percentile(p), p] as const)] as const,
-  chosen.daily,
-  (daily) => (chosen.daily = daily),
+segmented("daily", "daily", [["mean", "mean"], ...QUANTILES.map((p) => [percentile(p), String(p)] as const)]);
+store.subscribe((chosen) => {
+  if (metrics.length > 0) showControls(chosen);
+  void refresh();
+});
+byId("metric").addEventListener("change", () =>
+  store.set({ metric: byId<HTMLSelectElement>("metric").value, key: "", from: 0, to: 0 }),
 );
-byId("metric").addEventListener("change", pickMetric);
-byId("key").addEventListener("change", () => void refresh());
+byId("key").addEventListener("change", () => store.set({ key: byId<HTMLSelectElement>("key").value }));
+byId("save-csv").addEventListener("click", () => {
+  void chartCsv().then((table) => table && download(`${metric().name}.csv`, table));
+});
+byId("save-png").addEventListener("click", () => {
+  const drawn = onPlot();
+  if (drawn === undefined) return;
+  const title = byId("about").textContent;
+  void asPng(picture({ title, holdout: drawn.from, ...drawn })).then((file) =>
+    download(`${metric().name}.png`, file),
+  );
+});
+bindProtection();
 byId("token").addEventListener("submit", (event) => {
   event.preventDefault();
   api.setToken(byId<HTMLInputElement>("token-text").value.trim());

@@ -60,9 +60,27 @@ export function between({ low, high }: Estimate, metric: MetricInfo): string {
   return `between ${amount(plausible(low, metric))} and ${withUnit(high, metric)}`;
 }
 
+/** How a number changed since an earlier one, from intervals that hold both with 95 % probability. */
+export function change(name: string, now: Estimate, then: Estimate, metric: MetricInfo): string {
+  if (now.value === null || then.value === null) return `${name}: too few events to tell.`;
+  const open = (end: number | null, otherwise: number): number => end ?? otherwise;
+  const low = open(now.low, -Infinity) - open(then.high, Infinity);
+  const high = open(now.high, Infinity) - open(then.low, -Infinity);
+  const number = `${name}: ${withUnit(then.value, metric)}.`;
+  const span = Number.isFinite(low) && Number.isFinite(high);
+  const interval = span ? ` (with 95 % probability by ${signed(low)} to ${withSign(high, metric)})` : "";
+  if (low <= 0 && high >= 0) return `${number} Noise can explain the difference${interval}.`;
+  return `${number} It is ${low > 0 ? "more" : "less"} now, by more than noise explains${interval}.`;
+}
+
+const signed = (value: number): string => `${value > 0 ? "+" : ""}${amount(value)}`;
+const withSign = (value: number, metric: MetricInfo): string =>
+  `${signed(value)}${unitOf(metric) === "" ? "" : `\u00a0${unitOf(metric)}`}`;
+
 /** Times in the zone of the service. */
 export class ZoneTimes {
   readonly zone: string;
+  readonly #parts: Intl.DateTimeFormat;
   readonly #clock: Intl.DateTimeFormat;
   readonly #date: Intl.DateTimeFormat;
   readonly #both: Intl.DateTimeFormat;
@@ -71,9 +89,29 @@ export class ZoneTimes {
     this.zone = zone;
     const time = { timeZone: zone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
     const date = { timeZone: zone, day: "numeric", month: "short" } as const;
+    this.#parts = new Intl.DateTimeFormat("en-CA", {
+      ...{ timeZone: zone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit" },
+      ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
+    });
     this.#clock = new Intl.DateTimeFormat("en-GB", time);
     this.#date = new Intl.DateTimeFormat("en-GB", date);
     this.#both = new Intl.DateTimeFormat("en-GB", { ...date, ...time });
+  }
+
+  /** Milliseconds that clocks of the zone are ahead of UTC, in whole seconds. */
+  #ahead(time: number): number {
+    const [year, month, day, hour, minute, second] = this.#parts.format(time).match(/\d+/g)!.map(Number);
+    return Date.UTC(year!, month! - 1, day, hour, minute, second) - Math.floor(time / 1000) * 1000;
+  }
+
+  /** The time at which clocks of the zone showed the same, so many days before. */
+  daysBefore(time: number, days: number): number {
+    const before = time - days * DAY;
+    return before + this.#ahead(time) - this.#ahead(before);
+  }
+
+  dayOfMonth(time: number): number {
+    return Number(this.#parts.format(time).match(/\d+/g)![2]);
   }
 
   /** "14:05", or "17 Nov" at midnight. */
@@ -110,6 +148,26 @@ export function missingWords(answer: Answer, metric: MetricInfo): string {
       ? ""
       : `About ${amount(clipped.events)} values (${amount(Math.max(0, clipped.low))} to ${amount(clipped.high)}) were above the bound and count as it. `;
   return limitWords(answer, metric) + values;
+}
+
+/** What limits and bounds left out, as cells of a table. */
+export function boundWords(
+  { limited, clipped }: Answer,
+  { perPerson, people, type }: MetricInfo,
+): { readonly limited: string; readonly bounded: string } {
+  const isLimited = perPerson !== null || people !== undefined;
+  return {
+    limited: !isLimited
+      ? "no limit"
+      : limited === undefined
+        ? "not known yet"
+        : `${percent(limited.share)} (${percent(limited.low)} to ${percent(limited.high)})`,
+    bounded: !["sum", "mean"].includes(type)
+      ? "–"
+      : clipped === undefined
+        ? "not known yet"
+        : `about ${amount(Math.max(0, clipped.events))} (${amount(Math.max(0, clipped.low))} to ${amount(clipped.high)})`,
+  };
 }
 
 function limitWords({ limited }: Answer, { perPerson, people, keys, type }: MetricInfo): string {

@@ -17,7 +17,7 @@ export async function dashboardRoutes(app: FastifyInstance): Promise<void> {
         scriptSrc: ["'self'"],
         styleSrc: ["'self'", "'unsafe-inline'"], // charts place their parts by style attributes
         fontSrc: ["'self'"],
-        imgSrc: ["'self'"],
+        imgSrc: ["'self'", "blob:"], // a chart becomes a picture in the page
         connectSrc: ["'self'"],
         baseUri: ["'none'"],
         formAction: ["'none'"],

@@ -1,0 +1,49 @@
+/** A number beside that of an earlier time, and whether noise could explain the change. */
+import * as api from "./api.js";
+import { change, DAY, type ZoneTimes } from "./words.js";
+
+/**
+ * Two intervals of this confidence hold both true numbers with 95 % probability, however their errors depend on each other.
+ * So does the interval of the difference.
+ */
+const EACH = 0.975;
+/** The longest range of the page. */
+const RANGE_DAYS = 30;
+
+interface Earlier {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Earlier times that a range is compared with. */
+function earlier({ from, to }: api.Answer, { people }: api.MetricInfo, times: ZoneTimes): readonly Earlier[] {
+  const before = (name: string, days: number): Earlier => ({
+    ...{ name, from: times.daysBefore(from, days), to: times.daysBefore(to, days) },
+  });
+  if (people?.over === "1mo")
+    return [{ name: "The month before", from: times.daysBefore(from, times.dayOfMonth(from - 1)), to: from }];
+  if (to - from > 7 * DAY) return [before(`The ${RANGE_DAYS} days before`, RANGE_DAYS)];
+  const week = before("The same time a week ago", 7);
+  return to - from > DAY ? [week] : [before("The same time yesterday", 1), week];
+}
+
+/** One sentence for each earlier time. @param shown what the page shows of an answer */
+export async function comparisons(
+  question: api.Question,
+  current: api.MetricInfo,
+  newest: api.Answer,
+  times: ZoneTimes,
+  shown: (answer: api.Answer) => api.Estimate,
+): Promise<string[]> {
+  const { from, to } = newest;
+  if (to <= from) return [];
+  const now = shown(await api.askBetween(question, from, to, EACH));
+  return Promise.all(
+    earlier(newest, current, times).map(async ({ name, from, to }) => {
+      const answer = await api.askBetween(question, from, to, EACH);
+      const isKnown = answer.from === from && answer.to === to;
+      return isKnown ? change(name, now, shown(answer), current) : `${name}: not measured.`;
+    }),
+  );
+}
