@@ -1,6 +1,6 @@
 /**
  * Once per run of the package, browser and site tests: builds Brume if its sources have changed, packs it, installs it as a
- * user would, builds the site, finds a Chromium.
+ * user would, builds the site and the dashboard, finds a Chromium.
  */
 import { execFile } from "node:child_process";
 import {
@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { build } from "vite";
 import type { TestProject } from "vitest/node";
 import { buildSite } from "../../site/build.js";
 import { chromiumPath } from "../support/chromium.js";
@@ -38,12 +39,18 @@ export default async function setup(project: TestProject): Promise<() => void> {
   if (isStale()) await npm(".", "run", "build");
   const folder = mkdtempSync(join(tmpdir(), "brume-"));
   const [site, app] = [join(folder, "site"), join(folder, "app")];
-  const [tarball] = await Promise.all([packAndInstall(folder, app), buildSite(site)]);
+  const [tarball] = await Promise.all([packAndInstall(folder, app), buildPages(site)]);
   project.provide("tarball", tarball);
   project.provide("app", app);
   project.provide("site", site);
   project.provide("chromium", await chromiumPath());
   return () => rmSync(folder, { recursive: true });
+}
+
+/** The site, and the dashboard where the service looks for it when it runs from the sources. */
+async function buildPages(site: string): Promise<void> {
+  await buildSite(site);
+  await build({ configFile: "packages/server/dashboard/vite.config.ts", logLevel: "warn" });
 }
 
 async function packAndInstall(folder: string, app: string): Promise<string> {

@@ -31,7 +31,7 @@ export async function showLocal(
   const spans: Span[] = [];
   for (const day of answers) spans.push(spanOf(day, await dayEstimate(current, day, daily)));
   const ends = [first, Math.max(now, ...spans.map(({ to }) => to))] as const;
-  plot(spans, "1d", ends, current, times, () => undefined);
+  plot(spans, "1d", ends, current, times);
   mark(0, 0);
   for (const id of ["marked", "comparison"]) byId(id).replaceChildren();
   byId("legend").textContent = legendOf(spans, daily);

@@ -5,7 +5,7 @@ import * as api from "./api.js";
 import { keyRows, percentileRows } from "./cards.js";
 import { comparisons } from "./comparison.js";
 import { mark, plot, type Span } from "./plot.js";
-import { type State, store } from "./state.js";
+import type { State } from "./state.js";
 import {
   between,
   isSigned,
@@ -137,9 +137,6 @@ const eventWords = ({ total }: api.Answer, { value }: api.Estimate): string =>
     ? ""
     : ` From about ${amount(Math.max(0, total.value))} events.`;
 
-/** A range that was marked on the chart; from = to clears it. */
-const onSelect = (from: number, to: number): void => store.set({ from, to });
-
 function draw(
   series: api.Series,
   now: number,
@@ -154,7 +151,7 @@ function draw(
     const { from, to, complete } = answer;
     return { from, to, running: !complete, ...(value === null ? none : { value, low, high }) };
   });
-  plot(spans, series.period, [now - chosen.range, now], current, times, onSelect);
+  plot(spans, series.period, [now - chosen.range, now], current, times);
   const running = spans.some((span) => span.running && span.value !== null);
   const gaps = spans.some(({ value }) => value === null);
   byId("legend").textContent = legendOf(series, { running, gaps });

@@ -3,6 +3,7 @@ import { type StreamChart, streamChart } from "../../../../site/src/charts/strea
 import type { Lines, Words } from "../../../../site/src/charts/lines.js";
 import { byId } from "../../../../site/src/look/dom.js";
 import type { Estimate, MetricInfo } from "./api.js";
+import { store } from "./state.js";
 import { periodName, plausible, STEPS, unitOf, withUnit, type ZoneTimes } from "./words.js";
 
 /** A period as it is drawn: no line without a value, no band without `high`. */
@@ -23,6 +24,32 @@ export interface Plotted {
 }
 
 let chart: StreamChart | undefined;
+let drawn: {
+  readonly spans: readonly Span[];
+  readonly period: string;
+  readonly current: MetricInfo;
+  readonly times: ZoneTimes;
+};
+
+/** One object for all that is drawn: with other words the chart would be made anew, and a range that is being dragged lost. */
+const words: Words = {
+  tick: (time) => drawn.times.tick(time),
+  place: (time) => {
+    const { spans, times } = drawn;
+    const found = spans.find((span) => span.from < time && time <= span.to);
+    return found === undefined ? times.place(time) : times.span(found.from, found.to);
+  },
+  value: (value) => withUnit(value, drawn.current),
+  get unit() {
+    const { period, current, times } = drawn;
+    const per = ["count", "people", "sum"].includes(current.type) ? ` per ${periodName(period)}` : "";
+    return `${unitOf(current)}${per} · times in ${times.zone}`;
+  },
+  get dashed() {
+    return `${periodName(drawn.period)} so far`;
+  },
+  steps: STEPS,
+};
 let plotted: Plotted | undefined;
 
 /** What is on the plot, if anything. */
@@ -31,14 +58,17 @@ export const onPlot = (): Plotted | undefined => plotted;
 /** Marks a range of time on the plot; from = to clears it. */
 export const mark = (from: number, to: number): void => chart?.select(from, to);
 
-/** @param ends of the plot; @param onSelect is called with a range that was marked */
+/** Marks a range of time; from = to clears it. Of devices there is none. */
+const onSelect = (from: number, to: number): void =>
+  drawn.current.type === "local" ? mark(0, 0) : store.set({ from, to });
+
+/** @param ends of the plot */
 export function plot(
   spans: readonly Span[],
   period: string,
   [from, to]: readonly [number, number],
   current: MetricInfo,
   times: ZoneTimes,
-  onSelect: (from: number, to: number) => void,
 ): void {
   /** Both ends of every period, milliseconds late so that positions ascend; the running one is set apart by a gap. */
   const line = (of: (span: Span) => number | null): Float64Array =>
@@ -49,18 +79,7 @@ export function plot(
         return [span.running ? NaN : height, height, height];
       }),
     );
-  const name = periodName(period);
-  const words = {
-    tick: times.tick,
-    place: (time: number): string => {
-      const found = spans.find((span) => span.from < time && time <= span.to);
-      return found === undefined ? times.place(time) : times.span(found.from, found.to);
-    },
-    value: (value: number) => withUnit(value, current),
-    unit: `${unitOf(current)}${["count", "people", "sum"].includes(current.type) ? ` per ${name}` : ""} · times in ${times.zone}`,
-    dashed: `${name} so far`,
-    steps: STEPS,
-  };
+  drawn = { spans, period, current, times };
   const options = { words, from, to, onSelect };
   if (chart === undefined) chart = streamChart(byId("chart"), options);
   else chart.change(options);

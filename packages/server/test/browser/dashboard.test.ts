@@ -3,7 +3,6 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { reporter } from "brume";
 import type { Browser, Page } from "playwright-core";
-import { build } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { packReport } from "../../../../src/reporter.js";
 import { amount } from "../../../../site/src/look/format.js";
@@ -33,7 +32,6 @@ let url: string;
 beforeAll(async () => {
   mkdirSync(PICTURES, { recursive: true });
   browser = await launch(inject("chromium"));
-  await build({ configFile: "packages/server/dashboard/vite.config.ts", logLevel: "warn" });
 });
 afterAll(() => browser.close());
 

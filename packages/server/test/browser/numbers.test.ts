@@ -1,6 +1,5 @@
 /** Numbers of the dashboard that need whole days, or are below zero: what it shows is what the service says, and holds the truth. */
 import type { Browser, Page } from "playwright-core";
-import { build } from "vite";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { amount } from "../../../../site/src/look/format.js";
 import { launch, open } from "../../../../test/support/chromium.js";
@@ -89,7 +88,6 @@ async function fill(running: Running): Promise<void> {
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch(inject("chromium"));
-  await build({ configFile: "packages/server/dashboard/vite.config.ts", logLevel: "warn" });
 });
 afterAll(() => browser.close());
 

@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { build } from "vite";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { launch, open } from "../../../../test/support/chromium.js";
 import type { Config } from "../../src/config/types.js";
@@ -55,7 +54,6 @@ async function fill(running: Running): Promise<void> {
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch(inject("chromium"));
-  await build({ configFile: "packages/server/dashboard/vite.config.ts", logLevel: "warn" });
 });
 afterAll(() => browser.close());
 
@@ -137,7 +135,7 @@ test("an analyst: changes since yesterday and last week, a marked range, a table
   // Files.
   const saved = async (button: string): Promise<Buffer> => {
     const [file] = await Promise.all([page.waitForEvent("download"), page.locator(button).click()]);
-    return readFileSync((await file.path()));
+    return readFileSync(await file.path());
   };
   const table = (await saved("#save-csv")).toString().trim().split("\n");
   expect(table[0]).toMatch(/^from,to,/);
@@ -238,7 +236,7 @@ test("a data protection officer: who is protected, what changed and when, the st
   await page.pdf({ path: join("build/dashboard", "statement.pdf") });
   await page.emulateMedia({ media: "screen" });
   const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#registry").click()]);
-  expect(JSON.parse(readFileSync((await file.path()), "utf8"))).toBeTypeOf("object");
+  expect(JSON.parse(readFileSync(await file.path(), "utf8"))).toBeTypeOf("object");
   expect(errors).toEqual([]);
   await page.context().close();
 });

@@ -1,0 +1,62 @@
+/** Words of the dashboard: the same time of an earlier day, and what is said of a change. */
+import { describe, expect, test } from "vitest";
+import type { MetricInfo } from "../dashboard/src/api.js";
+import { change, ZoneTimes } from "../dashboard/src/words.js";
+
+const at = (text: string): number => Date.parse(text);
+
+describe("the same time, days before", () => {
+  test.each([
+    ["UTC", "2026-03-30T08:30:00Z", 1, "2026-03-29T08:30:00Z"],
+    // Clocks go forward on 29 March and back on 25 October.
+    ["Europe/Berlin", "2026-03-30T10:30:00+02:00", 1, "2026-03-29T10:30:00+02:00"],
+    ["Europe/Berlin", "2026-03-29T10:30:00+02:00", 1, "2026-03-28T10:30:00+01:00"],
+    ["Europe/Berlin", "2026-10-26T00:00:00+01:00", 7, "2026-10-19T00:00:00+02:00"],
+    ["Australia/Lord_Howe", "2026-04-06T00:00:00+10:30", 7, "2026-03-30T00:00:00+11:00"],
+  ])("%s, %s", (zone, time, days, before) => {
+    expect(new Date(new ZoneTimes(zone).daysBefore(at(time), days)).toISOString()).toBe(
+      new Date(at(before)).toISOString(),
+    );
+  });
+
+  test("the day of the month is that of the zone", () => {
+    expect(new ZoneTimes("America/New_York").dayOfMonth(at("2026-03-01T03:00:00Z"))).toBe(28);
+  });
+});
+
+describe("a change", () => {
+  const metric = { type: "count", name: "visits", unit: "" } as MetricInfo;
+  const estimate = (low: number | null, high: number | null) => ({ value: 100, low, high });
+  test.each([
+    [
+      estimate(90, 110),
+      estimate(60, 80),
+      "It is more now, by more than noise explains (with 95 % probability by +10 to +50\u00a0visits).",
+    ],
+    [
+      estimate(60, 80),
+      estimate(90, 110),
+      "It is less now, by more than noise explains (with 95 % probability by −50 to −10\u00a0visits).",
+    ],
+    [
+      estimate(90, 110),
+      estimate(80, 100),
+      "Noise can explain the difference (with 95 % probability by −10 to +30\u00a0visits).",
+    ],
+    [
+      estimate(90, 100),
+      estimate(100, 110),
+      "Noise can explain the difference (with 95 % probability by −20 to 0\u00a0visits).",
+    ],
+    [estimate(90, null), estimate(60, 80), "It is more now, by more than noise explains."],
+    [estimate(null, null), estimate(60, 80), "Noise can explain the difference."],
+  ])("%j, %j", (now, then, words) => {
+    expect(change("Yesterday", now, then, metric)).toBe(`Yesterday: 100\u00a0visits. ${words}`);
+  });
+
+  test("is not told where a number is not known", () => {
+    expect(change("Yesterday", estimate(1, 2), { value: null, low: null, high: null }, metric)).toBe(
+      "Yesterday: too few events to tell.",
+    );
+  });
+});
