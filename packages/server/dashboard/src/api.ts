@@ -106,7 +106,6 @@ export interface Statement {
     readonly name: string;
     readonly epsilon: number;
     readonly unit: string;
-    readonly perPerson: object | null;
   }[];
 }
 

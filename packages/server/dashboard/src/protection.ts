@@ -32,11 +32,11 @@ export async function showProtection(zone: string): Promise<void> {
 
 /** Who is protected, in one sentence; and who is not. */
 function protectedWords({ budget, metrics }: api.Statement, zone: string): string {
-  const others = metrics.filter(({ unit }) => !unit.includes("person")).map(({ name }) => name);
+  const others = metrics.filter(({ unit }) => unit === "one event").map(({ name }) => name);
   const except =
     others.length === 0
       ? ""
-      : ` ${others.join(", ")} ${others.length === 1 ? "protects" : "protect"} a single event or report, not a person's day.`;
+      : ` ${others.join(", ")} ${others.length === 1 ? "protects" : "protect"} single events, not a person's day.`;
   if (budget.spent === 0) return `No metric protects a person's day.${except}`;
   const factor = Math.exp(budget.spent);
   const odds =
