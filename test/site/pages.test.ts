@@ -135,7 +135,7 @@ test("the devices: one says what it sends, the histogram forms, percentiles get 
     async (page) => {
       await textOf(page, "#scrub-note", /^4,000 reports$/);
       await page.locator("#crowd").click({ position: { x: 20, y: 20 } });
-      await textOf(page, "#device-say", /^Device \d+: true [\d.]+ → sent −?[\d,]+\./);
+      await textOf(page, "#device-say", /^Device \d+: true [\d,.]+ → sent −?[\d,]+\./);
       await page.locator("#scrub:enabled").waitFor();
       const rows = await page.locator("#percentiles tbody tr").allTextContents();
       expect(rows).toHaveLength(5);

@@ -103,8 +103,9 @@ export class DistributionChart {
 
   #data(): uPlot.AlignedData {
     const { ends, truth, estimate, low, high } = this.#shares!;
-    const asPercent = (shares: Float64Array) => Array.from(shares, (share) => 100 * share);
-    return [Array.from(ends), ...[estimate, truth, low, high].map(asPercent)] as uPlot.AlignedData;
+    // A step ends at its x; the first one begins at 0.
+    const asPercent = (shares: Float64Array) => Array.from([shares[0]!, ...shares], (share) => 100 * share);
+    return [[0, ...ends], ...[estimate, truth, low, high].map(asPercent)] as uPlot.AlignedData;
   }
 
   #size(): { width: number; height: number } {

@@ -1,9 +1,9 @@
 /** The page of the devices: reports fly, a histogram forms, percentiles get their intervals. */
 import { DistributionChart } from "../charts/distribution.js";
-import { type Data, exampleData, ownData } from "../data/chosen.js";
 import { roundedUp } from "../data/fitting.js";
 import { storedStream } from "../data/stored.js";
 import { bindControls } from "../look/controls.js";
+import { Coverage, type Run } from "../look/coverage.js";
 import { byId, h, svg } from "../look/dom.js";
 import { amount, count, withUnit } from "../look/format.js";
 import { failureNote, type Job, startJob } from "../look/job.js";
@@ -11,11 +11,14 @@ import { beginPage } from "../look/page.js";
 import { bindPeek } from "../look/peek.js";
 import { bindAddress, choiceField, numberField, Store } from "../look/state.js";
 import type { FromDevices, Snapshot, ToDevices } from "../workers/devices.js";
+import type { Repeated } from "../workers/deviceDay.js";
 import { Crowd } from "./crowd.js";
 
 /** Milliseconds in which the picture forms, and between two pictures of a replay. */
 const PACE = 10_000;
 const STEP = 400;
+/** Milliseconds that a page may take to load, for those who bring no values of their own. */
+const LOAD_MAX = 10_000;
 
 beginPage();
 const store = new Store(
@@ -25,11 +28,16 @@ const store = new Store(
 bindControls(document, store);
 bindAddress(store);
 const stored = await storedStream();
-const data: Data = stored === undefined ? exampleData("brume") : ownData(stored);
-const max = stored === undefined ? 1000 : roundedUp(stored.values.reduce((a, b) => Math.max(a, b), 0));
-const { unit } = data.meaning;
-byId("devices-data").textContent =
-  `Each device has one value of: ${data.name}. Largest possible: ${withUnit(max, unit)}.`;
+const [values, max, unit, what] =
+  stored === undefined
+    ? [undefined, LOAD_MAX, "ms", "how long it took to load a page today (made up)"]
+    : [
+        stored.values,
+        roundedUp(stored.values.reduce((a, b) => Math.max(a, b), 0)),
+        stored.meaning.unit,
+        `one value of ${stored.name}`,
+      ];
+byId("devices-data").textContent = `Each device knows ${what}. Largest possible: ${withUnit(max, unit)}.`;
 
 const chart = new DistributionChart(byId("histogram"), unit);
 const scrub = byId<HTMLInputElement>("scrub");
@@ -49,6 +57,7 @@ const crowd = new Crowd(byId<HTMLCanvasElement>("crowd"), (device) => {
 
 function run(): void {
   job?.stop();
+  for (const coverage of coverages) coverage.reset();
   clearInterval(replaying);
   [snapshots, members] = [[], undefined];
   chart.clear();
@@ -65,8 +74,38 @@ function run(): void {
     () => byId("crowd").before(failureNote(run)),
   );
   const { epsilon, devices } = store.state;
-  job.tell({ source: data.source, max, epsilon, devices: Number(devices), pace });
+  job.tell({ values, max, epsilon, devices: Number(devices), task: { pace } });
 }
+
+/** Other days with fresh noise, one at a time, in a Worker of their own, so that the picture goes on forming. */
+let others: Job<ToDevices> | undefined;
+let heard: { readonly resolve: (runs: Run[]) => void; readonly reject: () => void } | undefined;
+let last: Promise<unknown> = Promise.resolve();
+function again(which: Repeated): Promise<Run[]> {
+  const next = last.catch(() => undefined).then(() => askOthers(which));
+  last = next;
+  return next;
+}
+function askOthers(which: Repeated): Promise<Run[]> {
+  others ??= startJob<ToDevices, FromDevices>(
+    () => new Worker(new URL("../workers/devices.ts", import.meta.url), { type: "module" }),
+    (message) => (message.type === "again" ? heard?.resolve([message.run]) : heard?.reject()),
+    () => {
+      others = undefined;
+      heard?.reject();
+    },
+  );
+  const { epsilon, devices } = store.state;
+  others.tell({ values, max, epsilon, devices: Number(devices), task: { again: which } });
+  return new Promise((resolve, reject) => (heard = { resolve, reject }));
+}
+const coverages = (
+  [
+    ["histogram-runs", "histogram", "The band around the whole histogram, with fresh noise on every device"],
+    ["mean-runs", "mean", "The mean, with fresh noise on every device"],
+    ["median-runs", "median", "The median, with fresh noise on every device"],
+  ] as const
+).map(([place, which, words]) => new Coverage(byId(place), words, () => again(which)));
 
 function hear(message: FromDevices): void {
   switch (message.type) {
@@ -96,7 +135,7 @@ function show(at: number): void {
   const interval = `between ${amount(mean.low)} and ${withUnit(mean.high, unit)}`;
   const isWide = mean.value === null || (mean.high - mean.low) / 2 > Math.abs(mean.value);
   byId("mean-say").textContent =
-    `${isWide ? `Mean ${interval}` : `Mean ${withUnit(mean.value, unit)}, with 95 % probability ${interval}`}. Values above ${withUnit(threshold, unit)} count as that: the server chose this bound from the reports of yesterday.`;
+    `${isWide ? `Mean ${interval}, with 95 % probability` : `Mean ${withUnit(mean.value, unit)}, with 95 % probability ${interval}`}. Values above ${withUnit(threshold, unit)} count as that: the server chose this bound from the reports of yesterday.`;
   table(snapshot);
 }
 

@@ -4,6 +4,7 @@ import { type StreamChart, streamChart } from "../charts/streamChart.js";
 import type { Data } from "../data/chosen.js";
 import { exampleMeaning, span, wordsOf } from "../data/meaning.js";
 import { announcer } from "../look/announce.js";
+import { Coverage, type Run } from "../look/coverage.js";
 import { byId } from "../look/dom.js";
 import { failureNote, type Job, startJob } from "../look/job.js";
 import { bindPeek } from "../look/peek.js";
@@ -32,6 +33,13 @@ export class Lab {
   readonly #timeline: TimelineView;
   readonly #describe: Describer;
   readonly #announce = announcer(byId("announce"));
+  readonly #runs = new Coverage(
+    byId("answer-runs"),
+    "The range above, with fresh noise each time; the truth is the sum of the values clamped to θ",
+    (count) => this.#repeat(count),
+  );
+  /** Takes the runs that were asked for. */
+  #hearRuns: (runs: readonly Run[]) => void = () => undefined;
   #job: Job<ToStream> | undefined;
   #frame: Frame | undefined;
   #faint: Float64Array[] = [];
@@ -82,6 +90,7 @@ export class Lab {
   }
 
   #start(): void {
+    this.#hearRuns([]);
     this.#job = startJob<ToStream, FromStream>(
       () => new Worker(new URL("../workers/stream.ts", import.meta.url), { type: "module" }),
       (message) => this.#hear(message),
@@ -200,6 +209,7 @@ export class Lab {
         if (message.asked.from !== from || message.asked.to !== to || this.#publishing) return;
         const box = byId("answer");
         this.#answered = message.type === "answer" ? message.to : 0;
+        this.#runs.allow(message.type === "answer");
         box.replaceChildren(...answerView(message, this.#meaning, box.clientWidth));
         return this.#announce(box.firstElementChild?.textContent ?? "");
       }
@@ -207,6 +217,8 @@ export class Lab {
         this.#faint.push(message.line);
         byId<HTMLButtonElement>("again").disabled = message.left > 0;
         return this.#chart.show(this.#frame?.lines, this.#faint);
+      case "runs":
+        return this.#hearRuns(message.runs);
       case "exported":
         return saveCsv(message.file);
     }
@@ -234,8 +246,16 @@ export class Lab {
     if (from < to) this.#tell({ type: "ask", from, to });
   }
 
+  #repeat(count: number): Promise<readonly Run[]> {
+    const { from, to } = this.#store.state;
+    this.#tell({ type: "runs", range: { from, to }, count });
+    return new Promise((resolve) => (this.#hearRuns = resolve));
+  }
+
   #clearAnswer(): void {
     const { from, to } = this.#store.state;
+    this.#runs.reset();
+    this.#runs.allow(false);
     this.#answered = 0;
     byId("answer").replaceChildren(from < to ? waitingAnswer() : emptyAnswer());
   }

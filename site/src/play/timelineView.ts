@@ -2,6 +2,7 @@
 import type { Lines } from "../charts/lines.js";
 import { type StreamChart, streamChart } from "../charts/streamChart.js";
 import { exampleMeaning, type Meaning, place, span, wordsOf } from "../data/meaning.js";
+import { Coverage, type Run } from "../look/coverage.js";
 import { byId, h } from "../look/dom.js";
 import { amount, count, withUnit } from "../look/format.js";
 import { failureNote, type Job, startJob } from "../look/job.js";
@@ -28,12 +29,22 @@ export class TimelineView {
   #made = "";
   #meaning: Meaning = exampleMeaning;
   #moments: Moments | undefined;
+  /** The range of the table. */
+  #range: Part = { from: 0, to: 0 };
+  readonly #runs = new Coverage(
+    byId("timeline-runs"),
+    "The percentile of the range above, with fresh noise each time",
+    () => this.#repeat(),
+  );
+  #hearRuns: (runs: readonly Run[]) => void = () => undefined;
 
   constructor(store: Store<State>) {
     this.#store = store;
     this.#seen = new WhenSeen(byId("timeline"), (wanted) => this.#begin(wanted));
     store.subscribe((state, before) => {
-      if (state.percentile !== before.percentile) this.#draw();
+      if (state.percentile === before.percentile) return;
+      this.#runs.reset();
+      this.#draw();
     });
     this.want(undefined);
   }
@@ -41,6 +52,8 @@ export class TimelineView {
   /** Clears what no longer belongs to the settings; percentiles follow when they rest and are seen. */
   want(wanted: Wanted | undefined): void {
     this.#moments = undefined;
+    this.#runs.reset();
+    this.#runs.allow(false);
     this.#chart?.show(undefined);
     byId("timeline-table").replaceChildren();
     this.#say(wanted === undefined ? "Percentiles follow when the stream pauses or ends." : "Publishing…");
@@ -64,6 +77,7 @@ export class TimelineView {
     const made = JSON.stringify([data.name, data.source.kind, own, at]);
     if (this.#job === undefined || made !== this.#made) {
       this.#job?.stop();
+      this.#hearRuns([]);
       this.#made = made;
       this.#job = startJob<ToEvents, FromEvents>(
         () => new Worker(new URL("../workers/events.ts", import.meta.url), { type: "module" }),
@@ -81,12 +95,21 @@ export class TimelineView {
     const view = { words: wordsOf(data.meaning), from: part.from, to: part.to, fogged: this.#fogged };
     if (this.#chart === undefined) this.#chart = streamChart(byId("timeline-chart"), view);
     else this.#chart.change(view);
+    this.#range = range;
     this.#job.tell({ type: "ask", part: shown, range });
+  }
+
+  #repeat(): Promise<readonly Run[]> {
+    const p = Number(this.#store.state.percentile) / 100;
+    this.#job?.tell({ type: "runs", range: this.#range, p });
+    return new Promise((resolve) => (this.#hearRuns = resolve));
   }
 
   #hear(message: FromEvents): void {
     if (message.type === "failed") return this.#say(message.message);
+    if (message.type === "runs") return this.#hearRuns(message.runs);
     this.#moments = message;
+    this.#runs.allow(true);
     this.#draw();
   }
 

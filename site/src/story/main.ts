@@ -60,7 +60,7 @@ new ResizeObserver(drawFirst).observe(byId("panel-secret"));
 /** Under each interval: how often it holds. */
 const coverages = [
   ["first-runs", "helpline", "The minutes of one day, with fresh noise each time"],
-  ["day-runs", "weeks", "The sum of seven weeks, with fresh noise each time"],
+  ["day-runs", "weeks", "The noise on the sum of seven weeks, fresh each time"],
   ["result-runs", "result", "The sum of seven weeks, with fresh noise each time"],
 ] as const;
 const repeated = coverages.map(

@@ -2,6 +2,7 @@
 import { plan, privateStream, type SmootherChoice } from "brume";
 import { comparison, noiseTree } from "brume/research";
 import type { Run } from "../look/coverage.js";
+import { clampedSum } from "../workers/clampedSum.js";
 import { CALLS, callStream, MARKED } from "./calls.js";
 import { absence, METER, meterStream, STORY_DAY } from "./meter.js";
 
@@ -59,23 +60,21 @@ export const REPEATED = {
     const { low, high } = helpline(epsilon, seed).stream.range(...day);
     return { low, high, truth: callsIn(...day) };
   },
-  /** The sum of all weeks, by the margin of the noise alone. */
+  /** The margin of the noise on the sum of all weeks, whose truth is the sum of the readings clamped to θ. */
   weeks(epsilon: number, seed?: string): Run {
-    const { low, high, length } = weeks(epsilon, seed);
-    return { low, high, truth: truth(0, length) };
+    const stream = privateStream(options(epsilon, seed));
+    const clamped = clampedSum(stream, values, { holdout, start: holdout, end: values.length });
+    const { low, high } = stream.range(0, stream.length);
+    return { low, high, truth: clamped };
   },
   /** The sum of all weeks, with what clamping may hide. */
   result(epsilon: number, seed?: string): Run {
-    const { low, high, hidden, length } = weeks(epsilon, seed);
-    return { low, high: high + (hidden?.high ?? 0), truth: truth(0, length) };
+    const stream = privateStream(options(epsilon, seed));
+    stream.pushMany(values);
+    const { low, high, hidden } = stream.range(0, stream.length);
+    return { low, high: high + (hidden?.high ?? 0), truth: truth(0, stream.length) };
   },
 } as const;
-
-function weeks(epsilon: number, seed?: string) {
-  const stream = privateStream(options(epsilon, seed));
-  stream.pushMany(values);
-  return { ...stream.range(0, stream.length), length: stream.length };
-}
 
 /** @param seed of the noise, which is secret without it */
 export function runs(which: keyof typeof REPEATED, epsilon: number, count: number, seed?: string): Run[] {

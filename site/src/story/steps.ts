@@ -59,7 +59,7 @@ export async function oneDay({ call, stage, epsilon, chosen }: Context): Promise
     "day-say",
     "Sum of all seven weeks: ",
     big(percent(Math.abs(sum - truth) / truth)),
-    ` off, at ε\u00a0=\u00a0${epsilon()}. Its 95 % interval is ±\u00a0${percent((high - low) / 2 / truth)}.`,
+    ` off, at ε\u00a0=\u00a0${epsilon()}. With 95 % probability the noise moves it by at most ${percent((high - low) / 2 / truth)}; what a cap cuts off comes on top, as step 2 shows.`,
   );
 }
 

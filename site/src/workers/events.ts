@@ -19,7 +19,8 @@ addEventListener("message", ({ data }: MessageEvent<ToEvents>) => {
       const { source, at, settings } = data;
       const values = source.kind === "example" ? exampleStream(source.seed) : source.values;
       timeline = new Timeline(values.subarray(0, at), settings);
-    } else send(answer(timeline!, data));
+    } else if (data.type === "runs") send({ type: "runs", runs: [timeline!.again(data.range, data.p)] });
+    else send(answer(timeline!, data));
   } catch (error) {
     send({ type: "failed", message: (error as Error).message });
   }

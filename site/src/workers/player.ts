@@ -1,7 +1,9 @@
 /** A stream that runs: true values on one side, a publisher on the other, and the columns of plots in between. */
 import type { System } from "brume";
 import type { Lines } from "../charts/lines.js";
+import type { Run } from "../look/coverage.js";
 import type { ReleaseSettings } from "../play/state.js";
+import { clampedSum } from "./clampedSum.js";
 import { Columns, type Released } from "./columns.js";
 import type { Answer, Frame, NoAnswer, Part } from "./protocol.js";
 import { makePublisher } from "./publisher.js";
@@ -118,6 +120,20 @@ export class Player {
     const truth = this.#sums[end]! - this.#sums[start]!;
     const clamped = this.#excess[end]! - this.#excess[start]!;
     return { type: "answer", asked, from: start, to: end, truth, clamped, hidden, threshold, sum, low, high };
+  }
+
+  /** The same range of releases with other noise: the interval of the noise, and the true sum of the clamped values. */
+  runs({ from, to }: Part, count: number, seed?: string): Run[] {
+    const { holdout } = this.#settings;
+    const [start, end] = [Math.max(from, holdout), Math.min(to, this.at)];
+    if (start >= end) return [];
+    return Array.from({ length: count }, (_, i) => {
+      const key = seed === undefined ? { noise: "secret" as const } : { seed: `${seed} ${i}` };
+      const publisher = makePublisher({ ...this.#settings, ...key });
+      const truth = clampedSum(publisher, this.values, { holdout, start, end });
+      const { low, high } = publisher.range(start - holdout, end - holdout);
+      return { low, high, truth };
+    });
   }
 
   /** The private line of another release of the same values, on the same columns. */

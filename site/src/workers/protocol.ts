@@ -3,6 +3,7 @@ import type { Statement } from "brume";
 import type { Lines } from "../charts/lines.js";
 import type { Read } from "../data/read.js";
 import type { Column, FileShape } from "../data/shape.js";
+import type { Run } from "../look/coverage.js";
 import type { Method, ReleaseSettings } from "../play/state.js";
 import type { Moment, TimelineSettings } from "./timeline.js";
 
@@ -30,6 +31,8 @@ export type ToStream =
   | { readonly type: "ask"; readonly from: number; readonly to: number }
   /** Publishes the same values again, with other noise, for this plot. */
   | { readonly type: "again"; readonly releases: number }
+  /** Publishes the same values again with fresh noise and asks for a range of each release. */
+  | { readonly type: "runs"; readonly range: Part; readonly count: number }
   /** Sends back everything published so far, as CSV. */
   | { readonly type: "export" };
 
@@ -78,6 +81,7 @@ export type FromStream =
   /** Done with "publish". A problem is why no release can be made with these settings; the last good one stays. */
   | { readonly type: "published"; readonly problem: string }
   | { readonly type: "again"; readonly line: Float64Array; readonly left: number }
+  | { readonly type: "runs"; readonly runs: readonly Run[] }
   | { readonly type: "exported"; readonly file: Blob };
 
 /** Asks for the lines of several methods on the same part of the same data. */
@@ -104,7 +108,9 @@ export type ToEvents =
       readonly at: number;
     }
   /** Columns over one part, and everything about one range. */
-  | { readonly type: "ask"; readonly part: Part; readonly range: Part };
+  | { readonly type: "ask"; readonly part: Part; readonly range: Part }
+  /** One more timeline of the same values with fresh noise, and a percentile of a range of it. */
+  | { readonly type: "runs"; readonly range: Part; readonly p: number };
 
 export type FromEvents =
   | {
@@ -115,6 +121,7 @@ export type FromEvents =
       readonly period: number;
       readonly explanation: string;
     }
+  | { readonly type: "runs"; readonly runs: readonly Run[] }
   | { readonly type: "failed"; readonly message: string };
 
 export type ToFile =

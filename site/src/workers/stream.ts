@@ -49,6 +49,8 @@ addEventListener("message", ({ data }: MessageEvent<ToStream | ToMultiples>) => 
     case "again":
       again = data.releases;
       return publishOnce();
+    case "runs":
+      return player && send({ type: "runs", runs: player.runs(data.range, data.count) });
     case "export":
       return player && send({ type: "exported", file: player.csv() });
   }

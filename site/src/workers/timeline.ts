@@ -3,6 +3,7 @@
  * `privateHistogram`. Half of ε goes to each of the two releases.
  */
 import { type EventStream, type Histogram, privateHistogram, privateStream } from "brume";
+import type { Run } from "../look/coverage.js";
 import type { Part } from "./protocol.js";
 
 export interface TimelineSettings {
@@ -108,6 +109,14 @@ export class Timeline {
   #positionAt(time: number): number {
     const position = Math.ceil((time - this.#settings.start) / (1000 * this.#settings.pace));
     return Math.min(this.#values.length, Math.max(0, position));
+  }
+
+  /** A percentile of a part of another timeline of the same values, with other noise. */
+  again(part: Part, p: number, seed?: string): Run {
+    const { seed: _, ...settings } = this.#settings;
+    const other = new Timeline(this.#values, { ...settings, ...(seed === undefined ? {} : { seed }) });
+    const { low = -Infinity, high = Infinity, truth } = other.ask(part, [p]).quantiles[0]!;
+    return { low, high, truth };
   }
 
   /** What the library says about a part, in whole periods, and the truth beside it. */
