@@ -153,7 +153,9 @@ function eventFacts(statement: EventStatement): RegistryFacts {
       : perPerson === null
         ? []
         : perPerson.sum === undefined
-          ? [`A person's first ${perPerson.events} events of a day count, over all keys.`]
+          ? [
+              `A person's first ${perPerson.events ?? "k"} events of a day count, over all keys.${perPerson.most === undefined ? "" : ` The limit, at most ${perPerson.most}, is chosen privately from the people of the first whole day, which is not published.`}`,
+            ]
           : [`A person's values of a day count until they sum to ${perPerson.sum}.`];
   return {
     ...{ software, epsilon, delta, neighbours, composition, model: "Central" },

@@ -36,12 +36,16 @@ function eventChecks(statement: EventStatement): Check[] {
   const limit = people?.keysPerPerson ?? perPerson?.events ?? 1;
   const checks = [
     { what: `shares of ε sum to 1 (${sum}/${SHARES})`, holds: sum === SHARES },
-    {
-      what: `one event has ε·${shares.release}/${SHARES}/${limit} for its sums`,
-      holds: near(epsilonPerEvent, (epsilon * shares.release) / SHARES / limit),
-    },
+    ...(epsilonPerEvent === null
+      ? []
+      : [
+          {
+            what: `one event has ε·${shares.release}/${SHARES}/${limit} for its sums`,
+            holds: near(epsilonPerEvent, (epsilon * shares.release) / SHARES / limit),
+          },
+        ]),
   ];
-  if (noiseScale === null) return checks;
+  if (noiseScale === null || epsilonPerEvent === null) return checks;
   const moved = movedBy(statement);
   const unit = resolution ?? 1;
   const ratio = Math.exp(-unit / noiseScale);

@@ -15,6 +15,8 @@ export class Holdout {
   readonly #min: number;
   // State
   readonly #tally: ThresholdTally;
+  /** Events from here on take part. */
+  readonly from = -Infinity;
   /** The midnight at which θ is chosen. */
   until: number;
 

@@ -1,5 +1,5 @@
 /**
- * One metric of events: a clock of periods, the limits of people, a hold-out if θ is to be chosen, and one release per key.
+ * One metric of events: a clock of periods, the limits of people, a hold-out if θ or k is to be chosen, and one release per key.
  * A stream is a metric with one key; a hub has many of both.
  *
  *     event ─▶ read: period, day, person ─▶ admit: limit ─▶ count: open period of its key
@@ -19,8 +19,9 @@ import { eventTime } from "./duration.js";
 import { type DroppedEvents, type EventInfo, ownFields } from "./eventInfo.js";
 import { DistinctPeople } from "./distinctPeople.js";
 import { Holdout } from "./holdout.js";
+import { LimitChoice } from "./limitChoice.js";
 import { type LimitedDay, LimitedDays } from "./limitedDays.js";
-import { countScale, type EventSettings, eventsPerPerson, movedBy } from "./options.js";
+import { countScale, type EventSettings, eventsPerPerson, movedBy, withLimit } from "./options.js";
 import { checkPerson, People } from "./people.js";
 import { type Dropped, PeriodClock } from "./periodClock.js";
 import type { Release } from "./release.js";
@@ -78,20 +79,21 @@ interface Prepared {
 
 export class EventMetric {
   // Parameters
-  readonly settings: EventSettings;
   readonly core: Core;
   readonly #own: Uint32Array;
   /** Whether events have a person. */
   readonly #limits: boolean;
   // State
+  /** As they were given, with the k that was chosen. */
+  #settings: EventSettings;
   readonly #clock: PeriodClock;
   readonly #people: People | undefined;
   /** Instead of `#people`, if different people are counted. */
   readonly #distinct: DistinctPeople | undefined;
   readonly #limited: LimitedDays;
-  readonly #holdout: Holdout | undefined;
+  readonly #holdout: Holdout | LimitChoice | undefined;
   readonly #releases: Releases;
-  /** Θ: θ − min in grid units; NaN until it is known. 1 if events are only counted. */
+  /** Θ: θ − min in grid units; 1 if events are only counted. NaN until it and k are known. */
   #theta: number;
   #late = 0;
   #early = 0;
@@ -111,39 +113,49 @@ export class EventMetric {
     keys: Iterable<string>,
   ) {
     const { limit, distinct, grid, shares, keep } = settings;
-    this.settings = settings;
+    this.#settings = settings;
     this.core = core;
     this.#own = secrets.own;
     this.#limits = limit !== undefined;
     this.#clock = new PeriodClock(settings.schedule, began);
-    this.#releases = new Releases(settings, core, secrets.release, keys);
+    this.#releases = new Releases(core, secrets.release, keys);
     if (distinct !== undefined)
       this.#distinct = new DistinctPeople(secrets.people, distinct.keys, limit!.people);
     else if (limit !== undefined) {
-      const most = limit.sum === undefined ? limit.events! : unitsOf(limit.sum, grid!.resolution);
+      const most =
+        limit.sum === undefined ? (limit.events ?? limit.most!) : unitsOf(limit.sum, grid!.resolution);
       this.#people = new People(secrets.people, limit, most);
     }
     const scale = shares.limited > 0 ? countScale(settings, 1) : undefined;
     this.#limited = new LimitedDays(core, secrets.own, scale, keep.days);
-    this.#theta = grid === undefined ? 1 : grid.threshold === undefined ? NaN : this.#thetaOf(grid.threshold);
+    this.#theta = limit?.most === undefined ? this.#publicTheta : NaN;
     if (this.isHeldOut) {
-      this.#holdout = new Holdout(settings, began);
+      this.#holdout =
+        limit?.most === undefined ? new Holdout(settings, began) : new LimitChoice(settings, began);
       this.#clock.publish(false);
     } else this.#begin();
   }
 
-  #thetaOf(threshold: number): number {
-    const { limit, grid } = this.settings;
-    return unitsOf(limit?.sum ?? threshold - grid!.min, grid!.resolution);
+  get settings(): EventSettings {
+    return this.#settings;
   }
 
-  /** Makes the releases, and begins the running day. θ is known. */
+  /** Θ if it is public, else NaN. */
+  get #publicTheta(): number {
+    const { limit, grid } = this.settings;
+    if (grid === undefined) return 1;
+    return grid.threshold === undefined
+      ? NaN
+      : unitsOf(limit?.sum ?? grid.threshold - grid.min, grid.resolution);
+  }
+
+  /** Makes the releases, and begins the running day. θ and k are known. */
   #begin(): void {
-    this.#releases.fix(this.#theta);
+    this.#releases.fix(this.#settings, this.#theta);
     this.#releases.beginDay(this.#clock.periods!);
   }
 
-  /** Whether θ is not known yet. */
+  /** Whether θ or k is not known yet. */
   get isHeldOut(): boolean {
     return Number.isNaN(this.#theta);
   }
@@ -184,10 +196,11 @@ export class EventMetric {
   get theta(): number {
     const { grid, limit } = this.settings;
     if (grid === undefined) return NaN;
-    return limit?.sum !== undefined ? grid.max : grid.min + this.#theta * grid.resolution;
+    const theta = Number.isNaN(this.#theta) ? this.#publicTheta : this.#theta;
+    return limit?.sum !== undefined ? grid.max : grid.min + theta * grid.resolution;
   }
 
-  /** Θ: θ − min in grid units; NaN until it is known. */
+  /** Θ: θ − min in grid units; NaN until it and k are known. */
   get units(): number {
     return this.#theta;
   }
@@ -204,9 +217,9 @@ export class EventMetric {
     return (schedule.levels.length * moved * SHARES) / (epsilon * shares.release);
   }
 
-  /** What one event moves the columns by, together, in grid units; NaN until θ is known. */
+  /** What one event moves the columns by, together, in grid units; NaN until θ and k are known. */
   get moved(): number {
-    return movedBy(this.settings, this.#theta);
+    return this.isHeldOut ? NaN : movedBy(this.settings, this.#theta);
   }
 
   /** The running day: that of the next period to be closed. */
@@ -331,8 +344,8 @@ export class EventMetric {
       this.#late++;
       return undefined;
     }
-    // A person's events of one day must not choose θ with all of ε and be counted as well, if only in `limited`.
-    if (this.isHeldOut && start >= this.#holdout!.until) return undefined;
+    // A person's events of one day must not choose θ or k with all of ε and be counted as well, if only in `limited`.
+    if (this.isHeldOut && !(start >= this.#holdout!.from && start < this.#holdout!.until)) return undefined;
     if (this.#distinct !== undefined) {
       const admission = this.#distinct.admit(hash, key, day);
       if (admission === "over") this.#overLimit++;
@@ -384,7 +397,7 @@ export class EventMetric {
   }
 
   /**
-   * Closes the next period if it ends by `until`, for all keys together, or chooses θ. Returns the period if it is published.
+   * Closes the next period if it ends by `until`, for all keys together, or chooses θ or k. Returns the period if it is published.
    * What can fail comes first and changes nothing.
    * @param missed nobody listened to the period to its end: it has no number
    */
@@ -481,13 +494,13 @@ export class EventMetric {
     };
   }
 
-  /** Passes the hold-out; at its last midnight chooses θ, or goes on for a day if there were too few events. */
+  /** Passes the hold-out; at its last midnight chooses θ or k, or goes on for a day if there were too few events. */
   #holdOut(until: number, now: number): "held" {
     const { calendar } = this.settings.schedule;
     const midnight = this.#holdout!.until;
     if (until < midnight) this.#clock.turnTo(until, calendar.dayAt(until));
     else {
-      const chosen = this.#holdout!.choose(this.core, this.#own);
+      const chosen = this.#holdout!.choose(this.core, this.#own, this.#people!);
       if (typeof chosen === "number") this.#choose(chosen, now);
       else {
         const day = calendar.dayAt(midnight);
@@ -505,22 +518,34 @@ export class EventMetric {
     this.#distinct?.forgetBefore(this.day.start);
   }
 
-  /** Takes θ. The first period that begins from now on is the first that is published. */
-  #choose(theta: number, now: number): void {
+  /** Takes θ or k. The first period that begins from now on is the first that is published. */
+  #choose(chosen: number, now: number): void {
     const takeBack = this.#clock.remember();
+    const asked = this.#settings;
     const next = this.#clock.periodFrom(now);
     this.#clock.turnTo(next, this.settings.schedule.calendar.dayAt(next));
     this.#clock.publish(true);
-    this.#theta = theta;
+    if (asked.limit?.most === undefined) this.#theta = chosen;
+    else {
+      this.#settings = withLimit(asked, chosen);
+      this.#theta = this.#publicTheta;
+    }
     try {
       this.#begin();
     } catch (error) {
       takeBack();
-      this.#theta = NaN;
+      [this.#settings, this.#theta] = [asked, NaN];
       this.#releases.unfix();
-      throw error; // the counts are still there: the next call chooses the same θ
+      throw error; // the counts are still there: the next call chooses the same
     }
     this.#holdout!.wipe();
+    this.#limitPeople();
+  }
+
+  /** A chosen k is the limit from now on. */
+  #limitPeople(): void {
+    const { events, most } = this.#settings.limit ?? {};
+    if (most !== undefined) this.#people!.most = events ?? most;
   }
 
   /**
@@ -528,7 +553,7 @@ export class EventMetric {
    * again. Returns whether a noisy count says that there are enough; if not, nothing changes.
    */
   chooseFinished(): boolean {
-    const theta = this.#holdout!.choose(this.core, this.#own);
+    const theta = this.#holdout!.choose(this.core, this.#own, this.#people!);
     if (typeof theta !== "number") return false;
     this.#theta = theta;
     this.#clock.publish(true);
@@ -588,11 +613,13 @@ export class EventMetric {
     this.#saveKeys(writer, keys, this.#written(keys));
   }
 
-  /** Writes which period is the next one, of which day, and θ. */
+  /** Writes which period is the next one, of which day, θ, and k if it is chosen. */
   saveClock(writer: Encoder): void {
     this.#clock.save(writer);
     writer.double(this.#holdout?.until ?? -Infinity);
     writer.double(this.#theta);
+    const { events, most } = this.#settings.limit ?? {};
+    if (most !== undefined) writer.double(events ?? NaN);
   }
 
   loadClock(reader: Decoder): void {
@@ -600,7 +627,12 @@ export class EventMetric {
     const until = reader.double();
     if (this.#holdout !== undefined) this.#holdout.until = until;
     this.#theta = reader.double();
-    if (!this.isHeldOut) this.#releases.fix(this.#theta);
+    if (this.#settings.limit?.most !== undefined) {
+      const k = reader.double();
+      if (!Number.isNaN(k)) this.#settings = withLimit(this.#settings, k);
+      this.#limitPeople();
+    }
+    if (!this.isHeldOut) this.#releases.fix(this.#settings, this.#theta);
   }
 
   #saveShared(writer: Encoder, { starts, days }: Written): void {

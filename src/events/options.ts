@@ -170,6 +170,7 @@ export function resolveEventStream(asked: EventStreamOptions, finished = false):
   if (of === "count") refuseValueOptions(options);
   const grid = of === "count" ? undefined : resolveGrid(options, limit);
   const chosen = grid !== undefined && grid.threshold === undefined;
+  if (limit?.most !== undefined) checkChosenLimit(chosen, finished);
   return {
     ...common(options),
     of,
@@ -180,6 +181,18 @@ export function resolveEventStream(asked: EventStreamOptions, finished = false):
     buckets: undefined,
     columns: of === "mean" ? 2 : 1,
   };
+}
+
+/** Only one of θ and k is chosen, and k from a day that is not published. */
+function checkChosenLimit(theta: boolean, finished: boolean): void {
+  if (theta)
+    throw new TypeError(
+      'perPerson.events: expected a number beside a θ that is chosen, got "choose"; give a public threshold, or a number of events',
+    );
+  if (finished)
+    throw new TypeError(
+      'perPerson.events: expected a number for a finished file, got "choose"; brume plan FILE --per-person 1,2,5 says what each drops',
+    );
 }
 
 export function resolveHistogram(asked: HistogramOptions): EventSettings {
@@ -243,6 +256,10 @@ export function withDiscovery(settings: EventSettings, asked: Discover, call: st
     throw new TypeError(`${call}: expected a public threshold beside it, got none; give threshold`);
   if (distinct !== undefined && distinct.over !== "1d")
     throw new TypeError(`${call}: expected over: "1d" beside it, got ${JSON.stringify(distinct.over)}`);
+  if (limit.most !== undefined)
+    throw new TypeError(
+      `${call}: expected a number as perPerson.events beside it, got "choose"; a day that chooses k has no ε left for votes`,
+    );
   const discovery = resolveDiscover(asked, epsilon, call);
   if (discovery.forget > keep.days)
     throw new RangeError(
@@ -391,7 +408,7 @@ function checkedClock(clock: () => number): () => number {
   };
 }
 
-/** k: what the limit of a person multiplies the noise by; a person's sum bounds the values by itself. */
+/** k: what the limit of a person multiplies the noise by; a person's sum bounds the values by itself. 1 before k is chosen. */
 export const eventsPerPerson = ({ limit }: EventSettings): number => limit?.events ?? 1;
 
 /**
@@ -412,6 +429,16 @@ export const countScale = ({ epsilon }: EventSettings, most: number): Scale =>
 /** What one event gets of ε, for the sums: the release's share, divided by a person's events. */
 export const epsilonPerEvent = (settings: EventSettings): number =>
   (settings.epsilon * settings.shares.release) / SHARES / eventsPerPerson(settings);
+
+/** Does not depend on the k that is chosen. */
+const limitParameter = ({ events, most, perHour, sum }: PersonLimit): string =>
+  [most === undefined ? events : `chosen up to ${most}`, perHour, sum].map((n) => n ?? "-").join(" ");
+
+/** Settings once k is chosen. */
+export const withLimit = (settings: EventSettings, events: number): EventSettings => ({
+  ...settings,
+  limit: { ...settings.limit!, events },
+});
 
 /** Every setting that published numbers depend on, as text: what a snapshot is bound to. Public. */
 export function eventParameters(settings: EventSettings): Parameters {
@@ -437,8 +464,7 @@ export function eventParameters(settings: EventSettings): Parameters {
     zone: schedule.calendar.zone,
     lateness: schedule.lateness,
     skew: schedule.skew,
-    perPerson:
-      limit === undefined ? "none" : [limit.events, limit.perHour, limit.sum].map((n) => n ?? "-").join(" "),
+    perPerson: limit === undefined ? "none" : limitParameter(limit),
     people: distinct && `${distinct.over} ${distinct.keys ?? "-"}`,
     discovery: discovery && `${discovery.share}/32 ${discovery.asked}`,
     min: grid === undefined || grid.min === 0 ? undefined : grid.min,

@@ -6,12 +6,18 @@
  * Ids are kept as keyed 128-bit hashes. Two ids share a counter with odds below 2⁻⁸⁸ at 10⁶ people.
  */
 import { checkInteger, checkPositive, ownOptions } from "../core/checks.js";
+import { binOf } from "../stream/choice.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { digest, hashText } from "./siphash.js";
 
 export interface PerPerson {
-  /** k: how many events of one person count in a day of the zone. The noise grows with it. Public. */
-  readonly events?: number;
+  /**
+   * k: how many events of one person count in a day of the zone. The noise grows with it. Public. "choose": k is chosen
+   * privately from the people of the first whole day, whose events are not published.
+   */
+  readonly events?: number | "choose";
+  /** The largest k that "choose" may take. Default 4096. Public. */
+  readonly most?: number;
   /** How many of them may lie in one hour: keeps the shape of the day at the same noise. Public. */
   readonly perHour?: number;
   /** s, for sums: a person's values of a day count until they sum to s. Instead of `events`. Public. */
@@ -21,8 +27,10 @@ export interface PerPerson {
 }
 
 export interface PersonLimit {
-  /** k, or undefined if values are limited by their sum. */
+  /** k; undefined if values are limited by their sum, or before k is chosen. */
   readonly events: number | undefined;
+  /** The largest k that may be chosen; undefined if k is not chosen. */
+  readonly most?: number;
   readonly perHour: number | undefined;
   /** s in units of the values, or undefined. */
   readonly sum: number | undefined;
@@ -31,6 +39,7 @@ export interface PersonLimit {
 
 const MOST_PEOPLE = 2 ** 24;
 const MOST_EVENTS = 65_535;
+const MOST_CHOSEN = 4096;
 /** More days than this between the oldest open period and the clock are not written out. */
 const MOST_DAYS = 4;
 /** Ids longer than this are mistakes: hashing them would only cost time. */
@@ -43,22 +52,28 @@ export function resolvePerPerson(options: number | PerPerson | undefined): Perso
     throw new TypeError(
       'perPerson.every: expected none; a person\'s period is a day of the zone. Set "zone" for whose days',
     );
-  const own = ownOptions("perPerson", asked, ["events", "perHour", "sum", "people"]);
+  const own = ownOptions("perPerson", asked, ["events", "most", "perHour", "sum", "people"]);
   if ((own.events === undefined) === (own.sum === undefined))
     throw new TypeError(
       "perPerson: expected either events, how many of a person's events count in a day, or sum",
     );
   const people = checkInteger("perPerson.people", own.people ?? 1024, 1, MOST_PEOPLE);
+  if (own.most !== undefined && own.events !== "choose")
+    throw new TypeError('perPerson.most: expected with events: "choose" alone');
   if (own.sum !== undefined) {
     if (own.perHour !== undefined)
       throw new TypeError("perPerson.perHour: expected none beside perPerson.sum");
-    return { events: undefined, perHour: undefined, sum: checkPositive("perPerson.sum", own.sum), people };
+    return { ...NO_LIMIT, sum: checkPositive("perPerson.sum", own.sum), people };
   }
-  const events = checkInteger("perPerson.events", own.events, 1, MOST_EVENTS);
+  const isChosen = own.events === "choose";
+  const most = checkInteger("perPerson.most", own.most ?? MOST_CHOSEN, 1, MOST_EVENTS);
+  const events = isChosen ? most : checkInteger("perPerson.events", own.events, 1, MOST_EVENTS);
   const perHour =
     own.perHour === undefined ? undefined : checkInteger("perPerson.perHour", own.perHour, 1, events);
-  return { events, perHour, sum: undefined, people };
+  return { ...NO_LIMIT, ...(isChosen ? { most } : { events }), perHour, people };
 }
+
+const NO_LIMIT = { events: undefined, perHour: undefined, sum: undefined } as const;
 
 /** Rejects what is no id, before anything changes. Ids are private: the message says nothing about them. */
 export function checkPerson(person: unknown): asserts person is string {
@@ -77,10 +92,12 @@ export interface LimitedPeople {
 export class People {
   // Parameters
   readonly #key: Uint32Array;
-  readonly #most: number;
   readonly #perHour: number | undefined;
   readonly #room: number;
-  // State: by the start of the day, and of the hour. More than one while late events still come.
+  // State
+  /** k, or s in grid units. Fixed before the first event of a day that counts. */
+  most: number;
+  // By the start of the day, and of the hour. More than one while late events still come.
   readonly #days = new Map<number, Counters>();
   readonly #hours = new Map<number, Counters>();
   /** The day of the event before: most events come in the order of time. */
@@ -93,7 +110,7 @@ export class People {
    */
   constructor(key: Uint32Array, { perHour, people }: PersonLimit, most: number) {
     this.#key = key;
-    this.#most = most;
+    this.most = most;
     this.#perHour = perHour;
     this.#room = people;
   }
@@ -113,7 +130,7 @@ export class People {
   admit(hash: Uint32Array, day: number, hour: number, amount: number): number {
     const part = this.#tableOf(day).partOf(hash);
     const place = part.find(hash);
-    const left = this.#most - part.amountAt(place);
+    const left = this.most - part.amountAt(place);
     const granted =
       this.#perHour === undefined ? Math.min(amount, left) : this.#admitHour(hash, hour, amount, left);
     part.addAt(place, hash, granted, granted < amount);
@@ -139,6 +156,15 @@ export class People {
   amount(hash: Uint32Array, day: number): number {
     const part = this.#days.get(day)?.partOf(hash);
     return part === undefined ? 0 : part.amountAt(part.find(hash));
+  }
+
+  /** How many people of a day have counted with more than each of these amounts, which ascend. */
+  above(day: number, amounts: Float64Array): Float64Array {
+    const bins = new Float64Array(amounts.length + 1);
+    this.#days.get(day)?.eachAmount((amount) => bins[binOf(amounts, amount)]!++);
+    const above = new Float64Array(amounts.length);
+    for (let i = above.length - 1, sum = 0; i >= 0; i--) above[i] = sum += bins[i + 1]!;
+    return above;
   }
 
   /** What the limit did to the people of a day. */
@@ -227,6 +253,10 @@ class Counters {
     return (this.#parts[place] ??= new Part());
   }
 
+  eachAmount(tell: (amount: number) => void): void {
+    for (const part of this.#parts) part?.eachAmount(tell);
+  }
+
   get people(): number {
     return this.#parts.reduce((sum, part) => sum + (part?.people ?? 0), 0);
   }
@@ -282,6 +312,11 @@ class Part {
   amountAt(at: number): number {
     const count = this.#entries[at + COUNT]!;
     return count === 0 ? 0 : (count & (LOST - 1)) - PRESENT;
+  }
+
+  eachAmount(tell: (amount: number) => void): void {
+    for (let at = 0; at < this.#entries.length; at += ENTRY)
+      if (this.#entries[at + COUNT] !== 0) tell(this.amountAt(at));
   }
 
   /** Adds to a person's amount; `lost` marks the person as one whose events did not all count. @param at where `find` said */

@@ -35,7 +35,7 @@ export interface PlannedError {
 export interface EventPlan {
   /** ε of the whole release. */
   readonly epsilon: number;
-  /** Share of ε that one event gets for the sums. */
+  /** Share of ε that one event gets for the sums; over k if k is chosen. */
   readonly epsilonPerEvent: number;
   /** The finest period. */
   readonly every: string;
@@ -45,7 +45,7 @@ export interface EventPlan {
   readonly zone: string;
   /** How long after the start the first number comes, at most. */
   readonly firstNumberAfter: string;
-  /** The unit of the errors: "events", "θ", "a person's sum" or "events of a bucket". */
+  /** The unit of the errors: "events", "θ", "a person's sum" or "events of a bucket"; times k if k is chosen. */
   readonly errorsOf: string;
   /** One error per level, and for 7 and 30 days. */
   readonly errors: readonly PlannedError[];
@@ -64,10 +64,15 @@ const RANGES: readonly Duration[] = ["7d", "30d"];
 export function planEvents(options: AnyEventOptions, ranges: readonly Duration[] = RANGES): EventPlan {
   const settings = resolveEvents(options);
   if (settings.distinct !== undefined) return planPeople(settings);
-  const { schedule, grid, epsilon } = settings;
+  const { schedule, grid, epsilon, limit } = settings;
   const { levels, calendar, lateness } = schedule;
   const lengths = [...levels, ...ranges.map((range) => parseDuration("range", range))];
-  const held = grid !== undefined && grid.threshold === undefined ? grid.holdout + DAY : 0;
+  const held =
+    limit?.most !== undefined
+      ? 2 * DAY
+      : grid !== undefined && grid.threshold === undefined
+        ? grid.holdout + DAY
+        : 0;
   const whole = [...new Set(lengths)].filter((length) => length % levels[0]! === 0).sort((a, b) => a - b);
   return {
     epsilon,
@@ -99,9 +104,10 @@ function planPeople(settings: EventSettings): EventPlan {
 }
 
 function unitOf({ buckets, grid, limit }: EventSettings): string {
-  if (buckets !== undefined) return "events of a bucket";
-  if (grid === undefined) return "events";
-  return limit?.sum === undefined ? "θ" : "a person's sum";
+  const times = limit?.most === undefined ? "" : "k · ";
+  if (buckets !== undefined) return `${times}events of a bucket`;
+  if (grid === undefined) return `${times}events`;
+  return limit?.sum === undefined ? `${times}θ` : "a person's sum";
 }
 
 /** The error of a range of whole periods from midnight. */
@@ -116,7 +122,8 @@ function errorOf(settings: EventSettings, length: number): PlannedError {
   ];
   const moved = eventsPerPerson(settings) * (buckets !== undefined && buckets.group > 1 ? 2 : 1);
   const scale = (levels.length * moved * SHARES) / (epsilon * shares.release);
-  const counts = settings.grid === undefined;
+  // In units of k, or of θ, the noise has no grid.
+  const counts = settings.grid === undefined && settings.limit?.most === undefined;
   const node = counts ? laplaceVariance(scale) : 2 * scale ** 2;
   const variance = (days * day.variance + part.variance) * node;
   const fourth = (days * day.fourth + part.fourth) * (node ** 2 + (counts ? node / 3 : 0));

@@ -16,7 +16,6 @@ const SUM_CAP = 2 ** 40;
 
 export class Releases {
   // Parameters
-  readonly #settings: EventSettings;
   readonly #core: Core;
   readonly #keyOf: (name: string) => Uint32Array;
   // State
@@ -35,13 +34,7 @@ export class Releases {
    * @param keyOf 8 secret words for the noise of a key
    * @param names of the keys that exist from the start
    */
-  constructor(
-    settings: EventSettings,
-    core: Core,
-    keyOf: (name: string) => Uint32Array,
-    names: Iterable<string>,
-  ) {
-    this.#settings = settings;
+  constructor(core: Core, keyOf: (name: string) => Uint32Array, names: Iterable<string>) {
     this.#core = core;
     this.#keyOf = keyOf;
     this.#names = [...names];
@@ -66,19 +59,18 @@ export class Releases {
     this.#name = this.#release = undefined;
   }
 
-  /** Makes all releases. @param theta Θ in grid units; 1 for counts */
-  fix(theta: number): void {
-    const { grid, schedule, keep, shares, columns } = this.#settings;
+  /** Makes all releases. k is known. @param theta Θ in grid units; 1 for counts */
+  fix(settings: EventSettings, theta: number): void {
+    const { grid, schedule, keep, shares, columns } = settings;
     this.#shape = {
       core: this.#core,
       levels: schedule.levels,
       keep,
       columns,
-      scale: releaseScale(this.#settings, theta),
+      scale: releaseScale(settings, theta),
       fraction: grid === undefined ? 2 ** 16 : 2 ** 8,
       cap: grid === undefined ? COUNT_CAP : SUM_CAP,
-      clippedScale:
-        shares.clipped > 0 ? countScale(this.#settings, eventsPerPerson(this.#settings)) : undefined,
+      clippedScale: shares.clipped > 0 ? countScale(settings, eventsPerPerson(settings)) : undefined,
     };
     this.#forgetLast();
     for (const name of this.#names) this.#releases.set(name, this.make(name));

@@ -1,5 +1,6 @@
 /** What a release of events says about itself: for machines (`statement`) and for people (`explain`). */
 import { boundAdvice, epsilonAdvice } from "../core/advice.js";
+import { given } from "../core/given.js";
 import { software, type Software, softwareText } from "../core/software.js";
 import { RANDOMNESS } from "../stream/statement.js";
 import { DAY, DayPeriods } from "./calendar.js";
@@ -9,6 +10,7 @@ import { spreadOf } from "./history.js";
 import type { Discovery } from "./keyDiscovery.js";
 import type { EventMetric } from "./metric.js";
 import { epsilonPerEvent } from "./options.js";
+import type { PersonLimit } from "./people.js";
 import { SHARES, type Shares } from "./shares.js";
 
 export interface EventStatement {
@@ -21,8 +23,8 @@ export interface EventStatement {
   readonly epsilon: number;
   /** 0, or the probability that a key that only one person used on a day becomes public, where votes make keys public. */
   readonly delta: number;
-  /** What one event gets of ε for the sums. */
-  readonly epsilonPerEvent: number;
+  /** What one event gets of ε for the sums; null before k is chosen. */
+  readonly epsilonPerEvent: number | null;
   /** How ε is divided, in 32nds. */
   readonly shares: Shares;
   /** False when anyone who knows the seed can remove the noise. */
@@ -50,7 +52,13 @@ export interface EventStatement {
     readonly finished: boolean;
     readonly forget: string;
   } | null;
-  readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
+  /** What counts of a person and day. With `most`, `events` is chosen privately, and missing until then. */
+  readonly perPerson: {
+    readonly events?: number;
+    readonly most?: number;
+    readonly perHour?: number;
+    readonly sum?: number;
+  } | null;
   /** Values are rounded to multiples of it; null for counts. */
   readonly resolution: number | null;
   /** Values below it are clamped to it; null for counts. */
@@ -95,7 +103,8 @@ export function eventStatement(metric: EventMetric): EventStatement {
     ...unitOf(metric),
     epsilon,
     delta: discovery?.rule.delta ?? 0,
-    epsilonPerEvent: epsilonPerEvent(settings),
+    epsilonPerEvent:
+      limit?.most !== undefined && limit.events === undefined ? null : epsilonPerEvent(settings),
     shares,
     private: unsafeSeed === undefined,
     periods: grid !== undefined && grid.threshold === undefined ? "shared noise" : "own noise",
@@ -145,17 +154,10 @@ const discoveryOf = (
 
 const limitText = ({
   events,
+  most,
   perHour,
   sum,
-}: {
-  events: number | undefined;
-  perHour: number | undefined;
-  sum: number | undefined;
-}) => ({
-  ...(events === undefined ? {} : { events }),
-  ...(perHour === undefined ? {} : { perHour }),
-  ...(sum === undefined ? {} : { sum }),
-});
+}: PersonLimit): NonNullable<EventStatement["perPerson"]> => ({ ...given({ events, most, perHour, sum }) });
 
 /** The standard error of the first whole period of each level, in a day of 24 hours. @param deviation of a node's noise */
 export function standardErrors(levels: readonly number[], deviation: number): Record<string, number> {
@@ -251,10 +253,10 @@ export function explainEvents(statement: EventStatement): string {
   ].join("\n");
 }
 
-function levelSentence({ levels, noiseScale }: EventStatement): string {
+function levelSentence({ levels, noiseScale, perPerson }: EventStatement): string {
   const noise =
     noiseScale === null
-      ? "noise whose scale follows from θ, which is not chosen yet"
+      ? `noise whose scale follows from ${perPerson?.most === undefined ? "θ" : "k"}, which is not chosen yet`
       : `noise of scale ${number(noiseScale)}`;
   const [first, ...others] = levels;
   if (others.length === 0) return `Level ${first} carries ${noise}.`;
@@ -285,13 +287,19 @@ function discoverySentences(
   ];
 }
 
-function limitSentence({ events, perHour, sum }: NonNullable<EventStatement["perPerson"]>): string {
+function limitSentence({ events, most, perHour, sum }: NonNullable<EventStatement["perPerson"]>): string {
   if (sum !== undefined)
     return `A person's values of a day count until they sum to ${sum}; the rest is dropped.`;
   const hourly = perHour === undefined ? "" : `, at most ${perHour} of them in an hour`;
+  if (events === undefined)
+    return `The first k events of each person count in a day${hourly}; later ones are dropped. k, at most ${most}, will be chosen privately from the people of the first whole day: its events have all of ε for that, and are not published.`;
   const first =
     events === 1
       ? "The first event of each person counts"
       : `The first ${events} events of each person count`;
-  return `${first} in a day${hourly}; later ones are dropped.`;
+  const chosen =
+    most === undefined
+      ? ""
+      : ` k = ${events} was chosen privately, at most ${most}, from the people of the first whole day: its events had all of ε for that, and are not published.`;
+  return `${first} in a day${hourly}; later ones are dropped.${chosen}`;
 }

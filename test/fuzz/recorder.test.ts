@@ -44,7 +44,13 @@ const DRIVEN = [
   ],
   ...["values, probe", "values, restored", "events: count", "events: count, people", "events: sum"],
   ...["events: sum, people", "events: sum, people's sums", "events: mean, people", "events: histogram"],
-  ...["events: histogram, people", "events, θ chosen", "events, groups of buckets", "events, restored"],
+  ...[
+    "events: histogram, people",
+    "events, θ chosen",
+    "events, k chosen",
+    "events, groups of buckets",
+    "events, restored",
+  ],
   ...["hub of events", "hub opened with other keys", "hub opened with other settings", "hub killed"],
   ...["service rows", "odometer", "finished file", "finished file, θ chosen"],
   ...["events: different people, 1d", "events: different people, 1w", "events: different people, 1mo"],
@@ -62,6 +68,7 @@ test(`seed ${SEED}, ${HUBS} hubs of all measures, and reports of all mechanisms:
     }
   for (const of of Object.keys(FAR)) expect(driven).toContain(`hub: ${of}`);
   expect(driven).toContain("hub: θ was chosen");
+  expect(driven).toContain("hub: k was chosen");
   expect(driven).toContain("hub of different people");
   expect(driven).toContain("hub: votes");
   expect(driven).toContain("hub: keys were found");
@@ -236,6 +243,34 @@ test("a person whose day begins in the hold-out and is published spends no more 
   });
   expect(faults).toEqual([]);
   expect(share).toBeLessThanOrEqual(1);
+});
+
+test("the day that chooses k spends ε, and one person counted twice in it would be seen", async () => {
+  const of = (hour: number, person: string, neighbour: boolean): Step => ({
+    do: "event",
+    neighbour,
+    event: { at: START + hour * HOUR + 1, value: 1, person },
+  });
+  const crowd = Array.from({ length: 40 }, (_, i) => of(2 + (i % 20), `p${i % 8}`, false));
+  const own: EventCase = {
+    options: {
+      ...{ of: "count", epsilon: 1, every: "1h", levels: ["1h", "1d"], skew: "2d", unsafeSeed: "recorder" },
+      perPerson: { events: "choose", most: 8, people: 8 },
+    } as EventStreamOptions,
+    start: START,
+    steps: [
+      ...crowd,
+      ...[3, 5, 6, 7, 8].map((hour) => of(hour, "x", true)),
+      // After midnight, before k is chosen: a day of its own, which neither chooses k nor counts.
+      ...[of(24.2, "y", false), { do: "restore", now: START + 24.3 * HOUR } as const],
+      ...[24.5, 60].map((hour): Step => ({ do: "advance", now: START + hour * HOUR })),
+    ],
+    ...{ real: false, answers: false },
+  };
+  const { kinds, faults, share } = await checkEvents(own);
+  expect([kinds.includes("events, k chosen"), faults, share]).toEqual([true, [], 1]);
+  expect((await checkEvents(own, { chooseTwice: true })).faults.join()).toContain("ε spent");
+  expect((await checkEvents(own, { scale: (t) => times(t, 1n, 2n) })).faults.join()).toContain("ε spent");
 });
 
 // A key that joins with the day; two processes that are killed with or without an event; a request sent again hours later.

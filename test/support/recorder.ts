@@ -23,6 +23,8 @@ export interface Plant {
   readonly nonce?: (nonce: Uint32Array) => Uint32Array;
   /** Every event is added to its period twice. */
   readonly addTwice?: boolean;
+  /** Every person of the day that chooses k is counted twice. */
+  readonly chooseTwice?: boolean;
   /** Every vote for a key is cast twice. */
   readonly voteTwice?: boolean;
   /** Periods without events draw nothing. */

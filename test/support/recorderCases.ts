@@ -189,8 +189,15 @@ export function randomEventOptions(dice: Dice): AnyEventOptions {
   } as const;
   const events = 1 + dice.below(10);
   const people = { people: 8 };
-  const limited = { events, ...(dice.chance(0.4) ? { perHour: 1 + dice.below(events) } : {}), ...people };
-  const perPerson = dice.chance(0.6) ? { perPerson: limited } : {};
+  const hourly = dice.chance(0.4) ? { perHour: 1 + dice.below(events) } : {};
+  const limited = { events, ...hourly, ...people };
+  const isLimited = dice.chance(0.6);
+  const perPerson = isLimited ? { perPerson: limited } : {};
+  /** Where θ is public, k may be chosen. */
+  const limits =
+    isLimited && dice.chance(0.3)
+      ? { perPerson: { events: "choose", most: events, ...hourly, ...people } as const }
+      : perPerson;
   const kind = dice.pick([
     "count",
     "sum",
@@ -207,7 +214,7 @@ export function randomEventOptions(dice: Dice): AnyEventOptions {
   const min = dice.chance(0.3) ? { min: -max * dice.pick([0.5, 1, 3]) } : {};
   switch (kind) {
     case "count":
-      return { ...common, ...perPerson, of: "count" };
+      return { ...common, ...limits, of: "count" };
     case "people": {
       const { every: _, levels: __, ...rest } = common;
       return { ...rest, of: "people", over: dice.pick(["1d", "1w", "1mo"]) };
@@ -215,7 +222,7 @@ export function randomEventOptions(dice: Dice): AnyEventOptions {
     case "histogram": {
       const edges = dice.pick([[1, 2], [1, 2, 4, 8], { min: 1, max: 64, buckets: 256 }]);
       const coarse = "min" in edges ? { every: "1d", levels: ["1d"] as const } : {};
-      return { ...common, ...perPerson, ...coarse, edges };
+      return { ...common, ...limits, ...coarse, edges };
     }
     case "person's sum":
       return {
@@ -238,7 +245,7 @@ export function randomEventOptions(dice: Dice): AnyEventOptions {
     default:
       return {
         ...common,
-        ...perPerson,
+        ...limits,
         of: kind,
         ...min,
         max,
@@ -275,10 +282,12 @@ export function randomEventCase(dice: Dice): EventCase {
   const start = distinct === undefined ? picked : calendar.dayAt(picked).start;
   // Many short periods or many columns show nothing that fewer days of them do not.
   const many = levels[0]! <= HOUR / 4 || settings.buckets !== undefined;
-  const end = start + (1 + dice.below(many ? 2 : 3)) * DAY;
+  // k is chosen from the first whole day.
+  const before = limit?.most === undefined ? 0 : 1;
+  const end = start + (1 + before + dice.below(many ? 2 : 3)) * DAY;
   const day = calendar.dayAt(start + dice.below(end - start));
   const chosen = grid !== undefined && grid.threshold === undefined;
-  const most = limit?.events ?? 4;
+  const most = limit?.events ?? limit?.most ?? 4;
   const max = grid?.max ?? 70;
   const steps: Step[] = [];
   const crowd = chosen ? 4 + dice.below(30) : dice.below(8);
@@ -314,7 +323,7 @@ export function randomEventCase(dice: Dice): EventCase {
     steps,
     real: dice.chance(0.1),
     answers: dice.chance(0.1),
-    finished: dice.chance(chosen ? 0.4 : 0.1),
+    finished: dice.chance(chosen ? 0.4 : 0.1) && limit?.most === undefined,
   };
 }
 
@@ -360,6 +369,9 @@ export async function checkEvents(own: EventCase, plant?: Plant): Promise<Result
       ? `events: different people, ${settings.distinct.over}`
       : `events: ${settings.of}${settings.limit === undefined ? "" : settings.limit.sum === undefined ? ", people" : ", people's sums"}`,
     ...(settings.grid !== undefined && settings.grid.threshold === undefined ? ["events, θ chosen"] : []),
+    ...(settings.limit?.most !== undefined
+      ? [a.outputs.length > 0 ? "events, k chosen" : "events, k to be chosen"]
+      : []),
     ...(settings.buckets !== undefined && settings.buckets.group > 1 ? ["events, groups of buckets"] : []),
     ...(steps.some((step) => step.do === "restore") ? ["events, restored"] : []),
     ...(diverged ? ["events, decisions differ"] : []),

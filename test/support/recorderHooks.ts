@@ -10,7 +10,9 @@ import { Stage } from "../../src/core/random.js";
 import { HubMetric } from "../../src/durable/hubMetric.js";
 import { MOST_COLUMNS } from "../../src/events/dayNoise.js";
 import { KeyVotes } from "../../src/events/keyVotes.js";
+import { LimitChoice } from "../../src/events/limitChoice.js";
 import { EventMetric } from "../../src/events/metric.js";
+import { People } from "../../src/events/people.js";
 import { Release } from "../../src/events/release.js";
 import { RunningDay } from "../../src/events/runningDay.js";
 import { ThresholdTally } from "../../src/events/thresholdTally.js";
@@ -32,8 +34,10 @@ export interface Weights {
   readonly refining: number;
   readonly rough: number;
   readonly fine: number;
+  /** Of the choice of k: one person. */
+  readonly limit: number;
 }
-let weights: Weights = { holdout: 1, refining: 1, rough: 1, fine: 1 };
+let weights: Weights = { holdout: 1, refining: 1, rough: 1, fine: 1, limit: 1 };
 
 /** Records what `act` draws and what meets it. */
 export async function recorded<T>(recording: Recording, own: Weights, act: () => T | Promise<T>): Promise<T> {
@@ -311,6 +315,21 @@ watch(ThresholdTally.prototype, "choose", (recording, run, self) => {
   recording.meetCounts(draws[0]!, above, weights.rough);
   recording.meetCounts(draws[1]!, above, weights.fine);
   recording.output(result, 0, draws[1]);
+  return result;
+});
+
+/** How many people of the day had more events than each candidate for k, as the choice was told. */
+let aboveLimits = new Float64Array(0);
+
+watch(People.prototype, "above", (recording, run) => {
+  const above = run() as Float64Array;
+  return (aboveLimits = above.map((count) => (recording.plant.chooseTwice === true ? 2 : 1) * count));
+});
+
+watch(LimitChoice.prototype, "choose", (recording, run) => {
+  const { result, draws } = drawsOf(recording, run);
+  recording.meetCounts(draws[0]!, aboveLimits, weights.limit);
+  recording.output(result, 0, draws[0]);
   return result;
 });
 

@@ -99,9 +99,14 @@ function randomSessions(dice: Dice): {
           value: neighbour && measures.chance(0.5) ? 2 * MAX : measures.pick([0, MAX, MAX * measures.unit()]),
         };
   const people = dice.chance(0.5) ? { perPerson: { events: 1 + dice.below(3), people: 8 } } : {};
+  // Beside a public θ a hub may choose k.
+  const limit =
+    "perPerson" in people && !chosen && new Dice(word, 3).chance(0.3)
+      ? { perPerson: { events: "choose", most: people.perPerson.events, people: 8 } as const }
+      : people;
   const levels = dice.pick([["1h"], ["1h", "1d"]] as const);
   const voting = new Dice(word, 1);
-  const votes = "perPerson" in people && !chosen && voting.chance(0.5);
+  const votes = limit === people && "perPerson" in people && !chosen && voting.chance(0.5);
   const changes = dice.chance(0.3);
   // The day in which the neighbour has more; the first one is held out.
   const target = (chosen ? 0 : 1) + dice.below(2);
@@ -138,9 +143,9 @@ function randomSessions(dice: Dice): {
     const common = { epsilon, keys: votes ? discovered : listed, unsafeSeed, ...lateness };
     // Where people are limited, counts on one level are of different people.
     const metric: Metric =
-      measure === "count" && people.perPerson !== undefined && levels.length === 1
+      measure === "count" && limit === people && people.perPerson !== undefined && levels.length === 1
         ? { ...common, of: "people", over: "1d", keysPerPerson: people.perPerson.events }
-        : { ...common, every: "1h", levels, ...MEASURES[measure], ...people };
+        : { ...common, every: "1h", levels, ...MEASURES[measure], ...limit };
     return { metric, steps, killed: dice.chance(0.4) };
   });
   return { sessions: "perPerson" in people ? sessions : withOneMore(sessions), epsilon, measure };
@@ -157,6 +162,9 @@ function withOneMore(sessions: readonly Session[]): Session[] {
     })),
   }));
 }
+
+const choosesLimit = (metric: Metric): boolean =>
+  "perPerson" in metric && typeof metric.perPerson === "object" && metric.perPerson.events === "choose";
 
 function openCounted(metric: Metric, store: Store, odometer: Odometer, clock: () => number) {
   return openHub({
@@ -240,7 +248,7 @@ export async function checkHub(
         ...(sessions.some(({ killed }) => killed) ? ["hub killed"] : []),
         `hub: ${measure}`,
         ...(a.recording.outputs.some(({ value }) => Number.isFinite(JSON.parse(value)))
-          ? ["hub: θ was chosen"]
+          ? [choosesLimit(sessions[0]!.metric) ? "hub: k was chosen" : "hub: θ was chosen"]
           : []),
         ...("discover" in sessions[0]!.metric.keys ? ["hub: votes"] : []),
         ...(a.recording.outputs.some(({ value }) => value.startsWith('["')) ? ["hub: keys were found"] : []),

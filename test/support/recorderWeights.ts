@@ -1,5 +1,6 @@
-/** What one value or event moves the scores of the choices of θ by, in the configurations of the recorder. */
+/** What one value, event or person moves the scores of the choices of θ and k by, in the configurations of the recorder. */
 import { divisorOfChoice } from "../../src/events/holdout.js";
+import { limitChoice } from "../../src/events/limitChoice.js";
 import type { EventSettings } from "../../src/events/options.js";
 import { eventChoice, makeChoice } from "../../src/stream/choice.js";
 import { candidateGrid } from "../../src/stream/grid.js";
@@ -8,7 +9,7 @@ import { refiningChoice } from "../../src/stream/refine.js";
 import type { Weights } from "./recorderHooks.js";
 
 /** Nothing is chosen. */
-const NO_WEIGHTS: Weights = { holdout: 1, refining: 1, rough: 1, fine: 1 };
+const NO_WEIGHTS: Weights = { holdout: 1, refining: 1, rough: 1, fine: 1, limit: 1 };
 
 export function valueWeights(settings: Settings): Weights {
   if (settings.threshold !== "noisy-max" || settings.variant === "paper") return NO_WEIGHTS;
@@ -19,7 +20,8 @@ export function valueWeights(settings: Settings): Weights {
 }
 
 export function eventWeights(settings: EventSettings): Weights {
-  const { grid, epsilon } = settings;
+  const { grid, epsilon, limit } = settings;
+  if (limit?.most !== undefined) return { ...NO_WEIGHTS, limit: limitChoice(settings).countWeight };
   if (grid === undefined || grid.threshold !== undefined) return NO_WEIGHTS;
   const largest = Math.floor((grid.max - grid.min) / grid.resolution);
   const divisor = divisorOfChoice(settings);
