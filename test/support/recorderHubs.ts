@@ -101,7 +101,7 @@ function randomSessions(dice: Dice): {
   const people = dice.chance(0.5) ? { perPerson: { events: 1 + dice.below(3), people: 8 } } : {};
   // Beside a public θ a hub may choose k.
   const limit =
-    "perPerson" in people && !chosen && new Dice(word, 3).chance(0.3)
+    "perPerson" in people && !chosen && new Dice(word, 2).chance(0.3)
       ? { perPerson: { events: "choose", most: people.perPerson.events, people: 8 } as const }
       : people;
   const levels = dice.pick([["1h"], ["1h", "1d"]] as const);
