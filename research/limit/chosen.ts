@@ -3,13 +3,13 @@
  * day, and the error of the totals of later days, events dropped and noise together, is compared with that of the best fixed
  * k, and of guesses that are 4 times too small and too large. Means over days, and over many keys of noise.
  *
- *     npx tsx research/limit/chosen.ts [ε] [β]
+ *     npx tsx research/limit/chosen.ts [ε] [β] [h]
  */
 import { chooseCore } from "../../src/core/choose.js";
 import { Stage, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { dayError } from "../../src/events/holdout.js";
-import { LIMIT_BETA, limitChoice } from "../../src/events/limitChoice.js";
+import { LIMIT_BETA, LIMIT_HINGE, limitChoice } from "../../src/events/limitChoice.js";
 import { type EventSettings, resolveEvents } from "../../src/events/options.js";
 import { SHARES } from "../../src/events/shares.js";
 import { binOf, chooseCandidate } from "../../src/stream/choice.js";
@@ -53,12 +53,13 @@ export interface Compared {
   readonly k: number;
 }
 
-/** @param beta steepness of the penalty; the library's by default */
+/** @param beta steepness of the penalty, and `hinge`: the library's by default */
 export function compare(
   epsilon: number,
   people: number,
   model: (random: () => number) => number,
   beta = LIMIT_BETA,
+  hinge = LIMIT_HINGE,
 ): Compared {
   const settings = resolveEvents({
     ...{ of: "count", epsilon, every: "1m", unsafeSeed: "limit" },
@@ -71,7 +72,7 @@ export function compare(
   const errorOf = (k: number): number => later.reduce((sum, error) => sum + error(k), 0) / DAYS;
   const all = Array.from({ length: MOST }, (_, i) => errorOf(i + 1));
   const best = all.indexOf(Math.min(...all)) + 1;
-  const choice = limitChoice(settings);
+  const choice = limitChoice(settings, hinge);
   const above = aboveEach(choice.candidates, first);
   const core = chooseCore();
   const chosen = Array.from({ length: KEYS }, (_, i) => {
@@ -112,13 +113,15 @@ function errors(settings: EventSettings, day: Float64Array): (k: number) => numb
 }
 
 if (process.argv[1]?.endsWith("chosen.ts") === true) {
-  const [epsilon = 1, beta = LIMIT_BETA] = process.argv.slice(2).map(Number);
-  console.log(`ε = ${epsilon}, β = ${beta}, levels 1m · 1h · 1d; ${KEYS} choices each`);
+  const [epsilon = 1, beta = LIMIT_BETA, hinge = LIMIT_HINGE] = process.argv.slice(2).map(Number);
+  console.log(`ε = ${epsilon}, β = ${beta}, h = ${hinge}, levels 1m · 1h · 1d; ${KEYS} choices each`);
   console.log("people | events a day | best k | error | k/4 | 4k | chosen | times best | its median k");
+  const ratios: number[] = [];
   const percent = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
   for (const people of [500, 10_000, 1_000_000])
     for (const [name, model] of Object.entries(MODELS)) {
-      const { best, bestError, quarter, fourfold, chosen, k } = compare(epsilon, people, model, beta);
+      const { best, bestError, quarter, fourfold, chosen, k } = compare(epsilon, people, model, beta, hinge);
+      ratios.push(chosen / bestError);
       console.log(
         [
           ...[people, name, best, ...[bestError, quarter, fourfold, chosen].map(percent)],
@@ -126,4 +129,6 @@ if (process.argv[1]?.endsWith("chosen.ts") === true) {
         ].join(" | "),
       );
     }
+  const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;
+  console.log(`times best: ${mean.toFixed(2)} in the mean, ${Math.max(...ratios).toFixed(2)} at most`);
 }

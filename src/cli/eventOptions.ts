@@ -16,7 +16,7 @@ export const EVENT_FLAGS: Readonly<Record<string, Option>> = {
   edges: { value: "A:B[:N]", help: "with --every: percentiles; N buckets from A to B (64)" },
   "per-person": {
     value: "K",
-    help: "with --every: K events of a person count in a day; events:K,perHour:N or sum:S limit more",
+    help: "with --every: K events of a person count in a day; events:K,perHour:N or sum:S limit more; brume plan takes choose",
   },
   "keys-per-person": { value: "C", help: "with --of people and --group-by: a person counts in C groups" },
   discover: {
@@ -96,19 +96,20 @@ export function metricOptions(
   return { ...common, of, ...values };
 }
 
-/** "5", "events:5,perHour:1" or "sum:20". */
+/** "5", "choose", "events:5,perHour:1" or "sum:20". */
 export function perPersonOf(text: string | undefined): PerPerson | undefined {
   if (text === undefined) return undefined;
   const wrong = (): never => {
     throw new UsageError(
-      `--per-person: expected K, events:K,perHour:N or sum:S, such as 5 or events:5,perHour:1, got "${text}"`,
+      `--per-person: expected K, choose, events:K,perHour:N or sum:S, such as 5 or events:5,perHour:1, got "${text}"`,
     );
   };
   const parts = text.split(",").map((part) => {
     const [name, number] = part.includes(":") ? part.split(":") : ["events", part];
+    if (name === "events" && number === "choose") return [name, number] as const;
     const value = Number(number);
     if (number === undefined || number.trim() === "" || Number.isNaN(value)) wrong();
-    return [["events", "perHour", "sum"].includes(name!) ? name! : wrong(), value] as const;
+    return [["events", "most", "perHour", "sum"].includes(name!) ? name! : wrong(), value] as const;
   });
   return Object.fromEntries(parts);
 }

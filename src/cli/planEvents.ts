@@ -34,6 +34,11 @@ export async function planOfEvents(args: Arguments): Promise<void> {
       "--rate: missing; expected with --target, such as 200/1h: events, as you guess them",
     );
   const limits = limitsOf(args.text("per-person"));
+  const option = target === undefined ? (args.operands[0] === undefined ? undefined : "FILE") : "--target";
+  if (option !== undefined && limits.some((limit) => limit?.events === "choose"))
+    throw new UsageError(
+      `--per-person: expected numbers with ${option}, got choose: errors of a k that is to be chosen are known per k alone`,
+    );
   const planned = limits.map((limit) => rowOf(args, limit, target, rate));
   const [path] = args.operands;
   if (path !== undefined && args.text("per-person") === undefined)
@@ -160,6 +165,7 @@ function text(
     "",
     ...(rows.length === 1 ? single(rows[0]!, rate) : compared(rows)),
     ...lossNote(args, rows),
+    ...chosenNote(rows),
     ...discoverNote(args, rows),
     ...fileNote(args),
   ];
@@ -173,10 +179,11 @@ function single({ perPerson, epsilon, plan }: Row, rate: Rate | undefined): stri
     ? `noise, in ${errorsOf}, and in events below the median (rank)`
     : `noise, in units of ${errorsOf}`;
   const isCount = errorsOf === "events";
+  const isChosen = perPerson?.events === "choose";
   const isSum = perPerson?.sum !== undefined;
   const isPeople = errorsOf.startsWith("different people");
-  // How much a person's sum is of an event's is not known, nor how many events a person has.
-  const shown = isSum || isPeople ? undefined : rate;
+  // How much a person's sum is of an event's is not known, nor how many events a person has, nor k before it is chosen.
+  const shown = isSum || isPeople || isChosen ? undefined : rate;
   const head = [
     ...["period", "standard error", "95 % ±", "plain noise"],
     ...(isRank ? ["rank"] : []),
@@ -201,7 +208,7 @@ function single({ perPerson, epsilon, plan }: Row, rate: Rate | undefined): stri
   });
   const known = errors.find(({ period }) => period === "1h") ?? errors[0]!;
   return [
-    `ε = ${short(epsilon!)}${isSum || isPeople ? "" : `, ${short(plan!.epsilonPerEvent)} for one event`}: ${what}.`,
+    `ε = ${short(epsilon!)}${isSum || isPeople ? "" : `, ${short(plan!.epsilonPerEvent)}${isChosen ? "/k" : ""} for one event`}: ${what}.`,
     table(head, body),
     ...(rate === undefined || !isCount
       ? []
@@ -217,7 +224,11 @@ function compared(rows: readonly Row[]): string[] {
   const names = rows.find(({ plan }) => plan !== null)!.plan!.errors.map(({ period }) => period);
   const hasLoss = rows.some(({ loss }) => loss !== undefined);
   const body = rows.map(({ perPerson, epsilon, plan, loss }) => [
-    perPerson?.events === undefined ? "not limited" : String(perPerson.events),
+    perPerson?.events === undefined
+      ? "not limited"
+      : perPerson.events === "choose"
+        ? "k, chosen: times k"
+        : String(perPerson.events),
     epsilon === null ? "none up to 64" : short(epsilon),
     plan === null ? "" : short(plan.epsilonPerEvent),
     ...(plan?.errors.map(({ standardError, rankError }) => short(rankError ?? standardError)) ??
@@ -253,7 +264,15 @@ function lossNote({ operands: [path] }: Arguments, rows: readonly Row[]): string
   ];
 }
 
-/** θ of a finished file takes a share of its own, where a live stream holds events out. */
+/** What a k that is chosen privately costs. */
+function chosenNote(rows: readonly Row[]): string[] {
+  if (rows.every(({ perPerson }) => perPerson?.events !== "choose")) return [];
+  return [
+    "",
+    "k, how many events of a person count, is chosen privately from the people of the first whole day. Its events have all of ε for that and are not published; later days have all of ε for their numbers. Errors are k times these.",
+  ];
+}
+
 /** What votes for keys that nobody listed find and cost, for every ε of the table. */
 function discoverNote(args: Arguments, rows: readonly Row[]): string[] {
   const delta = args.number("discover");
@@ -271,6 +290,7 @@ function discoverNote(args: Arguments, rows: readonly Row[]): string[] {
   return ["", ...lines];
 }
 
+/** θ of a finished file takes a share of its own, where a live stream holds events out. */
 function fileNote(args: Arguments): string[] {
   const chosen =
     args.text("edges") === undefined &&

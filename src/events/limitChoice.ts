@@ -26,7 +26,7 @@ import { SHARES } from "./shares.js";
 /** β: below it, k is often twice too large. */
 export const LIMIT_BETA = 8;
 /** h: what is dropped is a bias, and adds up with the noise as squares do, so more than M/ε people may have more. */
-const HINGE = 1.5;
+export const LIMIT_HINGE = 1.5;
 /** Beside the purposes of the choice of θ. */
 const LIMIT = 3;
 
@@ -74,9 +74,9 @@ export class LimitChoice {
   }
 }
 
-/** Candidates for k and their scores. */
-export const limitChoice = (settings: EventSettings): Choice =>
-  eventChoice(settings.epsilon, 1, 8, HINGE * errorPerLimit(settings), settings.limit!.most!);
+/** Candidates for k and their scores. @param hinge h; the study tries others */
+export const limitChoice = (settings: EventSettings, hinge = LIMIT_HINGE): Choice =>
+  eventChoice(settings.epsilon, 1, 8, hinge * errorPerLimit(settings), settings.limit!.most!);
 
 /** M: the standard error of a whole day, per k/ε; of a histogram that of the number of events below the median. */
 function errorPerLimit(settings: EventSettings): number {

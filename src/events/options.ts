@@ -195,12 +195,13 @@ function checkChosenLimit(theta: boolean, finished: boolean): void {
     );
 }
 
-export function resolveHistogram(asked: HistogramOptions): EventSettings {
+export function resolveHistogram(asked: HistogramOptions, finished = false): EventSettings {
   refuseFormer(asked);
   const options = ownOptions("options", asked, HISTOGRAM_OPTIONS);
   const limit = resolvePerPerson(options.perPerson);
   if (limit?.sum !== undefined)
     throw new TypeError("perPerson.sum: expected none for a histogram; give perPerson.events instead");
+  if (limit?.most !== undefined) checkChosenLimit(false, finished);
   const edges = resolveEdges(options.edges);
   const group = groupSize(edges.length + 1);
   const columns = columnCount(edges.length + 1, group);
@@ -290,7 +291,7 @@ export const optionsOf = (options: AnyEventOptions): readonly string[] =>
 export function resolveEvents(options: AnyEventOptions, finished = false): EventSettings {
   if (isPeople(options)) return resolvePeople(options);
   return Object.hasOwn(options, "edges")
-    ? resolveHistogram(options as HistogramOptions)
+    ? resolveHistogram(options as HistogramOptions, finished)
     : resolveEventStream(options, finished);
 }
 

@@ -107,7 +107,7 @@ async function metricStatement(service: Service, { metric }: ServedMetric): Prom
           ? `${peopleWords(metric, stream)}${discoveryWords(stream)}`
           : perPerson === undefined
             ? "Every event is in one period of each level: ε for one event."
-            : `${limitWords(perPerson)}, over all keys: ε for the person and day.${discoveryWords(stream)}`,
+            : `${limitWords(stream.perPerson!)}, over all keys: ε for the person and day.${choiceWords(stream)}${discoveryWords(stream)}`,
   };
 }
 
@@ -127,13 +127,19 @@ function peopleWords(metric: Metric, { unit }: EventStatement): string {
     : `${once} One day of it costs ε = ${cost}, since its events decide which later keys of the person count.`;
 }
 
-function limitWords({ events, perHour, sum }: PerPersonConfig): string {
+/** What a limit that is chosen privately costs. */
+const choiceWords = ({ perPerson }: EventStatement): string =>
+  perPerson?.most === undefined
+    ? ""
+    : ` How many count, at most ${perPerson.most}, ${perPerson.events === undefined ? "will be" : "was"} chosen privately from the people of the first whole day: its events have all of ε for that, and are not published.`;
+
+function limitWords({ events, perHour, sum }: NonNullable<EventStatement["perPerson"]>): string {
   if (sum !== undefined) return `A person's values of a day count until they sum to ${sum}`;
   const hourly = perHour === undefined ? "" : `, at most ${perHour} of them in an hour`;
   const first =
     events === 1
       ? "The first event of a person and day counts"
-      : `The first ${events} events of a person and day count`;
+      : `The first ${events ?? "k"} events of a person and day count`;
   return `${first}${hourly}`;
 }
 

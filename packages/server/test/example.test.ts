@@ -16,7 +16,9 @@ const hours = Array.from({ length: 24 }, (_, hour) =>
 function dropped(name: string): number {
   const { perPerson } = METRICS[name]!;
   const { events: most, perHour = Infinity } =
-    typeof perPerson === "number" ? { events: perPerson } : { events: perPerson!.events!, ...perPerson };
+    typeof perPerson === "number"
+      ? { events: perPerson }
+      : (perPerson as { events: number; perHour?: number });
   const inDay = new Map<string, number>();
   let [all, lost] = [0, 0];
   for (const events of hours) {

@@ -13,6 +13,7 @@ export interface MetricInfo {
   readonly epsilon: number;
   /** The lowest value of an event, of sums and means. */
   readonly min?: number | null;
+  /** What counts of a person and day. Without `events` and `sum`, how many events is not chosen yet. */
   readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
   /** The period in which a person counts once, and under how many keys; for metrics of distinct people. */
   readonly people?: { readonly over: "1d" | "1w" | "1mo"; readonly keysPerPerson: number };

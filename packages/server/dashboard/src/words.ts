@@ -180,6 +180,8 @@ function limitWords({ limited }: Answer, { perPerson, people, keys, type }: Metr
   }
   if (perPerson === null) return "";
   const { events, perHour, sum } = perPerson;
+  if (events === undefined && sum === undefined)
+    return "How many events of a person and day count is chosen privately from the people of the first whole day, whose events are not published. ";
   const hourly = perHour === undefined ? "" : `, ${perHour} in an hour`;
   const rule =
     sum === undefined

@@ -137,7 +137,8 @@ function formsOf(path: string): string {
     keys: 'a list of names, or { "prefix": "shop-", "from": 1, "to": 500 }',
     threshold: 'a number, or "noisy-max"',
     holdout: 'a duration such as "1d"',
-    perPerson: 'a number of events, or { "events": 5, "perHour": 1 }, or { "sum": 100 }',
+    perPerson:
+      'a number of events, or { "events": 5, "perHour": 1 }, or { "events": "choose" }, or { "sum": 100 }',
   };
   return forms[field] ?? '{ "env": "NAME" } or { "file": "path" }: secrets do not stand in the file';
 }

@@ -93,7 +93,7 @@ export function resolveMetric(name: string, config: MetricConfig): Metric {
     lateness: milliseconds(config.lateness ?? LATENESS),
     skew: milliseconds(config.skew ?? "1m"),
     options: local === undefined ? streamOptions(config, perPerson) : undefined,
-    local: local && { max: local.max, threshold: local.threshold, reports: perPerson!.events! },
+    local: local && { max: local.max, threshold: local.threshold, reports: perPerson!.events as number },
   };
 }
 
@@ -212,7 +212,7 @@ function deltaProblems({ metrics, delta }: Config): string[] {
 }
 
 function discoverProblems(path: string, metric: MetricConfig): string[] {
-  const { type, protect, over, threshold } = metric;
+  const { type, protect, over, threshold, perPerson } = metric;
   const asked = discovered(metric);
   if (asked === undefined) return [];
   const problems: string[] = [];
@@ -224,6 +224,10 @@ function discoverProblems(path: string, metric: MetricConfig): string[] {
     problems.push(`${path}.over: expected 1d beside keys that are discovered, got ${over}`);
   if (["sum", "mean"].includes(type) && typeof threshold !== "number")
     problems.push(`${path}.threshold: expected a number beside keys that are discovered; give one`);
+  if (typeof perPerson === "object" && perPerson.events === "choose")
+    problems.push(
+      `${path}.perPerson.events: expected a number beside keys that are discovered, got choose; give one, or list the keys`,
+    );
   if (asked.listed?.includes(OTHER) === true)
     problems.push(`${path}.keys.listed: expected names other than ${OTHER}, which is reserved`);
   const { forget } = asked.discover;

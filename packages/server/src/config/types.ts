@@ -5,7 +5,8 @@ export type MetricType = "count" | "people" | "sum" | "mean" | "histogram" | "lo
 
 /** What counts of a person and day. */
 export interface PerPersonConfig {
-  readonly events?: number;
+  readonly events?: number | "choose";
+  readonly most?: number;
   readonly perHour?: number;
   readonly sum?: number;
 }

@@ -74,7 +74,15 @@ async function aboutMetric(service: Service, { metric }: ServedMetric): Promise<
     ...(over === undefined ? {} : { people: { over, keysPerPerson: perPerson!.events } }),
   };
   if (options === undefined) return { ...about, every: null, levels: [], next: null };
-  const { levels, standardErrors, min } = await service.statement(metric);
+  const { levels, standardErrors, min, perPerson: limit } = await service.statement(metric);
   const { next } = (await service.ask(name, keys[0]!, { last: over ?? every }, {})) as Answer;
-  return { ...about, ...(min === null ? {} : { min }), every: levels[0], levels, standardErrors, next };
+  return {
+    ...about,
+    perPerson: limit,
+    ...(min === null ? {} : { min }),
+    every: levels[0],
+    levels,
+    standardErrors,
+    next,
+  };
 }
