@@ -133,13 +133,14 @@ const choiceWords = ({ perPerson }: EventStatement): string =>
     ? ""
     : ` How many count, at most ${perPerson.most}, ${perPerson.events === undefined ? "will be" : "was"} chosen privately from the people of the first whole day: its events have all of ε for that, and are not published.`;
 
-function limitWords({ events, perHour, sum }: NonNullable<EventStatement["perPerson"]>): string {
+/** The number of a limit that is chosen is k, in a config and before the choice. */
+function limitWords({ events, perHour, sum }: PerPersonConfig): string {
   if (sum !== undefined) return `A person's values of a day count until they sum to ${sum}`;
   const hourly = perHour === undefined ? "" : `, at most ${perHour} of them in an hour`;
   const first =
     events === 1
       ? "The first event of a person and day counts"
-      : `The first ${events ?? "k"} events of a person and day count`;
+      : `The first ${typeof events === "number" ? events : "k"} events of a person and day count`;
   return `${first}${hourly}`;
 }
 
