@@ -111,7 +111,7 @@ export function perPersonOf(text: string | undefined): PerPerson | undefined {
     if (number === undefined || number.trim() === "" || Number.isNaN(value)) wrong();
     return [["events", "most", "perHour", "sum"].includes(name!) ? name! : wrong(), value] as const;
   });
-  return Object.fromEntries(parts);
+  return Object.fromEntries(parts) as PerPerson;
 }
 
 function edgesOf(text: string) {

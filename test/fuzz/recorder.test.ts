@@ -268,7 +268,7 @@ test("the day that chooses k spends ε, and one person counted twice in it would
     options: {
       ...{ of: "count", epsilon: 1, every: "1h", levels: ["1h", "1d"], skew: "2d", unsafeSeed: "recorder" },
       perPerson: { events: "choose", most: 8, people: 8 },
-    } as EventStreamOptions,
+    },
     start: START,
     steps: [
       ...crowd,
