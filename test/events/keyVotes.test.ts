@@ -125,6 +125,35 @@ describe("one vote", () => {
     expect(worst(count, rule, inserted)).toBeGreaterThan(times * DELTA);
   });
 
+  test("planted: one noise of a day that is tested at every tick tells when a person came", () => {
+    /** The law of all that two ticks show of a name that had so many votes by the end of each. */
+    const ticks = (counts: readonly number[]): Map<string, number> => {
+      const found = new Map<string, number>();
+      for (let x = -K; x <= K; x++) {
+        const outcome = counts.map((n) => (n > 0 && n + x > K ? n + x : "-")).join();
+        found.set(outcome, (found.get(outcome) ?? 0) + law(1, K)(x));
+      }
+      return found;
+    };
+    const beyond = (p: ReadonlyMap<string, number>, r: ReadonlyMap<string, number>): number =>
+      [...p].reduce((sum, [outcome, odds]) => sum + Math.max(0, odds - Math.E * (r.get(outcome) ?? 0)), 0);
+    let [often, once] = [0, 0];
+    for (let first = 0; first <= 5; first++)
+      for (let more = 0; more <= 3; more++)
+        for (const early of [0, 1]) {
+          const [without, with_] = [
+            [first, first + more],
+            [first + early, first + more + 1],
+          ];
+          const worse = (a: readonly number[], b: readonly number[]) =>
+            Math.max(beyond(ticks(a), ticks(b)), beyond(ticks(b), ticks(a)));
+          often = Math.max(often, worse(without, with_));
+          once = Math.max(once, worse(without.slice(1), with_.slice(1)));
+        }
+    expect(once).toBeCloseTo(DELTA, 10);
+    expect(often).toBeGreaterThan(5 * DELTA);
+  });
+
   test("moves one cell by one, for the rest of the day, whatever comes after it", () => {
     for (const cells of [1, 2, 4])
       for (const votes of sequences(5))

@@ -94,13 +94,14 @@ test.each(Object.entries(FAR))(
 /** A hub whose keys people vote for, and whose neighbours spend all of ε. */
 const VOTES = 66;
 
-test("planted in a hub with votes: half the noise, and every vote twice", async () => {
+test("planted in a hub with votes: half the noise, every vote twice, and one noise that is tested again and again", async () => {
   const found = async (plant?: Plant) =>
     (await checkHub(new Dice(SEED, VOTES), plant && { plant })).faults.join();
   expect((await checkHub(new Dice(SEED, VOTES))).kinds).toContain("hub: votes");
   expect(await found()).toBe("");
   expect(await found({ scale: (scale) => times(scale, 1n, 2n) })).toContain("ε spent");
   expect(await found({ voteTwice: true })).toContain("ε spent");
+  expect(await found({ testOften: true })).toContain("index used twice");
 });
 
 /** A hub that chooses k, and whose neighbours spend all of ε on it. */

@@ -27,6 +27,8 @@ export interface Plant {
   readonly chooseTwice?: boolean;
   /** Every vote for a key is cast twice. */
   readonly voteTwice?: boolean;
+  /** The votes of a running day are tested with each of them, by the one noise of the day. */
+  readonly testOften?: boolean;
   /** Periods without events draw nothing. */
   readonly skipEmpty?: boolean;
 }

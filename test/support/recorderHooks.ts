@@ -9,6 +9,7 @@ import { jsCore } from "../../src/core/js/index.js";
 import { Stage } from "../../src/core/random.js";
 import { HubMetric } from "../../src/durable/hubMetric.js";
 import { MOST_COLUMNS } from "../../src/events/dayNoise.js";
+import { KeyDiscovery } from "../../src/events/keyDiscovery.js";
 import { KeyVotes } from "../../src/events/keyVotes.js";
 import { LimitChoice } from "../../src/events/limitChoice.js";
 import { EventMetric } from "../../src/events/metric.js";
@@ -291,6 +292,12 @@ watch(EventMetric.prototype, "closeNext", (recording, run, self) => {
 watch(KeyVotes.prototype, "vote", (recording, run) => {
   if (recording.plant.voteTwice === true) run();
   return run();
+});
+
+watch(KeyDiscovery.prototype, "vote", (recording, run, self, [, , day]) => {
+  const used = run();
+  if (recording.plant.testOften === true) self.test(day);
+  return used;
 });
 
 watch(KeyVotes.prototype, "test", (recording, run, self) => {

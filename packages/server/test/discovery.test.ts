@@ -1,5 +1,6 @@
 /** Keys that nobody listed, from a config to a number over HTTP; and what a stranger sees of keys that are not public. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { DiscoveredKeys } from "../../../src/durable/discoveredKeys.js";
 import { checkConfig } from "../src/config/load.js";
 import type { Config, MetricConfig } from "../src/config/types.js";
 import { KafkaIntake, type KafkaPort, type NewRecord } from "../src/kafka/intake.js";
@@ -68,10 +69,49 @@ test("a public, a candidate and an unseen key: sending gets the same answer, and
     }),
   );
   expect(new Set(sent).size).toBe(1);
-  const [candidate, unseen] = await Promise.all(["/candidate", "/unseen___"].map((key) => ask(running, key)));
-  expect([candidate!.statusCode, unseen!.statusCode]).toEqual([404, 404]);
-  expect(candidate!.body).toBe(unseen!.body);
+  const [answers, ...others] = await answersOf(running);
+  expect(others).toEqual([]);
+  expect((JSON.parse(answers!) as [number][]).map(([status]) => status)).toEqual([404, 404, 404]);
   expect((await ask(running, "/")).statusCode).toBe(200);
+});
+
+/** What asking about a candidate and an unseen key tells: status, headers and body. One text if they are alike. */
+async function answersOf({ app }: Running): Promise<readonly string[]> {
+  const about = async (key: string): Promise<string> => {
+    const name = `metric=views&key=${encodeURIComponent(key)}`;
+    const answers = await Promise.all([
+      app.inject(`/v1/query?${name}&last=1d`),
+      app.inject(`/v1/query?${name}&last=1d&every=1h&format=csv`),
+      app.inject({ method: "HEAD", url: `/v1/live?${name}` }),
+    ]);
+    return JSON.stringify(
+      answers.map(({ statusCode, headers, body }) => [
+        statusCode,
+        Object.entries(headers).filter(([header]) => header !== "date"),
+        body.replaceAll(key, "KEY"),
+      ]),
+    );
+  };
+  const texts = await Promise.all(["/candidate", "/unseen___"].map(about));
+  return [...new Set(texts)];
+}
+
+test("planted: an answer that looks at the candidates is seen", async () => {
+  const votes = vi.spyOn(DiscoveredKeys.prototype, "vote");
+  const faults = [
+    vi
+      .spyOn(DiscoveredKeys.prototype, "publicFrom")
+      .mockImplementation(() => ["/", ...votes.mock.calls.map(([name]) => name), "(other)"]),
+    vi.spyOn(DiscoveredKeys.prototype, "isKnown").mockReturnValue(true),
+  ];
+  try {
+    const running = await start();
+    await visit(running, "/candidate", 1);
+    await pass(running, HOUR);
+    expect(await answersOf(running)).toHaveLength(2);
+  } finally {
+    for (const fault of [votes, ...faults]) fault.mockRestore();
+  }
 });
 
 test.each<[string, Partial<Config>, RegExp]>([
