@@ -100,22 +100,37 @@ test("the fewest nodes of a range: by hand", () => {
   expect(cover(3, 9)).toEqual([3, 8, 17]);
 });
 
-test("the attack: twenty rounds against the best possible, all right on raw values; the machine's bound", async () => {
+test("the attack: ten rounds by keys, each leaves a dot; all right on raw values; the textbook breaks; the machine's bound", async () => {
   await visit(browser(), "attack/?epsilon=1", async (page) => {
-    for (let i = 0; i < 20; i++) await page.click("#guess-1");
+    await textOf(page, "#round", /Round 1 of 10/);
+    for (let i = 0; i < 10; i++) await page.keyboard.press(i % 2 ? "a" : "B");
     await textOf(
       page,
       "#round",
-      /You got \d+ of 20\. On average nobody gets more than 73\s% of private rounds/,
+      /You got \d+ of 10\. On average nobody gets more than 73\s% of private rounds/,
     );
+    expect(await page.locator("#seen .dot").count()).toBe(10);
+    await page.keyboard.press("a"); // the game is over
+    expect(await page.locator("#seen .dot").count()).toBe(10);
+    await page.click("#watch");
+    await textOf(page, "#round", /^200 more rounds .*: \d+\s% right\. 73\s% is the most/);
+    expect(await page.locator("#seen .dot").count()).toBe(210);
     await page.locator("input[name=seen][value=raw]").check({ force: true });
-    for (let i = 0; i < 20; i++) {
-      // Anyone can read the raw sum: A's is 4,000 less … whichever is marked.
-      const sum = await page.locator("#seen svg text").nth(2).textContent();
-      const b = await page.locator("#seen svg text").nth(1).textContent();
-      await page.click(b!.endsWith(sum!) ? "#guess-1" : "#guess-0");
+    for (let i = 0; i < 10; i++) {
+      const [sum, b] = await Promise.all(
+        [".seen-sum", ".law-name-1"].map((at) => page.locator(`#seen ${at}`).textContent()),
+      );
+      await page.click(b!.endsWith(` ${sum}`) ? "#guess-1" : "#guess-0");
     }
-    await textOf(page, "#round", /You got 20 of 20/);
+    await textOf(page, "#round", /You got 10 of 10/);
+    await page.locator("#epsilon").press("a"); // typing is no guess
+    await page.click("#break-go");
+    await textOf(
+      page,
+      "#break-say",
+      /^Textbook noise promised ε = 1; these runs show ε ≥ [45]\.\d+.*Against Brume the attack finds nothing\.$/,
+    );
+    await textOf(page, "#break-brume", /one world only0\s%/);
     await page.selectOption("#fault", "float");
     await page.click("#machine-go");
     await textOf(page, "#machine-say", /runs show ε ≥ [\d.]+, and ε = 1 is promised\. The promise is broken/);

@@ -1,23 +1,22 @@
 /** The game's two worlds and what Brume publishes from one of them. Runs where it is called: each round is tiny. */
 import { privateStream } from "brume";
 
-/** Readings in the game, a public cap, and the one that is changed. */
-export const READINGS = 16;
-export const MAX = 1000;
+/** Calls to a helpline, in minutes: how many, the longest that may be, and the one that is changed. */
+export const CALLS = 16;
+export const MAX = 60;
 export const CHANGED = 9;
 
-const COMMON = [180, 240, 210, 260, 320, 290, 250, 230, 270, 0, 310, 280, 240, 260, 300, 220];
+const COMMON = [9, 14, 11, 17, 23, 6, 12, 8, 15, 0, 21, 13, 7, 16, 19, 10];
 
-/** World A: the changed value is 0. World B: it is the largest possible. */
+/** World A: the caller hung up at once. World B: the call took the whole hour. */
 export const world = (which: 0 | 1): Float64Array =>
   Float64Array.from(COMMON, (value, i) => (i === CHANGED ? which * MAX : value));
 
 export interface Round {
   readonly which: 0 | 1;
-  /** The private sum of the readings around the changed one, with fresh secret noise. */
+  /** The private sum of all calls, with fresh secret noise. */
   readonly sum: number;
   readonly standardError: number;
-  readonly published: Float64Array;
 }
 
 /** One level of noise: all of ε falls on the one sum that differs, the hardest case to hide. */
@@ -26,12 +25,12 @@ export function play(epsilon: number, which: 0 | 1): Round {
     epsilon,
     max: MAX,
     threshold: MAX,
-    maxRange: READINGS ** 2,
-    tuning: { skipLevels: 1, fanout: READINGS },
+    maxRange: CALLS ** 2,
+    tuning: { skipLevels: 1, fanout: CALLS },
   });
-  const published = stream.pushMany(world(which));
-  const { sum, standardError } = stream.range(0, READINGS);
-  return { which, sum, standardError, published };
+  stream.pushMany(world(which));
+  const { sum, standardError } = stream.range(0, CALLS);
+  return { which, sum, standardError };
 }
 
 /** A fair coin from the browser's cryptographic generator. */
