@@ -13,7 +13,7 @@ import { evaluateOpponents } from "./opponents.js";
 import { evaluateZoo } from "./zoo.js";
 import { evaluateShort } from "./short.js";
 import { evaluateSweep } from "./sweep.js";
-import { skipLevelsOf, smootherOf } from "../../src/cli/streamOptions.js";
+import { skipLevelsOf, smootherOf, SMOOTHERS } from "../../src/cli/streamOptions.js";
 import { SUMMARIES } from "../../src/cli/summaries.js";
 
 export const evaluate: Command = {
@@ -47,7 +47,7 @@ export const evaluate: Command = {
     threshold: { value: "T", help: "a public θ for every system" },
     answer: { value: "A", help: "best, blocks or published (each system's own)" },
     "skip-levels": { value: "S", help: "levels left to prediction: auto, paper or a number" },
-    smoother: { value: "S", help: "shrunk, period:N, recent, mean, median, moving:W or exponential:A" },
+    smoother: { value: "S", help: SMOOTHERS },
     paper: { help: "all choices as in the paper" },
     "unsafe-seed": { value: "S", help: "the same ranges and noise every time" },
     json: { help: "one JSON object instead of a table" },

@@ -2,8 +2,16 @@
 import { given } from "../core/given.js";
 import type { StreamOptions } from "../stream/options.js";
 import type { CustomSmoother } from "../stream/smoothers/custom.js";
-import type { SmootherChoice } from "../stream/smoothers/index.js";
+import { PARAMETRIC, PLAIN, type SmootherChoice } from "../stream/smoothers/index.js";
 import { type Arguments, type Option, UsageError } from "./command.js";
+
+/** The smoothers as an option names them. */
+export const SMOOTHERS = [
+  ...Object.keys(PLAIN),
+  ...Object.entries(PARAMETRIC).map(([name, { flag }]) => `${name}:${flag}`),
+]
+  .join(", ")
+  .replace(/, ([^,]*)$/, " or $1");
 
 export const STREAM_FLAGS: Readonly<Record<string, Option>> = {
   epsilon: { value: "E", help: "privacy budget ε of the whole release (required)" },
@@ -16,7 +24,7 @@ export const STREAM_FLAGS: Readonly<Record<string, Option>> = {
   "skip-levels": { value: "S", help: "levels left to prediction: auto, paper or a number (auto)" },
   smoother: {
     value: "S",
-    help: "shrunk, period:N, recent, mean, median, moving:W or exponential:A (shrunk)",
+    help: `${SMOOTHERS} (shrunk)`,
   },
   threshold: { value: "T", help: "a public θ; no hold-out is needed then (chosen privately)" },
   "unsafe-seed": { value: "S", help: "repeatable and NOT PRIVATE: for tests and papers" },
@@ -48,15 +56,11 @@ export function skipLevelsOf(args: Arguments): "auto" | "paper" | number | undef
 }
 
 export function smootherOf(text: string | undefined): Exclude<SmootherChoice, CustomSmoother> | undefined {
-  if (text === undefined || text === "shrunk" || text === "recent" || text === "mean" || text === "median")
-    return text;
-  const [name, parameter] = text.split(":");
+  if (text === undefined) return undefined;
+  const [name, parameter, ...more] = text.split(":");
   const value = Number(parameter);
-  if (name === "period" && parameter !== undefined && !Number.isNaN(value)) return { period: value };
-  if (name === "moving" && parameter !== undefined && !Number.isNaN(value)) return { moving: value };
-  if (name === "exponential" && parameter !== undefined && !Number.isNaN(value))
-    return { exponential: value };
-  throw new UsageError(
-    `--smoother: expected shrunk, period:N, recent, mean, median, moving:W or exponential:A, got "${text}"`,
-  );
+  if (parameter === undefined && Object.hasOwn(PLAIN, text)) return text as keyof typeof PLAIN;
+  if (more.length === 0 && parameter && !Number.isNaN(value) && Object.hasOwn(PARAMETRIC, name!))
+    return { [name!]: value } as Exclude<SmootherChoice, CustomSmoother | string>;
+  throw new UsageError(`--smoother: expected ${SMOOTHERS}, got "${text}"`);
 }

@@ -1,9 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { smootherOf } from "../../src/cli/streamOptions.js";
 import {
   checkSmoother,
   makeSmoother,
+  PARAMETRIC,
+  PLAIN,
+  type Smoother,
   type SmootherChoice,
   type SmootherContext,
+  smootherName,
 } from "../../src/stream/smoothers/index.js";
 import { MEDIAN_BLOCKS } from "../../src/stream/smoothers/median.js";
 import { privateStream } from "../../src/stream/stream.js";
@@ -61,26 +66,57 @@ test("median equals a sorted window, also when the window is full and values rep
   }
 });
 
-test("state is all there is: a copy of it gives the same predictions", () => {
-  for (const choice of [
-    "shrunk",
-    { period: 12 },
-    "recent",
-    "mean",
-    "median",
-    { moving: 3 },
-    { exponential: 0.3 },
-  ] as SmootherChoice[]) {
-    const [a, b] = [makeSmoother(choice, context(1)), makeSmoother(choice, context(1))];
+/** Every smoother of the list, each with two parameters if it has one. */
+const PARAMETERS = { period: [12, 64], moving: [1, 3], exponential: [1, 0.3] } satisfies Record<
+  keyof typeof PARAMETRIC,
+  number[]
+>;
+const ALL = [
+  ...Object.keys(PLAIN),
+  ...Object.entries(PARAMETERS).flatMap(([name, values]) => values.map((value) => ({ [name]: value }))),
+].map(checkSmoother);
+
+/** The weight that a prediction gives each past block, newest first, measured: what a unit in that block adds to it. */
+function response(make: () => Smoother, count: number): number[] {
+  return Array.from({ length: count }, (_, back) => {
+    const smoother = make();
+    let prediction = NaN;
+    for (let block = 0; block < count; block++)
+      prediction = smoother.next(block === count - 1 - back ? 1 : 0, 1);
+    return prediction;
+  });
+}
+
+const stated = ({ weights }: Smoother, count: number): number[] => {
+  const flat = weights!(count).flatMap(({ blocks, weight }) => new Array<number>(blocks).fill(weight));
+  return Array.from({ length: count }, (_, back) => flat[back] ?? 0);
+};
+
+const isClose = (a: readonly number[], b: readonly number[]): boolean =>
+  a.every((x, i) => Math.abs(x - b[i]!) < 1e-13);
+
+const COUNTS = [1, 2, 3, 7, 20];
+
+describe.each(ALL.map((choice) => ({ choice })))("conformance, $choice", ({ choice }) => {
+  const make = (): Smoother => makeSmoother(choice, context(1));
+
+  test("is what checkSmoother, the command line and the statement name", () => {
+    expect(checkSmoother(choice)).toEqual(choice);
+    const [flag] =
+      typeof choice === "string" ? [choice] : Object.entries(choice).map((pair) => pair.join(":"));
+    expect(smootherOf(flag)).toEqual(choice);
+    expect(smootherName(choice)).not.toMatch(/undefined|NaN|object/);
+  });
+
+  test("state is all there is: a copy of it gives the same predictions", () => {
+    const [a, b] = [make(), make()];
     for (let i = 0; i < 10; i++) a.next(Math.sin(i), 1);
     b.state.set(a.state);
     for (let i = 10; i < 20; i++) expect(b.next(Math.sin(i), 1)).toBe(a.next(Math.sin(i), 1));
-  }
-});
+  });
 
-test("a smoother that has seen other blocks goes on from a state that is set", () => {
-  for (const choice of ["shrunk", { period: 12 }, "mean", "median", { moving: 3 }] as SmootherChoice[]) {
-    const [a, b] = [makeSmoother(choice, context(1)), makeSmoother(choice, context(1))];
+  test("one that has seen other blocks goes on from a state that is set", () => {
+    const [a, b] = [make(), make()];
     for (let i = 0; i < 10; i++) {
       a.next(Math.sin(i), 1);
       b.next(Math.cos(i) * 7, 1); // as many blocks and the same noise: nothing but `restart` tells them apart
@@ -91,30 +127,34 @@ test("a smoother that has seen other blocks goes on from a state that is set", (
       expect(b.next(Math.sin(i), 1)).toBe(a.next(Math.sin(i), 1));
       expect(b.heldBack).toBe(a.heldBack);
     }
-  }
+  });
+
+  test("weights, if it states any, are what a unit in each block adds to the prediction", () => {
+    const smoother = make();
+    if (smoother.weights === undefined) return expect(UNWEIGHTED).toContainEqual(choice);
+    for (const count of COUNTS) expect(isClose(stated(smoother, count), response(make, count))).toBe(true);
+  });
 });
 
+/** Predictions that are no weighted sums of estimates. */
+const UNWEIGHTED: readonly SmootherChoice[] = ["shrunk", "median", { period: 12 }, { period: 64 }];
+
 describe("weights", () => {
-  test.each([
-    ["recent", 3],
-    ["mean", 7],
-    [{ moving: 3 }, 2],
-    [{ moving: 3 }, 7],
-    [{ exponential: 1 }, 4],
-    [{ exponential: 0.3 }, 1],
-    [{ exponential: 0.3 }, 6],
-  ] as [SmootherChoice, number][])(
-    "%j: what a unit in each of %i blocks adds to the prediction",
-    (choice, count) => {
-      const runs = makeSmoother(choice, context(1)).weights!(count);
-      const flat = runs.flatMap(({ blocks, weight }) => new Array<number>(blocks).fill(weight));
-      for (let back = 0; back < count; back++) {
-        const smoother = makeSmoother(choice, context(1));
-        let prediction = NaN;
-        for (let block = 0; block < count; block++)
-          prediction = smoother.next(block === count - 1 - back ? 1 : 0, 1);
-        expect(flat[back] ?? 0).toBeCloseTo(prediction, 14);
-      }
+  test.each(ALL.filter((choice) => !UNWEIGHTED.includes(choice) && typeof choice === "string"))(
+    "%s: planted, weights that are 1 % off, or one block too long, are noticed",
+    (choice) => {
+      const make = (): Smoother => makeSmoother(choice, context(1));
+      const { weights } = make();
+      const off: Smoother = {
+        ...make(),
+        weights: (block) => weights!(block).map((run) => ({ ...run, weight: 1.01 * run.weight })),
+      };
+      const late: Smoother = {
+        ...make(),
+        weights: (block) => [{ blocks: 1, weight: 0 }, ...weights!(block)],
+      };
+      for (const wrong of [off, late])
+        expect(COUNTS.every((count) => isClose(stated(wrong, count), response(make, count)))).toBe(false);
     },
   );
 
