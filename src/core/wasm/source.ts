@@ -3,13 +3,11 @@
  * where compiling at run time is forbidden, puts a module that was compiled beforehand in place of this file
  * (scripts/buildWorkerd.js).
  */
-import { wasmBase64 } from "../wasmBytes.js";
+import { wasmHex } from "../wasmBytes.js";
 
 export function wasmSource(): Uint8Array | WebAssembly.Module {
-  const { fromBase64 } = Uint8Array as { fromBase64?: (text: string) => Uint8Array };
-  if (fromBase64 !== undefined) return fromBase64.call(Uint8Array, wasmBase64);
-  const letters = atob(wasmBase64);
-  const bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
-  return bytes;
+  const { fromHex } = Uint8Array as { fromHex?: (text: string) => Uint8Array };
+  if (fromHex !== undefined) return fromHex.call(Uint8Array, wasmHex);
+  const digit = (i: number): number => (wasmHex.charCodeAt(i) % 39) - 9; // "0" … "9", "a" … "f" are 9 … 24 modulo 39
+  return Uint8Array.from({ length: wasmHex.length / 2 }, (_, i) => 16 * digit(2 * i) + digit(2 * i + 1));
 }
