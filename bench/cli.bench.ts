@@ -61,7 +61,7 @@ export async function* rows(): AsyncGenerator<Row> {
   try {
     process.stderr.write(`cli: writes ${LINES} lines and 3 × ${ROWS} rows\n`);
     writeFiles(folder);
-    const main = await buildCli(resolve("build/bench"));
+    const main = buildCli(resolve("build/bench"));
     const at = (name: string) => join(folder, name);
     for (const [name, program] of Object.entries(OPPONENTS))
       writeFileSync(at(name), program(at(name.replace(/(.*)\.mjs/, "rows.$1"))));

@@ -3,7 +3,6 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { build } from "esbuild";
 
 export interface Usage {
   /** Milliseconds of processor time, of the program and of the system for it. */
@@ -12,20 +11,16 @@ export interface Usage {
   readonly memory: number;
 }
 
-/** Compiles the library as `npm run build` does into `folder`, file by file and bundled. Returns where `brume` begins. */
-export async function buildCli(folder: string): Promise<string> {
+/** Bundles the library as `npm run build` does into `folder`. Returns where `brume` begins. */
+export function buildCli(folder: string): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   copyFileSync("package.json", join(folder, "package.json"));
-  await build({
-    ...{ entryPoints: ["src/**/*.ts"], outdir: join(folder, "dist/src"), format: "esm", target: "node20" },
-    logLevel: "warning",
-  });
-  for (const [script, out] of Object.entries({ "build:node": "dist/node", "build:cli": "dist/node/cli" }))
+  for (const [script, out] of Object.entries({ "build:lib": "dist/lib", "build:cli": "dist/lib/cli" }))
     execFileSync("npm", ["run", "--silent", script, "--", `--outdir=${resolve(folder, out)}`], {
       stdio: "inherit",
     });
-  return resolve(folder, "dist/node/cli/main.js");
+  return resolve(folder, "dist/lib/cli/main.js");
 }
 
 const REPORT = `import { writeFileSync } from "node:fs";

@@ -65,7 +65,7 @@ export async function* rows(): AsyncGenerator<Row> {
   process.stderr.write("start: fresh processes and pages\n");
   const folder = mkdtempSync(join(tmpdir(), "brume-bench-"));
   try {
-    const main = await buildCli(resolve("build/bench"));
+    const main = buildCli(resolve("build/bench"));
     const used = leastOf(ROUNDS, {
       bare: () => shellMs(process.execPath, ["-e", "0"]),
       version: () => shellMs(process.execPath, [main, "--version"]),

@@ -1,31 +1,16 @@
 /**
- * Bundles the library for Cloudflare Workers into dist/workerd: kernels are a .wasm file that the platform compiles when the
- * Worker is deployed, because it forbids compiling at run time.
+ * Writes dist/workerd for Cloudflare Workers: the library with kernels that the platform compiles when the Worker is deployed,
+ * because it forbids compiling at run time.
  */
-import { copyFileSync } from "node:fs";
-import { build } from "esbuild";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 
-const OUT = "dist/workerd";
-
-await build({
-  entryPoints: ["src/index.ts"],
-  bundle: true,
-  format: "esm",
-  target: "es2022",
-  minify: true,
-  outdir: OUT,
-  charset: "utf8",
-  logLevel: "warning",
-  plugins: [
-    {
-      name: "compiled kernels",
-      setup({ onLoad, onResolve }) {
-        onResolve({ filter: /\.wasm$/ }, ({ path }) => ({ path, external: true }));
-        onLoad({ filter: /[\\/]core[\\/]wasm[\\/]source\.ts$/ }, () => ({
-          contents: 'import module from "./brume.wasm"; export const wasmSource = () => module;',
-        }));
-      },
-    },
-  ],
-});
-copyFileSync("build/brume.wasm", `${OUT}/brume.wasm`);
+mkdirSync("dist/workerd", { recursive: true });
+copyFileSync("build/brume.wasm", "dist/workerd/brume.wasm");
+writeFileSync(
+  "dist/workerd/index.js",
+  `import kernels from "./brume.wasm";
+import { provideKernels } from "../lib/kernels.js";
+provideKernels(kernels);
+export * from "../lib/index.js";
+`,
+);

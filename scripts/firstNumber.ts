@@ -72,7 +72,7 @@ async function service(folder: string, brume: string, server: string): Promise<b
   const running = spawn(
     process.execPath,
     [
-      "node_modules/brume/dist/node/cli/main.js",
+      "node_modules/brume/dist/lib/cli/main.js",
       ...words!.replaceAll("\\\n", " ").trim().split(/\s+/),
       "--port",
       "0",

@@ -14,7 +14,7 @@ import { formatMessage } from "publint/utils";
 const OUT = "build/release";
 /** Bytes of a tarball, at most. */
 const BUDGETS: Readonly<Record<string, number>> = {
-  brume: 1_600_000,
+  brume: 1_000_000,
   "brume-server": 400_000,
   "brume-kafka": 200_000,
 };

@@ -12,7 +12,7 @@ const STARTS = [
   ...["central", "local", "runJob", "jobStream"].map((name) => `research/figures/${name}.`),
 ];
 
-/** @param root the folder that holds src/ and research/, as sources or compiled */
+/** @param root the folder that holds src/ and research/; in a bundle all code is beside this file */
 export function codeFingerprint(root = new URL("../../", import.meta.url)): string {
   const hash = createHash("sha256");
   // These two and no other: beside the sources are node_modules, whose tens of thousands of names take seconds.
@@ -23,8 +23,16 @@ export function codeFingerprint(root = new URL("../../", import.meta.url)): stri
       (name) => folder + name.replaceAll("\\", "/"),
     );
   });
-  for (const name of names.sort())
-    if (/(?<!\.d)\.[jt]s$/.test(name) && STARTS.some((start) => name.startsWith(start)))
-      hash.update(name).update(readFileSync(new URL(name, root)));
+  const decides = names.filter(
+    (name) => /(?<!\.d)\.[jt]s$/.test(name) && STARTS.some((start) => name.startsWith(start)),
+  );
+  const [files, base] = decides.length > 0 ? [decides, root] : bundled();
+  for (const name of files.sort()) hash.update(name).update(readFileSync(new URL(name, base)));
   return hash.digest("hex").slice(0, 12);
+}
+
+/** All files of the bundle that this one is in. */
+function bundled(): [string[], URL] {
+  const place = new URL("./", import.meta.url);
+  return [readdirSync(place).filter((name) => name.endsWith(".js")), place];
 }

@@ -108,7 +108,7 @@ export async function measureOpponents(options: OpponentsOptions): Promise<Oppon
   const resultOf = await runKept<OpponentJob, OpponentResult>(jobs, {
     ...{ file, effort: effortOf, here: opponentRunner(valuesFrom(arrays)) },
     ...given({ code, workers, progress }),
-    script: new URL("./worker.js", import.meta.url),
+    script: new URL("./opponentsWorker.js", import.meta.url),
     workerData: () => new Map([...arrays].map(([name, values]) => [name, share(values)])),
   });
 

@@ -132,7 +132,7 @@ export async function measureZoo(options: ZooOptions): Promise<ZooReport> {
     ...(code === undefined ? {} : { code }),
     ...(workers === undefined ? {} : { workers }),
     ...(progress === undefined ? {} : { progress }),
-    script: new URL("./worker.js", import.meta.url),
+    script: new URL("./zooWorker.js", import.meta.url),
     workerData: () => new Map([...arrays].map(([name, values]) => [name, share(values)])),
   });
   const usual = holdout === 65536 && maxRange === 2 ** 20;

@@ -40,6 +40,7 @@ const scanNothing = (): Scan => ({ count: 0, next: 0, lines: 0 });
 /** A line's number, or what is wrong with it. */
 type ReadLine = (line: string) => number | string;
 
+/* @__NO_SIDE_EFFECTS__ */
 function lineReader(read: ReadLine, scan: RecordReader["scan"]): RecordReader {
   return {
     scan,

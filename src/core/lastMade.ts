@@ -1,7 +1,8 @@
 /**
- * A function that gives what it made last where it is asked for the same numbers again. Streams of a hub differ in their
- * names alone, so they share what is public and made from their settings; nobody changes it.
+ * Memoises the last call. Streams of a hub differ in their names alone, so they share what is public and made from their
+ * settings; nobody changes it.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function lastMade<A extends readonly number[], T>(make: (...numbers: A) => T): (...numbers: A) => T {
   let last: { readonly numbers: A; readonly made: T } | undefined;
   return (...numbers) => {

@@ -28,7 +28,7 @@ const MOST_DRAWS = 4096n;
 const CELLS = 40_000n;
 const BITS = 256;
 const ONE = 1n << BigInt(BITS);
-const UNIT = exact(1);
+const UNIT = /* @__PURE__ */ exact(1);
 /** Above one by more than any rounding of a double. */
 const UP = 1 + 2 ** -51;
 /** Above what denormal numbers may lose in all. */

@@ -24,7 +24,7 @@ export interface DayState extends Choices {
 
 const VERSION = 1;
 const MAGIC = new TextEncoder().encode("days");
-const REASONS = Object.keys(noRejections()) as (keyof RejectedCounts)[];
+const REASONS = /* @__PURE__ */ Object.keys(/* @__PURE__ */ noRejections()) as (keyof RejectedCounts)[];
 /** More days, choices and tallies than any aggregator keeps. */
 const MOST = 4096;
 const LONGEST_ZONE = 256;

@@ -31,7 +31,7 @@ function makeForest(
 }
 
 /** What runs before the first block: it is in no list, and nothing is written to it. */
-const NO_FOREST = makeForest(makeColumns(0, false, 0), 0, undefined, 0);
+const NO_FOREST = /* @__PURE__ */ makeForest(/* @__PURE__ */ makeColumns(0, false, 0), 0, undefined, 0);
 
 /** Repeats what a smoother makes of the estimates of the forest that begins with block `block`. */
 export type Replay = (

@@ -12,7 +12,7 @@ import { program } from "./program.js";
 import { serve, type Site } from "../support/server.js";
 
 const installed = join(inject("app"), "node_modules/brume");
-const inNode = (await import(pathToFileURL(join(installed, "dist/src/index.js")).href)) as Parameters<
+const inNode = (await import(pathToFileURL(join(installed, "dist/lib/index.js")).href)) as Parameters<
   typeof program
 >[0];
 const expected = program(inNode);

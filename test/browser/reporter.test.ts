@@ -26,7 +26,7 @@ let browser: Browser;
 let expected: unknown;
 beforeAll(async () => {
   browser = await launch(inject("chromium"));
-  const entry = (await import(pathToFileURL(join(dist, "src/reporter.js")).href)) as { reporter: Reporter };
+  const entry = (await import(pathToFileURL(join(dist, "lib/reporter.js")).href)) as { reporter: Reporter };
   expected = program(entry.reporter);
 });
 afterAll(() => browser.close());
@@ -34,7 +34,7 @@ afterAll(() => browser.close());
 test.each([
   [
     "modules without a bundler or an import map",
-    `<script type="module">import { reporter } from "/dist/src/reporter.js"; globalThis.answer = (${String(program)})(reporter);</script>`,
+    `<script type="module">import { reporter } from "/dist/lib/reporter.js"; globalThis.answer = (${String(program)})(reporter);</script>`,
   ],
   [
     "one file",

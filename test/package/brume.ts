@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { privateStream } from "../../src/index.js";
 
-export const MAIN = join(import.meta.dirname, "../../dist/node/cli/main.js");
+export const MAIN = join(import.meta.dirname, "../../dist/lib/cli/main.js");
 export const folder = mkdtempSync(join(tmpdir(), "brume-cli-"));
 export const file = (name: string, content: string | Buffer) => {
   const path = join(folder, name);

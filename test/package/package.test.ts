@@ -3,9 +3,11 @@ import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 
 /** The output of a program; what it printed becomes the error if it fails. */
 async function run(program: string, args: string[], cwd = "."): Promise<string> {
@@ -60,6 +62,24 @@ test("holds the build and documents, and nothing else", async () => {
   expect(outside.sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "llms.txt", "package.json"]);
 });
 
+describe("sizes", () => {
+  test("the tarball is below 1 MB", () => {
+    expect(readFileSync(tarball).length).toBeLessThan(1_000_000);
+  });
+
+  /** Bytes of a page's bundle, minified and gzipped, with both cores. */
+  test.each([
+    ["{ privateCounter }", 56_000],
+    ["*", 139_000],
+  ])("a bundle with %s", async (names, most) => {
+    const { outputFiles } = await build({
+      stdin: { contents: `export ${names} from "brume"`, resolveDir: app },
+      ...{ bundle: true, minify: true, format: "esm", target: "es2022", write: false },
+    });
+    expect(gzipSync(outputFiles[0]!.contents, { level: 9 }).length).toBeLessThan(most);
+  });
+});
+
 test("an option error that nobody catches prints its message and a line of the library, not a file", async () => {
   const program = 'import { privateStream } from "brume"; privateStream({ epsilon: -1, max: 10 });';
   const said = await run(process.execPath, ["--input-type=module", "--eval", program], app).catch(
@@ -75,7 +95,7 @@ test("imports, with one wasm instance for all imports", async () => {
     const Instance = WebAssembly.Instance;
     WebAssembly.Instance = function (...args) { instances++; return new Instance(...args); };
     const one = await import("brume");
-    const two = await import("./node_modules/brume/dist/node/index.js");
+    const two = await import("./node_modules/brume/dist/lib/index.js");
     const options = { epsilon: 1, max: 10, threshold: 5 };
     const streams = [one.privateStream(options), one.privateStream({ ...options, core: "wasm" }), two.privateStream(options)];
     console.log(JSON.stringify({ instances, cores: streams.map((stream) => stream.statement().core.name) }));
@@ -155,7 +175,7 @@ test.each([
 test("Parquet without the package that reads it: one line says what to install", async () => {
   writeFileSync(join(app, "log.parquet"), "PAR1 and so on");
   const args = ["release", "log.parquet", "--epsilon", "1", "--max", "9", "--column", "ms"];
-  await expect(node(["node_modules/brume/dist/node/cli/main.js", ...args], app)).rejects.toThrow(
+  await expect(node(["node_modules/brume/dist/lib/cli/main.js", ...args], app)).rejects.toThrow(
     "expected the package hyparquet, which reads Parquet, got none; run: npm install hyparquet",
   );
 });

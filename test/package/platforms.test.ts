@@ -124,7 +124,7 @@ describe("durable stores and the command line", () => {
     const input = join(app, "numbers.txt");
     writeFileSync(input, Array.from({ length: 300 }, (_, i) => `${(i * 37) % 90}`).join("\n"));
     const command = [
-      ...["node_modules/brume/dist/node/cli/main.js", "release", input, "--epsilon", "1", "--max", "90"],
+      ...["node_modules/brume/dist/lib/cli/main.js", "release", input, "--epsilon", "1", "--max", "90"],
       ...["--threshold", "90", "--unsafe-seed", "anywhere"],
     ];
     const expected = await run(process.execPath, command);

@@ -26,7 +26,7 @@ export interface Tally {
 
 const VERSION = 1;
 const MAGIC = new TextEncoder().encode("tally");
-const REASONS = Object.keys(noRejections()) as (keyof RejectedCounts)[];
+const REASONS = /* @__PURE__ */ Object.keys(/* @__PURE__ */ noRejections()) as (keyof RejectedCounts)[];
 const NUMBERS = 1 + BINS + REASONS.length + 2 + 3;
 export const TALLY_BYTES = MAGIC.length + 1 + 8 * NUMBERS + 16;
 

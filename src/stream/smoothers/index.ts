@@ -38,19 +38,22 @@ const LONGEST_PERIOD = 2 ** 24;
 /** Smoothers with a parameter, by its name. */
 export const PARAMETRIC = {
   period: {
-    ...{ symbol: "n", flag: "N" },
+    symbol: "n",
+    flag: "N",
     check: (n) => checkInteger("smoother.period", n, 2, LONGEST_PERIOD),
     make: (n, context) => shrunk(context, n),
     describe: (n) => `shrunk, with a period of ${n} values`,
   },
   moving: {
-    ...{ symbol: "w", flag: "W" },
+    symbol: "w",
+    flag: "W",
     check: (w) => checkInteger("smoother.moving", w, 1, 4096),
     make: moving,
     describe: (w) => `moving (${w})`,
   },
   exponential: {
-    ...{ symbol: "α", flag: "A" },
+    symbol: "α",
+    flag: "A",
     check: (alpha) => {
       if (checkPositive("smoother.exponential", alpha) > 1)
         throw new RangeError(`smoother.exponential: expected 0 < α ≤ 1, got ${shown(alpha)}`);
@@ -67,8 +70,8 @@ type WithParameter = { [N in ParameterName]: { readonly [P in N]: number } }[Par
 /** A smoother by name, by its parameter, or a function of your own. */
 export type SmootherChoice = PlainName | WithParameter | CustomSmoother;
 
-const plainNames = Object.keys(PLAIN) as PlainName[];
-const parameterNames = Object.keys(PARAMETRIC) as ParameterName[];
+const plainNames = /* @__PURE__ */ Object.keys(PLAIN) as PlainName[];
+const parameterNames = /* @__PURE__ */ Object.keys(PARAMETRIC) as ParameterName[];
 
 /** The choice, checked and copied: nothing that happens to the caller's object or to Object.prototype later counts. */
 export function checkSmoother(choice: unknown): SmootherChoice {
