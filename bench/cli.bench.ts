@@ -56,7 +56,7 @@ for await (const line of createInterface({ input: createReadStream(${JSON.string
 console.log(sum);`,
 };
 
-export async function* rows(): AsyncGenerator<Row> {
+export function* rows(): Generator<Row> {
   const folder = mkdtempSync(join(tmpdir(), "brume-bench-"));
   try {
     process.stderr.write(`cli: writes ${LINES} lines and 3 × ${ROWS} rows\n`);

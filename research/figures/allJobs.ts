@@ -7,7 +7,13 @@ import { runJob } from "./runJob.js";
 
 export type Results = (job: Job) => JobResult;
 
-export type RunOptions = Pick<KeptOptions<Job, JobResult>, "file" | "code" | "workers" | "progress">;
+export interface RunOptions extends Pick<
+  KeptOptions<Job, JobResult>,
+  "file" | "code" | "workers" | "progress"
+> {
+  /** The compiled jobWorker.ts. Default: the file beside this one. */
+  readonly script?: URL;
+}
 
 export function runAll(
   jobs: readonly Job[],
@@ -15,11 +21,12 @@ export function runAll(
   options: RunOptions,
 ): Promise<Results> {
   const values = new Map(datasets.map(({ id, values }) => [id, values]));
+  const { script = new URL("./jobWorker.js", import.meta.url) } = options;
   return runKept(jobs, {
     ...options,
     effort: effortOf,
     here: (job) => runJob(job, values.get(job.data)!),
-    script: new URL("./jobWorker.js", import.meta.url),
+    script,
     workerData: () => new Map([...values].map(([id, data]) => [id, share(data)])),
   });
 }

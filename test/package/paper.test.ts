@@ -3,19 +3,20 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { fromNumbers } from "../../research/data/source.js";
 import { figure3 } from "../../research/figures/systems.js";
 import { figure8 } from "../../research/figures/localThresholds.js";
-import type * as Runs from "../../research/figures/allJobs.js";
+import { runAll } from "../../research/figures/allJobs.js";
 import { longTailedStream } from "../support/streams.js";
 
 const DIST = join(import.meta.dirname, "../../dist");
 const folder = mkdtempSync(join(tmpdir(), "brume-paper-"));
 
 test("worker threads give what one thread gives", async () => {
-  const { runAll } = (await import(join(DIST, "research/figures/allJobs.js"))) as typeof Runs;
+  const script = pathToFileURL(join(DIST, "lib/cli/jobWorker.js"));
   const settings = {
     ...{ seed: "threads", repeat: 1, queries: 10, holdout: 256, maxRange: 1024 },
     ...{ epsilons: [1], localEpsilons: [1] },
@@ -23,13 +24,13 @@ test("worker threads give what one thread gives", async () => {
   const datasets = [fromNumbers("DNS", "threads.txt", longTailedStream(1280, 160, "threads"))];
   const jobs = [figure3, figure8].flatMap((figure) => figure.jobs({ settings, datasets }));
   const alone = await runAll(jobs, datasets, { file: join(folder, "alone.ndjson"), workers: 0 });
-  const threads = await runAll(jobs, datasets, { file: join(folder, "threads.ndjson"), workers: 2 });
+  const threads = await runAll(jobs, datasets, { file: join(folder, "threads.ndjson"), workers: 2, script });
   expect(jobs.map(threads)).toEqual(jobs.map(alone));
 });
 
 test("a wrong figure or data set is named", () => {
   const failing = (...args: string[]) =>
-    spawnSync(process.execPath, [join(DIST, "node/cli/main.js"), "paper", ...args], { encoding: "utf8" });
+    spawnSync(process.execPath, [join(DIST, "lib/cli/main.js"), "paper", ...args], { encoding: "utf8" });
   expect(failing("--figure", "12")).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('got "12"') as string,
@@ -67,7 +68,7 @@ test("real files: one number a line, transactions, taxi records", () => {
     return ["--data", `${name}=${join(folder, file)}`];
   });
   const args = ["paper", "--figure", "table1", "--out", join(folder, "real"), ...given];
-  execFileSync(process.execPath, [join(DIST, "node/cli/main.js"), ...args]);
+  execFileSync(process.execPath, [join(DIST, "lib/cli/main.js"), ...args]);
   const { data } = JSON.parse(readFileSync(join(folder, "real/table1.json"), "utf8")) as {
     data: { origin: string; n: number; p100: number; mean: number }[];
   };
@@ -80,7 +81,7 @@ test("real files: one number a line, transactions, taxi records", () => {
 });
 
 test("--help says how to give data sets", () => {
-  const help = execFileSync(process.execPath, [join(DIST, "node/cli/main.js"), "paper", "--help"], {
+  const help = execFileSync(process.execPath, [join(DIST, "lib/cli/main.js"), "paper", "--help"], {
     encoding: "utf8",
   });
   expect(help).toContain("--data NAME=FILE");
