@@ -9,6 +9,7 @@ import { KeyDiscovery } from "../../src/events/keyDiscovery.js";
 import { openHub, type Store, type StreamMetric } from "../../src/index.js";
 import { OTHER_KEYS } from "../../src/events/keyName.js";
 import { key, plainStore, watchedStore } from "../durable/support.js";
+import { mortalStore } from "../support/mortalStore.js";
 
 // eslint-disable-next-line @typescript-eslint/unbound-method -- called on another object
 const { load } = KeyDiscovery.prototype;
@@ -107,7 +108,7 @@ describe("kills", () => {
 
   /** Runs all steps. A store that fails ends the process; another one begins at once and makes the last call again. */
   async function run(
-    { store, alive, revive }: ReturnType<typeof mortal>,
+    { store, alive, revive }: ReturnType<typeof mortalStore>,
     closesAfter: (step: number) => boolean = () => false,
   ): Promise<string> {
     let now = START;
@@ -145,28 +146,7 @@ describe("kills", () => {
     return JSON.stringify([names, answers.map((one) => one.answers.map(({ value }) => value))]);
   }
 
-  /** A store whose process is killed after a put: further ones fail. `after` says whether the put itself takes effect. */
-  function mortal(store: Store, kill: number, after: boolean) {
-    let [puts, dead, killed] = [0, false, false];
-    const put: Store["put"] = async (...args) => {
-      if (dead) throw new Error("killed");
-      if (++puts === kill && !killed) {
-        dead = killed = true;
-        if (after) await store.put(...args);
-        throw new Error("killed");
-      }
-      return store.put(...args);
-    };
-    const get: Store["get"] = (name) => (dead ? Promise.reject(new Error("killed")) : store.get(name));
-    return {
-      store: { ...store, put, get },
-      alive: () => !dead,
-      revive: () => void (dead = false),
-      puts: () => puts,
-    };
-  }
-
-  const whole = mortal(plainStore(), Infinity, false);
+  const whole = mortalStore(plainStore(), Infinity, false);
   const uninterrupted = run(whole);
 
   test("at every write of three days: the same keys and the same numbers, bit for bit", async () => {
@@ -178,19 +158,20 @@ describe("kills", () => {
     for (let kill = 1; kill <= whole.puts(); kill++)
       for (const after of [false, true])
         expect(
-          await run(mortal(plainStore(), kill, after)),
+          await run(mortalStore(plainStore(), kill, after)),
           `put ${kill}, ${after ? "after" : "before"}`,
         ).toBe(expected);
   });
 
   test("between stored sections too, and after every orderly end", async () => {
     const expected = await uninterrupted;
-    const all = mortal(plainStore(), Infinity, false);
+    const all = mortalStore(plainStore(), Infinity, false);
     expect(await run(all, () => true)).toBe(expected);
     for (let kill = 1; kill <= all.puts(); kill += 17)
-      expect(await run(mortal(plainStore(), kill, kill % 2 === 0), (i) => i % 3 === 0), `put ${kill}`).toBe(
-        expected,
-      );
+      expect(
+        await run(mortalStore(plainStore(), kill, kill % 2 === 0), (i) => i % 3 === 0),
+        `put ${kill}`,
+      ).toBe(expected);
   });
 
   test("planted: votes that a restart forgets change what is found", async () => {
@@ -201,7 +182,7 @@ describe("kills", () => {
       // The state is read, and nobody keeps it.
       load.call(new KeyDiscovery(this.rule, chooseCore("auto"), new Uint32Array(8), 32), reader);
     });
-    expect(await run(mortal(plainStore(), Infinity, false), () => true)).not.toBe(await uninterrupted);
+    expect(await run(mortalStore(plainStore(), Infinity, false), () => true)).not.toBe(await uninterrupted);
     forget.mockRestore();
   });
 });
