@@ -30,27 +30,25 @@ const HISTORY = { days: "3660d", hours: "3660d", finer: "35d" } as const;
 export class EventFile implements Snapshotted {
   readonly metric: EventMetric;
   readonly snapshots: Snapshots;
-  /** Groups, or one that holds all. */
-  readonly groups: readonly string[];
   /** Whether rows have a group. */
   readonly isGrouped: boolean;
+  readonly #listed: readonly string[];
   /** For groups that nobody listed. */
   readonly #votes: KeyDiscovery | undefined;
+  /** Groups that votes made public, in the order in which they were found. */
+  readonly #found: string[] = [];
 
   private constructor(stored: StoredRelease, to: number, key: Uint32Array) {
     const settings = settingsOf(stored, to);
     const core = chooseCore(settings.core);
     this.isGrouped = stored.keys !== undefined;
-    this.groups = stored.keys ?? [ALL];
-    const own = new Map(
-      this.groups.map((group, i) => [group, derivedKey(core, key, Stage.groups, 8, i)] as const),
-    );
+    this.#listed = stored.keys ?? [ALL];
     const keys = {
       people: derivedKey(core, key, Stage.people, 4),
       own: key,
-      release: (group: string) => own.get(group)!,
+      release: (group: string) => derivedKey(core, key, Stage.groups, 8, this.#numberOf(group)),
     };
-    this.metric = new EventMetric(settings, core, keys, stored.from, this.groups);
+    this.metric = new EventMetric(settings, core, keys, stored.from, this.#listed);
     if (settings.discovery !== undefined) {
       const { rule } = settings.discovery;
       this.#votes = new KeyDiscovery({ ...rule, cells: CELLS }, core, key, settings.limit!.people);
@@ -59,6 +57,7 @@ export class EventFile implements Snapshotted {
       () => eventParameters(settings),
       (writer) => {
         writer.words(key);
+        if (this.#votes !== undefined) writer.text(JSON.stringify(this.#found));
         this.metric.save(writer);
       },
     );
@@ -88,6 +87,7 @@ export class EventFile implements Snapshotted {
   }
 
   load(state: Decoder): void {
+    if (this.#votes !== undefined) this.#join(JSON.parse(state.text()) as string[]);
     this.metric.load(state);
   }
 
@@ -104,10 +104,30 @@ export class EventFile implements Snapshotted {
     return Math.max(this.metric.next, day.start + Math.floor((to - day.start) / length) * length);
   }
 
+  /** Groups, or one that holds all; that of rows of all others comes last. */
+  get groups(): readonly string[] {
+    if (this.#found.length === 0) return this.#listed;
+    return [...this.#listed.filter((group) => group !== OTHER_KEYS), ...this.#found, OTHER_KEYS];
+  }
+
+  /** The number of a group stays as it is when others are found: its noise follows from it. */
+  #numberOf(group: string): number {
+    const listed = this.#listed.indexOf(group);
+    return listed >= 0 ? listed : this.#listed.length + this.#found.indexOf(group);
+  }
+
+  /** Publishes groups from the next period on. */
+  #join(groups: readonly string[]): void {
+    for (const group of groups) {
+      this.#found.push(group);
+      this.metric.join(group);
+    }
+  }
+
   /** Takes an event. Rows of groups that are not listed are dropped; if groups are found by votes, they count together. */
   take({ at, value, person, group }: EventRow): void {
     let key = this.isGrouped ? group! : ALL;
-    if (this.isGrouped && this.metric.release(key) === undefined && !this.groups.includes(key)) {
+    if (this.isGrouped && this.metric.release(key) === undefined && !this.#listed.includes(key)) {
       if (this.#votes === undefined) return;
       key = OTHER_KEYS;
     }
@@ -116,16 +136,25 @@ export class EventFile implements Snapshotted {
 
   /** Votes for the group of an event, if it is not listed: one vote a person and day. Counts nothing. */
   vote({ at, value, person, group }: EventRow): void {
-    if (this.groups.includes(group!)) return;
+    if (this.metric.release(group!) !== undefined) return;
     const event = this.metric.read(group!, value, { at, ...(person === undefined ? {} : { person }) });
     if (typeof event !== "string") this.#votes!.vote(group!, event.hash, event.day);
   }
 
-  /** Groups that the votes of any day make public, those with most votes first. Call it once. */
-  found(): string[] {
+  /** Whether rows vote for groups that nobody listed. */
+  get findsGroups(): boolean {
+    return this.#votes !== undefined;
+  }
+
+  /**
+   * Takes up the groups that the votes of any day make public, those with most votes first: they publish from the next
+   * period on. Call it once, before rows are taken, for days that have ended: a day is tested once.
+   */
+  findGroups(): void {
     const { most } = this.metric.settings.discovery!;
     const found = this.#votes!.testAll().sort((a, b) => b.votes - a.votes);
-    return [...new Set(found.map(({ name }) => name))].slice(0, most);
+    const names = [...new Set(found.map(({ name }) => name))];
+    this.#join(names.slice(0, Math.max(0, most - this.#found.length)));
   }
 
   /** Closes all periods that end by `end`, day by day; calls back after each day, while its fine periods are kept. */

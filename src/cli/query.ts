@@ -33,11 +33,11 @@ export const query: Command = {
     const state = await EventState.open(folder, args.text("key") ?? `${folder}.key`, true);
     const stored = state.release!;
     const group = args.text("group");
-    if (group !== undefined && stored.keys?.includes(group) !== true)
-      throw new UsageError(
-        `--group: expected one of ${stored.keys?.join(", ") ?? "no groups"}, got "${group}"`,
-      );
     const file = await EventFile.resume((await state.snapshot())!, state.key, stored, stored.from);
+    if (group !== undefined && !(file.isGrouped && file.groups.includes(group)))
+      throw new UsageError(
+        `--group: expected one of ${file.isGrouped ? file.groups.join(", ") : "no groups"}, got "${group}"`,
+      );
     const range = rangeOf(args, file);
     const quantiles = args.numbers("quantiles") ?? [0.5, 0.95];
     const confidence = args.number("confidence") ?? 0.95;

@@ -46,7 +46,7 @@ const KEPT = [
     "max",
     "threshold",
   ],
-  ...["resolution", "keys", "from", "time-unit", "unsafe-seed"],
+  ...["resolution", "keys", "discover", "from", "time-unit", "unsafe-seed"],
 ];
 /** Days whose votes fit in memory. */
 const MOST_DAYS = 400;
@@ -67,10 +67,9 @@ export async function releaseEvents(args: Arguments): Promise<void> {
 
 async function publish(args: Arguments, state: EventState | undefined): Promise<void> {
   const path = args.operands[0] ?? "-";
-  const asked = state?.release ?? newRelease(args);
-  if (state?.release !== undefined) refuseOthers(args, asked);
+  const release = state?.release ?? newRelease(args);
+  if (state?.release !== undefined) refuseOthers(args, release);
   const to = timeOf(args, "to");
-  const release = asked.discover === undefined ? asked : await withFoundGroups(args, path, asked, to);
   const before = await state?.snapshot();
   const file =
     before === undefined
@@ -78,11 +77,16 @@ async function publish(args: Arguments, state: EventState | undefined): Promise<
       : await EventFile.resume(before, state!.key, release, to);
   const end = file.endBy(to);
   if (end <= file.metric.next) throw nothingDue(file, to);
+  if (file.findsGroups) checkVotes(file, path, end, state !== undefined);
   const part = await state?.begin();
   const out = await openSink(args, "out", standardOutput);
   const written = await openSink(args, "statement", nowhere);
   try {
     const range: Range = [file.metric.next, end];
+    if (file.findsGroups) {
+      await readInto(file, args, path, release, end, (row) => file.vote(row));
+      file.findGroups();
+    }
     if (file.choosesThreshold) await chooseThreshold(file, args, path, release, end);
     await readInto(file, args, path, release, end);
     const { rows, why } = closeAndReport(file, args, range);
@@ -129,10 +133,8 @@ function newRelease(args: Arguments): StoredRelease {
     ?.split(",")
     .map((key) => key.trim());
   const discover = args.number("discover");
-  if (discover !== undefined && (group === undefined || args.text("state") !== undefined))
-    throw new UsageError(
-      "--discover: expected with --group-by, and without --state: groups are found in one file",
-    );
+  if (discover !== undefined && group === undefined)
+    throw new UsageError("--discover: expected with --group-by, the column with the groups");
   if ((group === undefined) !== (keys === undefined && discover === undefined))
     throw new UsageError(
       "--keys: expected with --group-by, and all groups in it: a group that appears with its first event tells that there was one. --discover 1e-9 finds those that many people have",
@@ -180,22 +182,19 @@ function checkGroups(keysPerPerson: number | undefined, keys: readonly string[] 
 }
 
 /**
- * Finds groups that nobody listed: rows vote, one vote a person and day, before all rows are read once more to be counted
- * under the groups that are public then. Each day is tested by itself.
+ * Groups that nobody listed are found before rows are counted: all rows vote, one vote a person and day, and are then read
+ * once more to be counted under the groups that are public. Each day is tested by itself, and once: a run that others
+ * follow ends with a day.
  */
-async function withFoundGroups(
-  args: Arguments,
-  path: string,
-  release: StoredRelease,
-  to: number,
-): Promise<StoredRelease> {
-  if (to - release.from > MOST_DAYS * DAY)
-    throw new UsageError(`--discover: expected at most ${MOST_DAYS} days between --from and --to`);
+function checkVotes({ metric }: EventFile, path: string, end: number, followed: boolean): void {
+  if (end - metric.next > MOST_DAYS * DAY)
+    throw new UsageError(`--discover: expected at most ${MOST_DAYS} days in one run`);
   checkTwice(path, "--discover: groups are found before rows are counted");
-  const file = EventFile.begin(release, to);
-  await readInto(file, args, path, release, file.endBy(to), (row) => file.vote(row));
-  const listed = release.keys!.filter((key) => key !== OTHER_KEYS);
-  return { ...release, keys: [...listed, ...file.found(), OTHER_KEYS] };
+  const { calendar } = metric.settings.schedule;
+  if (followed && calendar.dayAt(end).start !== end)
+    throw new UsageError(
+      `--to: expected a midnight of the zone ${calendar.zone} with --discover and --state, got ${timeText(end)}; the votes of a day are tested once, so a run must have all rows of its days`,
+    );
 }
 
 function checkTwice(path: string, why: string): void {
