@@ -1,6 +1,6 @@
 /** Publishers among iterators: `for await (const number of publishAll(publisher, source)) …`. */
 
-/** What the adapters need: a stream, durable or not. */
+/** A stream that adapters push values into, durable or not. */
 export interface ValueSink {
   push(value: number): number | undefined | Promise<number | undefined>;
   pushMany(values: Float64Array): Float64Array | Promise<Float64Array>;

@@ -25,7 +25,7 @@ export interface Reading {
   readonly lines: number;
   /** The record's number; a header or an empty line of CSV has none. */
   readonly value?: number;
-  /** What reads the records after this one, if another does. */
+  /** The reader of the records after this one, if it is another. */
   readonly then?: RecordReader;
 }
 

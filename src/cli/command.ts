@@ -17,7 +17,7 @@ export class NothingPublished extends Error {
 }
 
 export interface Option {
-  /** What stands behind the option in the help; absent for a switch. */
+  /** Placeholder for the option's value in the help; absent for a switch. */
   readonly value?: string;
   /** May be given several times. */
   readonly repeatable?: boolean;

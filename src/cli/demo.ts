@@ -7,7 +7,7 @@ import { type HotPath, measureHotPaths, showHotPaths } from "./demoSpeed.js";
 import { exampleStream } from "./example.js";
 import { SUMMARIES } from "./summaries.js";
 
-/** What `brume demo --json` prints. */
+/** Output of `brume demo --json`. */
 export interface Demo {
   readonly tops: Central;
   readonly topl: Local;

@@ -46,7 +46,7 @@ export interface Central {
     readonly low: number;
     readonly high: number;
   }[];
-  /** What clamping to θ took from the total, as shares of it: in truth, and by noisy counts. */
+  /** Share of the total that clamping to θ removed: the true one, and bounds by noisy counts. */
   readonly hidden: { readonly truth: number; readonly low: number; readonly high: number };
 }
 

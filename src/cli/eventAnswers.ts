@@ -267,7 +267,7 @@ function timeIn(zone: string): (time: number) => string {
   return (time) => format.format(time).replace(/:00$/, "");
 }
 
-/** What was not counted, in words: people above their limit, events above θ. */
+/** Says in words which events did not count: people above their limit, events above θ. */
 export function lost(file: EventFile, range: Range): string[] {
   const { limit, distinct } = file.metric.settings;
   const answers = file.groups.map((group) => file.answer(group, range, [], 0.95).found);

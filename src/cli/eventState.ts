@@ -19,7 +19,7 @@ import { DataError, UsageError } from "./command.js";
 import { tell } from "./tell.js";
 import { inWords } from "./systemErrors.js";
 
-/** What a later run and `brume query` need to know. Public. */
+/** Public record of a release, for a later run and `brume query`. */
 export interface StoredRelease {
   /** Options of the stream. */
   readonly options: Record<string, unknown>;

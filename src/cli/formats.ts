@@ -2,7 +2,7 @@
 import { endianness } from "node:os";
 
 export interface OutputFormat {
-  /** What comes before the first number. @param carried names of carried columns */
+  /** Text before the first number. @param carried names of carried columns */
   head(carried: readonly string[]): string;
   /**
    * The bytes of a batch. A piece is valid until the next one is asked for.

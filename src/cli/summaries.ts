@@ -1,4 +1,4 @@
-/** What each command does, in a line: `brume --help` prints them and loads no command. */
+/** One line about each command: `brume --help` prints them and loads no command. */
 export const SUMMARIES = {
   release:
     "Publishes a stream under event-level ε-differential privacy: one number per value after the hold-out.",

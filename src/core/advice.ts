@@ -14,7 +14,7 @@ export function epsilonAdvice(epsilon: number): string[] {
   ];
 }
 
-/** What a bound far above θ means; nothing while θ is not known. */
+/** Advice if the public bound is far above θ; none while θ is not known. */
 export function boundAdvice(min: number, max: number, theta: number | null): string[] {
   if (theta === null || !(theta > min && max - min >= FAR * (theta - min))) return [];
   return [

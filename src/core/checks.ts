@@ -4,7 +4,7 @@
  */
 import { given } from "./given.js";
 
-/** What came, as short text fit for a message about a public parameter. Takes symbols and BigInts too. */
+/** Formats a public parameter as short text for a message. Takes symbols and BigInts too. */
 export function shown(value: unknown): string {
   if (typeof value === "number" || typeof value === "bigint") return String(value);
   return typeof value === "string"

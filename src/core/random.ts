@@ -11,7 +11,7 @@ import { checkInteger, checkNumber } from "./checks.js";
  */
 export const NOISE_VERSION = 2;
 
-/** What a sub-stream is for. Numbers are part of the snapshot format: never reuse one. */
+/** Purposes of sub-streams. Numbers are part of the snapshot format: never reuse one. */
 export enum Stage {
   threshold = 1,
   warmStart = 2,

@@ -15,7 +15,7 @@ export interface BudgetOptions {
   readonly lifetime?: number;
 }
 
-/** The same, checked. */
+/** Limits of a device's budget, validated. */
 export interface Limits {
   readonly reports: number;
   /** Milliseconds. */
@@ -23,7 +23,7 @@ export interface Limits {
   readonly lifetime: number;
 }
 
-/** What was spent, as it is stored. */
+/** Budget that a device has spent, as it is stored. */
 export interface Spent {
   /** End of the running period, in milliseconds since 1970. */
   readonly until: number;
@@ -53,7 +53,7 @@ export function reportsLeft(limits: Limits, spent: Spent, now: number): number {
   return Math.max(0, Math.min(limits.reports - running, limits.lifetime - spent.total));
 }
 
-/** What is spent after one more report; undefined when none is left. */
+/** Charges one more report and returns the new spending; undefined when no report is left. */
 export function charged(limits: Limits, spent: Spent, now: number): Spent | undefined {
   if (reportsLeft(limits, spent, now) === 0) return undefined;
   const total = spent.total + 1;
@@ -84,7 +84,7 @@ export function originsOf(origins: readonly string[] | undefined, here: string):
   return listed.size;
 }
 
-/** What all reports of a device add up to. */
+/** Privacy loss of all reports of a device together. */
 export function promiseOf(
   { reports, every, lifetime }: Limits,
   epsilon: number,

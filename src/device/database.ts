@@ -28,7 +28,7 @@ interface Waiting {
   readonly report: Uint8Array;
 }
 
-/** What came of an attempt to make a report. */
+/** Outcome of an attempt to make a report. */
 export type Outcome =
   /** It is charged, and waits for the server. */
   | { readonly kind: "made" }

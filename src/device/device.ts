@@ -51,7 +51,7 @@ export interface ReportOptions {
   readonly id?: string;
 }
 
-/** What a device promises its user. */
+/** Privacy statement of a device for its user. */
 export interface DeviceStatement {
   /** The kind of privacy that is promised. */
   readonly definition: "local differential privacy";

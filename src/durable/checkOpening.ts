@@ -17,7 +17,7 @@ import type { Section } from "./sections.js";
 
 const HOUR = 3_600_000;
 
-/** What a metric is bound to in the catalogue. */
+/** Parameters that a metric is bound to in the catalogue. */
 export const parametersOf = ({ events, keys }: MetricSettings): Parameters => ({
   ...eventParameters(events),
   keys: events.discovery !== undefined ? "votes" : keys.list === undefined ? "rule" : "list",

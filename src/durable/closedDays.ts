@@ -10,7 +10,7 @@ import type { JournalEntry } from "./entries.js";
 import type { Journal } from "./journal.js";
 import { StoreError } from "./stores/store.js";
 
-/** What a key published in a day. */
+/** Numbers that a key published in a day. */
 export interface KeyDay {
   readonly kept: KeptDay;
   /** Noisy events above θ; undefined if they are not counted. */

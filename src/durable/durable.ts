@@ -7,7 +7,7 @@ import type { CheckedStore } from "./checkedStore.js";
 import type { Committer } from "./committer.js";
 import { type NamedSnapshot, StoreError } from "./stores/store.js";
 
-/** What can be put into snapshots by a cipher of its own. */
+/** A state that is encrypted into snapshots by the cipher that is given to it. */
 export interface Sealed {
   /** The number of the newest snapshot. */
   readonly sequence: number;

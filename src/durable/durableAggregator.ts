@@ -17,14 +17,14 @@ import type { Parameters } from "../stream/snapshot.js";
 import { Durable } from "./durable.js";
 import type { SealedAggregator } from "./sealedAggregator.js";
 
-/** What a snapshot is bound to. */
+/** Parameters that a snapshot of an aggregator is bound to. */
 export function aggregatorParameters(name: string, options: AggregatorOptions): Parameters {
   const { epsilon, max, start, calendar } = localSettings(options);
   const bound = { epsilon: String(epsilon), max: String(max), start: String(start), zone: calendar.zone };
   return { kind: "aggregator of days", name, ...bound };
 }
 
-/** What `openAggregator` gives: the methods of an aggregator, whose answers come after its state is stored. */
+/** A durable aggregator, made by `openAggregator`: each call resolves after its state is stored. */
 export class DurableAggregator extends Durable<SealedAggregator<Aggregator>> {
   /** End of the newest day whose θ is stored. */
   #told: number | undefined;

@@ -14,14 +14,17 @@ import type { Parameters } from "../stream/snapshot.js";
 import { Durable } from "./durable.js";
 import type { SealedAggregator } from "./sealedAggregator.js";
 
-/** What a snapshot is bound to. θ is not part of it: a snapshot has its own. */
+/** Parameters that a snapshot of a paper aggregator is bound to. θ is not among them: a snapshot has its own. */
 export function paperParameters(name: string, options: PaperOptions): Parameters {
   const { threshold, ...settings } = settingsOf(options);
   const shown = Object.entries(settings).map(([setting, value]) => [setting, String(value)]);
   return { kind: "aggregator", name, ...(Object.fromEntries(shown) as Parameters) };
 }
 
-/** What `openAggregator` gives with `variant: "paper"`: the methods of an aggregator, whose answers come after its state is stored. */
+/**
+ * A durable aggregator of the paper's two phases, made by `openAggregator` with `variant: "paper"`: each call resolves after
+ * its state is stored.
+ */
 export class DurablePaperAggregator extends Durable<SealedAggregator<PaperAggregator>> {
   /** Learn-reports counted so far. */
   get learned(): number {

@@ -12,7 +12,7 @@ import type { ReadEvent } from "../events/metric.js";
 import { NAME_WORDS, readName, writeName } from "../events/keyName.js";
 import { Decoder, Encoder } from "../stream/codec.js";
 
-/** What happened to an event, or what else a record is. */
+/** Kinds of records: the decision about an event, or something other than an event. */
 export const Kind = {
   /** Late, early, or of a key that nobody listed: nothing changes. */
   dropped: 0,
@@ -50,7 +50,7 @@ export interface RowHead {
   readonly days: readonly Day[];
   /** Keys that came up for the first time, where a rule says which keys there are. */
   readonly names: readonly { readonly metric: number; readonly key: string }[];
-  /** What the votes of a day changed, metric by metric. */
+  /** Changes of public keys by the votes of a day, metric by metric. */
   readonly found?: readonly FoundKeys[] | undefined;
 }
 
@@ -69,7 +69,7 @@ export interface RowRecord {
   kind: number;
   /** The hour of the day, from 0. */
   hour: number;
-  /** What counts of an event. */
+  /** Part of an event's value that counts. */
   granted: number;
   /** The name that its event voted for; undefined if it did not vote. */
   voted: string | undefined;

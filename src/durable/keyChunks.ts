@@ -5,7 +5,7 @@ import type { Parameters } from "../stream/snapshot.js";
 import type { ClosedDay, KeyDay } from "./closedDays.js";
 import type { Section } from "./sections.js";
 
-/** What the catalogue of a hub says of a metric. */
+/** Entry of a metric in a hub's catalogue. */
 export interface MetricRecord {
   readonly name: string;
   readonly number: number;

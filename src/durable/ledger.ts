@@ -21,7 +21,7 @@ export interface Charge {
   readonly part: string | null;
   /** ε for one unit of the release. */
   readonly epsilon: number;
-  /** What the release protects at that ε, as its statement says. */
+  /** Unit that the release protects at that ε, as its statement says. */
   readonly unit: string;
   /** How many units of the release belong to one unit of the odometer, at most. */
   readonly perUnit: number;

@@ -41,7 +41,7 @@ export interface OdometerOptions {
   readonly atLeast?: number;
 }
 
-/** What a release says of itself: every `statement()` of the library has these fields. */
+/** Fields of a release's statement that a budget needs: every `statement()` of the library has them. */
 export interface Release {
   readonly epsilon: number;
   readonly delta?: number;

@@ -24,7 +24,7 @@ import { Durable, type Sealed } from "./durable.js";
 import { charge } from "./budget.js";
 import { type DurableStream, openStream as openPositions, type OpenStreamOptions } from "./openStream.js";
 
-/** What every stream of a store needs beside its own options. */
+/** Options of the store, beside those of the stream itself. */
 export type Stored = Pick<OpenStreamOptions, "name" | "store" | "key" | "atLeast" | "budget">;
 
 /**

@@ -52,7 +52,7 @@ export async function openStream(asked: OpenStreamOptions): Promise<DurableStrea
   return openIn(place, resolveSettings(options), options.name, atLeast, budget);
 }
 
-/** What the streams of one hub share. */
+/** Store, committer and key that the streams of one hub share. */
 export interface Place {
   readonly store: CheckedStore;
   readonly committer: Committer;

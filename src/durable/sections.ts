@@ -15,7 +15,7 @@ import { conflict, type NamedSnapshot, StoreError } from "./stores/store.js";
 export interface Section {
   /** Unique in its journal. Public. */
   readonly name: string;
-  /** What its stored bytes are bound to. */
+  /** Parameters that the stored bytes are bound to. */
   readonly parameters?: Parameters;
   /** Writes the state of this moment. */
   save(writer: Encoder): void;
@@ -76,7 +76,7 @@ export class Sections {
     this.#prefix = journal;
   }
 
-  /** What the next row says of them. */
+  /** Entries of the next row's manifest, one per section. */
   manifest(): ManifestEntry[] {
     return Array.from(this.#all.values(), ({ hash, certain, covers }) => ({
       hash,

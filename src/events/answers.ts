@@ -89,7 +89,7 @@ export interface BetweenOptions {
   readonly confidence?: number;
 }
 
-/** What streams of events, counters and histograms have in common. */
+/** Methods that streams of events, counters and histograms have in common. */
 export interface PeriodStream<A, Q> {
   /** Closes the periods that are due at `now` (default: the clock) and gives their answers. */
   advance(now?: Time): A[];

@@ -16,7 +16,7 @@ import { roundAll } from "../core/treeSlices.js";
 import { laplaceVariance } from "../stream/variance.js";
 import type { DayPeriods } from "./calendar.js";
 
-/** What the noise of all days and keys of a metric has in common. */
+/** Source of the noise of all days and keys of a metric. */
 export interface NoiseSource {
   readonly core: Core;
   readonly columns: number;

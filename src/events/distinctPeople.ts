@@ -6,7 +6,7 @@ import type { Decoder, Encoder } from "../stream/codec.js";
 import { type LimitedPeople, People } from "./people.js";
 import { digest, hashText } from "./siphash.js";
 
-/** What becomes of an event: its person is new under its key, was counted there already, or has too many keys. */
+/** Decision about an event: its person is new under its key, was counted there already, or has too many keys. */
 export type Admission = "new" | "again" | "over";
 
 export class DistinctPeople {

@@ -12,7 +12,7 @@ export type Time = Date | string | number;
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
 /** A hundred years: longer ones are mistakes. */
 const LONGEST = 36_525 * UNITS.d;
-/** What a Date can hold. */
+/** Largest time that a Date can hold, in milliseconds. */
 export const FARTHEST = 8.64e15;
 
 const DURATION = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/;

@@ -1,7 +1,7 @@
 /** What is known of an event beside its value, and what becomes of events that are not counted. */
 import type { Time } from "./duration.js";
 
-/** What is known of an event in addition to its value. */
+/** Time and person of an event, in addition to its value. */
 export interface EventInfo {
   /** When it happened. Default: now, by the clock of the stream. */
   readonly at?: Time;

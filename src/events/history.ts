@@ -17,7 +17,7 @@ export interface Keep {
   readonly finer: number;
 }
 
-/** What a range of time sums to. */
+/** Published sums over a range of time, with their noise. */
 export interface Measured {
   /** Per column, in grid units. */
   readonly sums: Float64Array;
@@ -58,7 +58,7 @@ export function raised({ periods, level, values }: KeptDay, columns: number): Ke
   return { periods, level: level + 1, values: sums };
 }
 
-/** What all histories of a metric have in common. */
+/** Shape that all histories of a metric have in common. */
 export interface HistoryShape {
   /** Milliseconds, finest first. */
   readonly levels: readonly number[];

@@ -29,7 +29,7 @@ export interface Discover {
    * far below one over the number of people. Public.
    */
   readonly delta: number;
-  /** What part of ε chooses keys: a multiple of 1/32. Default 1/4. Public. */
+  /** Share of ε that chooses keys: a multiple of 1/32. Default 1/4. Public. */
   readonly share?: number;
   /** How many found keys are public at a time. Default 10,000. Public. */
   readonly most?: number;

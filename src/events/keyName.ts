@@ -1,6 +1,6 @@
 /** Names of keys that people's events bring: which of them may become public, and how they are stored in fixed room. */
 
-/** What events of keys that are not public count under. It never becomes a key of its own, and gets no votes. */
+/** Name under which events of keys that are not public count. It never becomes a key of its own, and gets no votes. */
 export const OTHER_KEYS = "(other)";
 
 /** Bytes of UTF-8 that a name has at most; longer ones never become public. */

@@ -30,7 +30,7 @@ export interface VoteRule {
   readonly cells: number;
 }
 
-/** What becomes of a vote: it is used, or kept for a later event of the person. */
+/** Decision about a vote: it is used, or kept for a later event of the person. */
 export type Vote = "used" | "kept";
 
 /** Words of a stored cell: its place, its count and its name. */

@@ -10,7 +10,7 @@ import { History, type HistoryShape, type KeptDay, type Measured } from "./histo
 import { OpenPeriods, type OpenShape } from "./openPeriods.js";
 import { RunningDay } from "./runningDay.js";
 
-/** What all keys of a metric have in common. */
+/** Shape that the releases of all keys of a metric have in common. */
 export interface ReleaseShape extends HistoryShape, NoiseSource, OpenShape {
   /** Scale of the noisy count of events above θ; undefined if they are not counted. */
   readonly clippedScale: Scale | undefined;
@@ -23,7 +23,7 @@ export interface DayCount {
   readonly count: number;
 }
 
-/** What a key has published: all that answers are made from. */
+/** Published numbers of a key: all that answers are made from. */
 export type Published = Pick<Release, "measure" | "clipped">;
 
 const meets =
@@ -148,7 +148,7 @@ export class Release {
     return { days: this.#history.takeBefore(time), clipped };
   }
 
-  /** What is published of days that are kept elsewhere, followed by what is here. */
+  /** Published numbers of days that are kept elsewhere, followed by those that are here. */
   after(days: readonly KeptDay[], clipped: readonly DayCount[]): Published {
     const history = this.#history.after(days);
     return {

@@ -20,7 +20,7 @@ export interface Shares {
 /** Parts of 1. */
 export const SHARES = 32;
 
-/** What a release has beside its sums. */
+/** Uses of ε that a release has beside its sums. */
 export interface Parts {
   readonly people: boolean;
   /** θ is chosen privately. */

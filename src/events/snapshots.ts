@@ -4,7 +4,7 @@ import type { SnapshotKey } from "../stream/sealing.js";
 import { encodeState, openSnapshot, type Parameters } from "../stream/snapshot.js";
 import { SnapshotSequence } from "../stream/snapshotSequence.js";
 
-/** What can be put into a snapshot and resumed from one. */
+/** A stream that can be saved into a snapshot and resumed from one. */
 export interface Snapshotted {
   readonly snapshots: Snapshots;
   /** Resumes from what it wrote under the same settings, after the noise key. */

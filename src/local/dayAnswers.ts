@@ -30,7 +30,7 @@ export interface DistributionQuery extends RunOptions {
   readonly confidence?: number;
 }
 
-/** What is known when a question comes. */
+/** Counts and choices at the moment of a question. */
 export interface Counted {
   /** In order of time. */
   readonly tallies: readonly DayTally[];

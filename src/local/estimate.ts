@@ -33,7 +33,7 @@ export interface Estimated {
   readonly found: Estimate;
   /** The distribution that `tail` makes of it, and the best θ. */
   readonly choice: ThresholdChoice;
-  /** What intervals of percentiles come from. */
+  /** Histogram of reports, from which intervals of percentiles come. */
   readonly histogram: ReportHistogram;
 }
 

@@ -49,7 +49,7 @@ export interface Wanted {
   readonly cells: number;
 }
 
-/** What a batch holds: for each kind that is wanted the cells of its reports, in order, and how many others there are. */
+/** Validated batch: for each expected kind the cells of its reports, in order, and how many reports were rejected. */
 export interface Intake {
   readonly cells: readonly Uint32Array[];
   readonly rejected: RejectedCounts;

@@ -9,7 +9,7 @@ import { BINS } from "./mechanisms.js";
 import { MixedShares } from "./mixedShares.js";
 import { cellProbabilities } from "./moments.js";
 
-/** What clamping to θ hides: how many values, not how much of them. */
+/** Share of values above θ: it counts values, not how much of them is removed. */
 export interface ClippedShare {
   /** θ, the lowest of the days. */
   readonly threshold: number;

@@ -51,7 +51,7 @@ export interface LocalHistogram extends Window {
   readonly confidence: number;
 }
 
-/** What the questions about a distribution are answered from. */
+/** Estimated distribution from which questions are answered. */
 export interface Distributed {
   readonly window: Window;
   /** Rising θ. */

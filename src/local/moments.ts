@@ -60,7 +60,7 @@ export function estimator(mechanism: Mechanism): (cell: number) => number {
 /** Cells from here on are those of Stochastic Rounding: the first says 0, the second 1. */
 export const roundedFrom = ({ cells, weights }: Mechanism): number => (weights[2] > 0n ? cells - 2 : cells);
 
-/** What one cell more adds to the estimate from a window, and what a 1 instead of a 0 adds to the other one. */
+/** Slopes of the two estimators: the step of the one from a window per cell, and of the other one from 0 to 1. */
 export function estimatorSlopes(mechanism: Mechanism): { readonly perCell: number; readonly perBit: number } {
   const { slope, contrast } = constants(mechanism);
   return { perCell: 1 / (slope * mechanism.top), perBit: 1 / contrast };

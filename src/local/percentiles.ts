@@ -61,7 +61,7 @@ export function percentileOptions(
   return { confidence, run: { onProgress, signal } };
 }
 
-/** What the reports say about F: their histogram, and what the estimate expects of it. */
+/** Evidence of the reports about F: their histogram, and the one that the estimate predicts. */
 export interface ReportHistogram {
   readonly mechanism: Mechanism;
   /** Reports per output bin. */

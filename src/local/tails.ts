@@ -51,7 +51,7 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
-/** What the reports say: EM's estimate, and the log-likelihood of any distribution over the same bins. */
+/** Evidence of the reports: EM's estimate, and the log-likelihood of any distribution over the same bins. */
 export interface Evidence {
   readonly shares: Float64Array;
   readonly logLikelihood: (shares: Float64Array) => number;

@@ -12,7 +12,7 @@ export interface Choice {
   readonly theta: number;
 }
 
-/** What devices are asked for. */
+/** Parameters that devices report with. */
 export interface LocalTerms {
   /** The bound θ: values above it are clamped to it. */
   readonly threshold: number;
@@ -99,7 +99,7 @@ export class Thetas {
     this.decide(day, isNew ? theta : undefined);
   }
 
-  /** What is known together with the choices of another aggregator, which may know more days. */
+  /** Merges the choices with those of another aggregator, which may know more days. */
   merged({ choices, decided }: Choices): Choices {
     const merged = new Map(this.#known.choices.map(({ from, theta }) => [from, theta]));
     for (const { from, theta } of choices) {

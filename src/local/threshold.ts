@@ -108,7 +108,7 @@ export function excessAt(shares: Float64Array, theta: number): number {
   return excess[bin]! + part * slope + (part * part * shares[bin]!) / 2;
 }
 
-/** What θ costs, in squared bins: its mean squared error over random ranges, from what it hides of a value on average. */
+/** Cost of θ in squared bins: its mean squared error over random ranges, from its average clipping of a value. */
 export type Cost = (theta: number, excess: number) => number;
 
 /**

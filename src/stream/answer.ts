@@ -43,7 +43,7 @@ export interface RangeAnswer {
   readonly hidden?: Hidden;
 }
 
-/** What follows from released numbers alone. */
+/** The part of an answer that follows from released numbers alone. */
 export type MeasuredAnswer = Omit<RangeAnswer, "received" | "hidden">;
 
 /** How many standard errors a shrunk answer may be away from the measured one. Found on the tuning streams of the zoo. */

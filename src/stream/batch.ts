@@ -35,7 +35,7 @@ export function makeBatch(
   };
 }
 
-/** What the last position of a block publishes: its estimate's rest, less what is held back from now on. */
+/** Number at the last position of a block: the rest of its estimate, less the amount that is held back from now on. */
 export function lastValue(estimate: number, perValue: number, held: number, blockLength: number): number {
   return estimate - held - (blockLength - 1) * perValue;
 }

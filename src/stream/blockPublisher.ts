@@ -122,7 +122,10 @@ export class BlockPublisher implements Publisher {
     return this.#ranges.answer(from, to, kind);
   }
 
-  /** What clamping hides in positions [from, to), in grid units. @param above how many of the values that chose θ were above it */
+  /**
+   * Estimate of the amount that clamping removes in positions [from, to), in grid units.
+   * @param above how many of the values that chose θ were above it
+   */
   hidden(from: number, to: number, above: AboveCount, confidence: number): Hidden {
     return hiddenIn(this.#trees.countedParts(from, to, above), this.#largest, confidence);
   }
@@ -132,7 +135,7 @@ export class BlockPublisher implements Publisher {
     return this.#trees.stretches.all;
   }
 
-  /** What the second choice of θ found, once it was made. */
+  /** Result of the second choice of θ, once it was made. */
   get refined(): Refined | undefined {
     return this.#trees.running.refined;
   }
@@ -260,7 +263,7 @@ export class BlockPublisher implements Publisher {
     return out;
   }
 
-  /** What a position published, in units of the stream. */
+  /** Number published at a position, in units of the stream. */
   publishedAt(position: number): number {
     if (this.#busy) refuseReentry();
     return this.#published.publishedAt(position) * this.resolution;

@@ -13,7 +13,7 @@ const NONE = new Float64Array(0);
 export interface Forest extends Columns {
   /** Sum of all estimates before this forest. */
   readonly before: number;
-  /** What the smoother remembered before the first block; `undefined` if its predictions cannot be made again. */
+  /** State of the smoother before the first block; `undefined` if its predictions cannot be made again. */
   start: Float64Array | undefined;
   blocks: number;
   /** Shrinkage of each stretch of trees in the forest, by the stretch's first leaf; made when an answer needs them. */
@@ -59,7 +59,7 @@ export class PublishedBlocks {
   readonly #spare: Columns[] = [];
   /** How many blocks the running forest can hold without further memory. */
   #room = 0;
-  /** What every position of the block that is not finished yet publishes, but its last. */
+  /** Number at every position of the unfinished block but its last. */
   prediction = NaN;
 
   /** @param holdsBack whether published sums may differ from estimates at the end of a block */
@@ -80,7 +80,7 @@ export class PublishedBlocks {
     forest.prefix.set(k + 1, forest.prefix.at(k) + estimate);
   }
 
-  /** What sums up to the end of the last block hold back. */
+  /** Records the amount that sums up to the end of the last block hold back. */
   holdBack(held: number): void {
     this.#running.held?.set(this.#running.blocks - 1, held);
   }
@@ -168,7 +168,7 @@ export class PublishedBlocks {
     this.#room = roomOf(this.#running);
   }
 
-  /** What a position published, in grid units. */
+  /** Number published at a position, in grid units. */
   publishedAt(position: number): number {
     const { blockLength } = this.#shape;
     const [forest, k] = this.locate(Math.floor(position / blockLength));

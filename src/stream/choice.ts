@@ -36,7 +36,7 @@ export function geometricCandidates(largest: number, step = 1): Float64Array {
   }
 }
 
-/** What is public about the choice: made before any value is seen. */
+/** Public parameters of the choice of θ: made before any value is seen. */
 export interface Choice extends Candidates {
   /** All candidates but the largest are multiples of it, in grid units. */
   readonly step: number;

@@ -38,7 +38,7 @@ export interface AboveCount {
   readonly values: number;
 }
 
-/** What the classes give. */
+/** Result of the choice: θ and what the counts say of it. */
 export interface Chosen {
   /** Θ in grid units. */
   readonly theta: number;

@@ -18,6 +18,6 @@ export const nodeEpsilon = (
   parts = nodeParts(settings),
 ): number => (settings.epsilon * parts) / ALL_PARTS;
 
-/** What sums stay exact for: ε, or where the first tree has far less of it, that. */
+/** Smallest ε for which sums must stay exact: the whole ε, or that of the first tree if it has far less. */
 export const leastEpsilon = (settings: Pick<Settings, "follow" | "refine" | "epsilon">): number =>
   settings.refine ? nodeEpsilon(settings, firstParts(settings)) : settings.epsilon;

@@ -51,7 +51,7 @@ export function canFollow(epsilon: number, treeLength: number): boolean {
   return treeLength >= (SURE * ALL_PARTS) / (COUNT_PARTS * epsilon);
 }
 
-/** What the trees so far say. Never changed: the next tree has the next one. */
+/** Evidence of the trees so far about θ. Immutable: the next tree has the next one. */
 export interface Following {
   /** Θ in grid units: of the running tree, and as the hold-out chose it. */
   readonly theta: number;

@@ -10,7 +10,7 @@ import { noiseQuantile } from "./answer.js";
 import type { AboveCount } from "./classes.js";
 import { addSpreads, laplaceVariance, NO_SPREAD, scaleSpread, type Spread } from "./variance.js";
 
-/** What clamping took from the true sum of a range, in units of the stream; never negative. */
+/** Estimate of the amount that clamping removed from the true sum of a range, in units of the stream; never negative. */
 export interface Hidden {
   /** An estimate within the interval: how much a value that is cut usually loses is not known from a count. */
   readonly sum: number;

@@ -13,7 +13,7 @@ import { Probe } from "./probe.js";
 import { NoisyMax, type ThresholdChooser } from "./threshold.js";
 import { WarmStart } from "./warmStart.js";
 
-/** What a release begins with. */
+/** Parameters that a release begins with, chosen by the hold-out. */
 export interface Beginning {
   /** Θ in grid units. */
   readonly theta: number;

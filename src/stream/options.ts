@@ -116,7 +116,7 @@ export interface Settings {
   readonly resolution: number;
   /** Whether a finer grid would be the default, if sums stayed exact on it. */
   readonly coarsened: boolean;
-  /** What candidates for θ are multiples of. With variant "paper" they are thresholdStep · 1 … candidates; else choice.ts has them. */
+  /** Unit of the candidates for θ. With variant "paper" they are thresholdStep · 1 … candidates; else choice.ts has them. */
   readonly thresholdStep: number;
   readonly candidates: number;
   readonly threshold: "noisy-max" | number;

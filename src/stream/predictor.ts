@@ -11,13 +11,13 @@ import type { NodeNoise } from "./stretches.js";
 /** Smoothers that remember more than this write their predictions out in snapshots. */
 const MOST_REPLAYED = 256;
 
-/** What a batch of finished blocks leads to. */
+/** Predictions that follow from a batch of finished blocks. */
 export interface Predictions {
   /** Predictions for the running block, and for those after each estimate. */
   readonly perValue: Float64Array;
-  /** What published sums hold back at the end of each block. */
+  /** Amount that published sums hold back at the end of each block. */
   readonly held: Float64Array;
-  /** What the smoother remembered before each first block of a forest. */
+  /** State of the smoother before each first block of a forest. */
   readonly starts: readonly Float64Array[];
 }
 
@@ -55,12 +55,12 @@ export class Predictor {
     return this.#smoother;
   }
 
-  /** What published sums hold back now. */
+  /** Amount that published sums hold back now. */
   get held(): number {
     return this.round(this.#smoother.heldBack ?? 0);
   }
 
-  /** What is remembered before block `block`, if a forest begins with it and its predictions can be made again. */
+  /** State of the smoother before block `block`, if a forest begins with it and its predictions can be made again. */
   startOf(block: number): Float64Array | undefined {
     return this.#begins(block) ? this.#smoother.state.slice() : undefined;
   }

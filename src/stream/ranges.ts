@@ -17,7 +17,7 @@ export interface RawAnswer extends Estimated {
   readonly cut?: boolean;
   /** For "best": the sum with finished trees shrunk. */
   readonly shrunk?: number;
-  /** What holds for any data; absent where values have no public bound. */
+  /** Bounds that hold for any data; absent if values have no public bound. */
   readonly bounds?: Bounds;
 }
 

@@ -44,7 +44,7 @@ export function refiningRead(settings: Settings): number {
 export const refiningEpsilon = ({ epsilon }: Pick<Settings, "epsilon">): number =>
   (epsilon * REFINE_PARTS) / ALL_PARTS;
 
-/** What the second choice found. */
+/** Result of the second choice of θ. */
 export interface Refined {
   /** Θ in grid units. */
   readonly theta: number;

@@ -11,9 +11,9 @@ export interface RunningTree {
   readonly following: Following | undefined;
   /** Values above it are counted, in units of the stream. */
   readonly limit: number;
-  /** What was counted in the tree before it. */
+  /** Counts of the tree before it. */
   readonly counted?: CountedTree;
-  /** What the first tree found, where θ is chosen once more when it ends. */
+  /** Result of the first tree, if θ is chosen once more when it ends. */
   readonly refined?: Refined | undefined;
 }
 
@@ -35,6 +35,6 @@ export interface Reached {
   /** All stretches up to it, and the counts of all trees before it. */
   readonly list: readonly Stretch[];
   readonly counts: readonly CountedTree[];
-  /** What counts the values of the first tree, if they lead no further than that. */
+  /** Counter of the values of the first tree, if they decide nothing after it. */
   readonly refining: Refining | undefined;
 }

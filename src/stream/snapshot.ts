@@ -17,7 +17,7 @@ export interface OpenedSnapshot {
   readonly sequence: number;
   /** The salt of the stream's key: its next snapshots have the same one. */
   readonly salt: Uint8Array<ArrayBuffer>;
-  /** What the stages wrote. */
+  /** State as its parts wrote it. */
   readonly state: Decoder;
 }
 
@@ -39,7 +39,7 @@ let spare: Encoder | undefined;
 /** More memory than this is not kept. */
 const MOST_SPARE = 2 ** 16;
 
-/** What `save` writes; the encoder's own memory is wiped. */
+/** Serialises what `save` writes; the encoder's own memory is wiped. */
 export function encode(save: (writer: Encoder) => void): Uint8Array<ArrayBuffer> {
   const writer = spare ?? new Encoder();
   spare = undefined;
@@ -52,7 +52,7 @@ export function encode(save: (writer: Encoder) => void): Uint8Array<ArrayBuffer>
   }
 }
 
-/** What a snapshot encrypts: the parameters, then what `save` writes. */
+/** Serialises the plaintext of a snapshot: the parameters, then what `save` writes. */
 export function encodeState(
   parameters: Parameters,
   save: (writer: Encoder) => void,

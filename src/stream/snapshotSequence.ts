@@ -32,7 +32,7 @@ export class SnapshotSequence {
     }
   }
 
-  /** What encrypts them: made once by callers who take many. */
+  /** Makes the cipher of the snapshots, once for callers who take many. */
   cipher(key: SnapshotKey): StreamCipher | Promise<StreamCipher> {
     this.#salt ??= freshSalt();
     return StreamCipher.make(key, this.#salt);

@@ -14,7 +14,7 @@ import { answerRange, type Publisher } from "./publisher.js";
 import { explainStatement, type Statement } from "./statement.js";
 import type { RangeOptions, System } from "./system.js";
 
-/** What makes one system differ from another. */
+/** Settings and functions in which one system differs from another. */
 export interface SystemParts<P extends Publisher> {
   readonly settings: Settings;
   /** How a range is answered if the caller does not say. */
@@ -25,14 +25,14 @@ export interface SystemParts<P extends Publisher> {
   readonly drawing?: number;
   publisher(beginning: Beginning): P;
   statement(stage: Stage<P>): Statement;
-  /** What clamping hides in positions that are published, in units of the stream, where that is known. */
+  /** Estimate of the amount that clamping removes in published positions, in units of the stream, if they are known. */
   hidden?(stage: Stage<P>, from: number, to: number, confidence: number): Hidden | undefined;
 }
 
 /** Where a system is: in its hold-out, or behind it. */
 export interface Stage<P extends Publisher> {
   readonly holdout?: Holdout;
-  /** What the hold-out decided, and what publishes since then. */
+  /** Decisions of the hold-out, and the publisher that they began. */
   readonly release?: Release<P>;
 }
 

@@ -42,7 +42,7 @@ export interface Statement {
   readonly thresholds: readonly { readonly from: number; readonly threshold: number }[];
   readonly min: number;
   readonly max: number;
-  /** What happens to values outside [min, max] and above θ. No value is refused for its size. */
+  /** Treatment of values outside [min, max] and above θ. No value is rejected for its size. */
   readonly clamping: string;
   /** Values are rounded to multiples of it before noise is added; intervals of answers count what that may be off by. */
   readonly resolution: number;
@@ -61,9 +61,9 @@ export interface Statement {
   readonly notProtected: readonly string[];
   /** False while the hold-out may still lower `skipLevels` by one. */
   readonly settled: boolean;
-  /** What clamping to θ hides, where it was counted; null before θ is chosen. */
+  /** Share that clamping to θ removes, if it was counted; null before θ is chosen. */
   readonly clampedShare: ClampedShare | null;
-  /** What is likely to be wrong with the settings. */
+  /** Likely mistakes in the settings. */
   readonly warnings: readonly string[];
 }
 
@@ -79,7 +79,7 @@ export const RANDOMNESS = {
   unsafe: "ChaCha20, keyed from a seed: repeatable, NOT PRIVATE",
 } as const;
 
-/** What one system says of itself; the rest of its statement follows from the settings. */
+/** Part of a statement that depends on the system; the rest follows from the settings. */
 export interface StatementParts extends Pick<
   Statement,
   | "system"

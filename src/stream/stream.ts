@@ -115,7 +115,7 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
     return this.#snapshots.take(key);
   }
 
-  /** What encrypts this stream's snapshots: made once by callers who take many. */
+  /** Makes the cipher of this stream's snapshots, once for callers who take many. */
   cipher(key: SnapshotKey): StreamCipher | Promise<StreamCipher> {
     return this.#snapshots.cipher(key);
   }

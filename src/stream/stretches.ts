@@ -23,7 +23,7 @@ export interface Stretch {
 /** All of ε, in the 32nds that a tree's nodes and its counts share. */
 export const ALL_PARTS = 32;
 
-/** What it takes to know a stretch's noise. */
+/** Parameters that determine a stretch's noise. */
 export interface StretchShape {
   readonly levels: number;
   readonly epsilon: number;

@@ -13,7 +13,7 @@ export interface CountedTree {
   readonly count: number;
 }
 
-/** What it takes to read counts: all of it is public. */
+/** Parameters that counts are read with: all of them are public. */
 export interface CountShape {
   readonly blockLength: number;
   /** Scale of the noise on a tree's count. */

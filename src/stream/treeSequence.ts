@@ -89,7 +89,7 @@ export class TreeSequence implements OtherScales {
     return this.#refining?.chooseEarly(this.#core, this.#key) ?? false;
   }
 
-  /** What Θ may change to when the running tree ends, as far as that is known. */
+  /** Values that Θ may take when the running tree ends, as far as they are known. */
   thetas(): readonly number[] {
     const { following } = this.#running;
     if (this.#rule === undefined || following === undefined) return [];

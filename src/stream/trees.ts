@@ -22,7 +22,7 @@ interface Span {
 
 export interface PlacedTree extends Span, Tree {}
 
-/** What the scale of the next tree may be, other than that of the running one, by Θ. */
+/** Scales that the next tree may have, other than that of the running one, by Θ. */
 export interface OtherScales {
   /** Chooses a Θ that is not known yet and can be. @returns whether it did so now, which is work enough for a push */
   chooseEarly(): boolean;

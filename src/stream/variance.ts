@@ -12,7 +12,7 @@ export function laplaceVariance(t: number): number {
   return (2 * q) / Math.expm1(-1 / t) ** 2;
 }
 
-/** What noise adds to an answer: its variance, and how far from Gaussian it is. */
+/** Noise of an answer: its variance, and how far from Gaussian it is. */
 export interface Spread {
   /** In squared grid units. */
   readonly variance: number;

@@ -39,7 +39,7 @@ export interface Scale {
   readonly divisor: number;
   /** The outcome of H that means "at least". */
   readonly escape: number;
-  /** What a unit of each digit is worth, a power of two; H is the first digit. Two digits to a word. */
+  /** Weight of a unit of each digit, a power of two; H is the first digit. Two digits to a word. */
   readonly weights: readonly number[];
   /** Where the thresholds' tails begin in `words`: 5 words per digit and column. */
   readonly tails: number;

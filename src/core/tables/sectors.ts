@@ -63,7 +63,7 @@ export interface Quantiser {
 
 /** Bits of u behind its first word. */
 const REST = BigInt(COIN_BITS - 32);
-/** What the weights of all places may sum to: 2¹⁹², less a word for each sector to begin at a whole one. */
+/** Largest sum of the weights of all places: 2¹⁹², less a word for each sector to begin at a whole one. */
 export const WHOLE = (2n ** 32n - 4n) << REST;
 
 export function makeMechanism(epsilon: number, top: number, width: number, weights: Weights): Mechanism {

@@ -108,7 +108,7 @@ export function makeSelection(options: SelectionOptions): Selection {
   };
 }
 
-/** What candidate i (1-based) costs whatever the values are, on the grid; never falls with i. */
+/** Cost of candidate i (1-based) whatever the values are, on the grid; never falls with i. */
 export function penalty(selection: Selection, i: number): number {
   // i·factor < 2⁵³ and unit is a power of two: exact up to the rounding, which both cores do alike.
   return Math.floor(i * selection.penaltyFactor * selection.penaltyUnit + 0.5);

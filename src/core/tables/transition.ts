@@ -11,7 +11,7 @@
  * a hat: four taps a row in both directions.
  */
 
-/** What both cores read. Taps come in rows of four. */
+/** Transition matrix of the mechanism as both cores read it. Taps come in rows of four. */
 export interface Transition {
   /** n: input bins, and output bins; even. */
   readonly bins: number;

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What a log needs of its folder. */
+/** Operations on its folder that a log needs. */
 export type LogFiles = { readonly [Method in keyof LogFolder]: LogFolder[Method] };
 
 export class LogFolder {

@@ -9,7 +9,7 @@ import {
 } from "./store.js";
 import { digestOf, MOST_WRITERS, newWriter } from "./writers.js";
 
-/** What is asked of a database: a `Pool` or a connected `Client` of the package pg has it. */
+/** Database client for `postgresStore`: a `Pool` or a connected `Client` of the package pg. */
 export interface PostgresClient {
   query(
     text: string,

@@ -2,13 +2,13 @@
 import { conflict, finalConflicts, type NamedSnapshot, type Store } from "./store.js";
 import { digestOf, MOST_WRITERS, newWriter } from "./writers.js";
 
-/** What is asked of a connection: a connected client of the package redis has it. */
+/** Connection for `redisStore`: a connected client of the package redis. */
 export interface RedisClient {
   sendCommand(command: string[]): Promise<unknown>;
 }
 
 export interface RedisStoreOptions {
-  /** What all keys begin with. Default "brume". */
+  /** Prefix of all keys. Default "brume". */
   readonly prefix?: string;
   /**
    * You know that this server flushes every write before it answers (appendonly yes, appendfsync always). Needed where

@@ -2,7 +2,7 @@
 import { shown } from "../../core/checks.js";
 import { conflict, finalConflicts, type NamedSnapshot, type Store, type StoredSnapshot } from "./store.js";
 
-/** What is asked of a database: `DatabaseSync` of node:sqlite has it, and so have better-sqlite3 and libsql. */
+/** Database for `sqliteStore`: `DatabaseSync` of node:sqlite, or one of better-sqlite3 or libsql. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;

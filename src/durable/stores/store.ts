@@ -84,7 +84,7 @@ export class StoreError extends Error {
   }
 }
 
-/** What `put` rejects with when its snapshot does not follow the newest one. */
+/** Error with which `put` rejects a snapshot that does not follow the newest one. */
 export function conflict(name: string, sequence: number): StoreError {
   return new StoreError(
     "conflict",

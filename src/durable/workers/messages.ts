@@ -51,7 +51,7 @@ export interface AnswerMessage {
   readonly error?: SentError;
 }
 
-/** What a thread asks of the store of the caller, and whether a stream may begin. */
+/** Questions of a thread to the caller: about its store, and whether a stream may begin. */
 export type StoreQuestion = "get" | "putMany" | "give back" | "store names" | "store remove" | "begins";
 
 export type ToThread = PushMessage | AskMessage | AnswerMessage;

@@ -270,12 +270,12 @@ export class PaperAggregator {
     return aggregator;
   }
 
-  /** What this aggregation is, for machines. */
+  /** The privacy statement of this aggregation, for machines. */
   statement(): PaperStatement {
     return paperStatement(this.#settings, this.#core.name, this, this.#learning, this.#chosen);
   }
 
-  /** The same, for people. */
+  /** The privacy statement of this aggregation for people, as a short text. */
   explain(): string {
     return explainPaper(this.statement());
   }

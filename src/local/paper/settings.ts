@@ -21,7 +21,7 @@ export interface PaperOptions {
   /** Published values that `range` can reach back to, 4 bytes each. Default `maxRange`, at most 2²⁷. */
   readonly history?: number;
   readonly core?: CoreChoice;
-  /** What few users need. */
+  /** Settings that few users need. */
   readonly tuning?: PaperTuning;
 }
 

@@ -32,7 +32,7 @@ export interface PaperStatement {
   readonly stages: readonly PaperStage[];
   /** θ, once chosen; public. */
   readonly threshold: number | null;
-  /** What clamping to θ hides of a value on average, by the estimate; null where θ was given. */
+  /** Estimated average amount of a value that clamping to θ removes; null if θ was given. */
   readonly expectedClipping: number | null;
   /** Standard deviation of one published value, at worst, in units of the stream. */
   readonly noise: number | null;

@@ -1,6 +1,6 @@
-/** What a smoother may know in addition to the estimates: all of it is public. */
+/** Parameters that a smoother may use in addition to the estimates: all of them are public. */
 export interface SmootherContext {
-  /** What turns a block sum in grid units into a mean in units of the stream. */
+  /** Factor from a block sum in grid units to a mean in units of the stream. */
   readonly unit: number;
   /** `min` of the stream: a mean of 0 stands for it. */
   readonly least: number;
@@ -25,7 +25,7 @@ export interface PastRun {
 /** How much the blocks before block `block` ≥ 1 count in its prediction, newest first. Blocks are counted from 0. */
 export type PastWeights = (block: number) => readonly PastRun[];
 
-/** What every smoother is: the prediction p_t as a function of the released sums û_1 … û_(t−1) alone. */
+/** A smoother: the prediction p_t as a function of the released sums û_1 … û_(t−1) alone. */
 export interface Smoother {
   /**
    * Takes û_t and gives p_(t+1), both block sums in the same unit.
@@ -34,7 +34,7 @@ export interface Smoother {
   next(estimate: number, nodeVariance: number): number;
   /** How often a caller's own function failed and was stood in for. */
   readonly failures?: number;
-  /** What published sums hold back of all estimates so far, in grid units; left out where that is nothing. */
+  /** Amount of all estimates so far that published sums hold back, in grid units; omitted if it is always 0. */
   readonly heldBack?: number;
   /** Left out where a prediction is no weighted sum of estimates. Error bars need it: a prediction holds their noise. */
   readonly weights?: PastWeights;
