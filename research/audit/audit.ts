@@ -11,6 +11,7 @@ import type { MakeTargets, Target, World } from "./target.js";
 import { counter, events, histogram, hubPeople, mean, perPerson } from "./targets/events.js";
 import { discovery, DISCOVERY_DELTA } from "./targets/discovery.js";
 import { forest } from "./targets/forest.js";
+import { limit } from "./targets/limit.js";
 import { laplace } from "./targets/laplace.js";
 import { hm, pm, sr, sw } from "./targets/local.js";
 import { noisyMax } from "./targets/noisyMax.js";
@@ -72,6 +73,7 @@ const SUBJECTS = {
   "per-person": { makeTargets: perPerson, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   "hub-people": { makeTargets: hubPeople, samples: 80_000, breaks: ["scale"] },
   discovery: { makeTargets: discovery, samples: 80_000, breaks: ["scale"], delta: DISCOVERY_DELTA },
+  limit: { makeTargets: limit, samples: 80_000, breaks: ["scale"] },
   histogram: { makeTargets: histogram, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   sr: local(sr),
   pm: local(pm),

@@ -100,6 +100,7 @@ const samples: Partial<Record<MechanismName, number>> = {
   "per-person": 10_000,
   "hub-people": 20_000,
   discovery: 20_000,
+  limit: 20_000,
   histogram: 10_000,
   sr: 200_000,
   pm: 200_000,
@@ -137,6 +138,7 @@ describe("our mechanisms keep their promise, and the attack comes near it", () =
     ["per-person", 1, 0.25],
     ["hub-people", 1, 0.04], // 0.35 ± 0.05
     ["discovery", 1, 0.78], // 0.88 ± 0.015
+    ["limit", 1, 0.64], // 0.78 ± 0.022
     ["histogram", 1, 0.25],
     ["sr", 1, 0.9],
     ["sr", 4, 0.8],
@@ -184,6 +186,7 @@ describe("every break is caught", () => {
     ["per-person", "scale=0.4"],
     ["hub-people", "scale=0.3"],
     ["discovery", "scale=0.75"],
+    ["limit", "scale=0.65"],
     ["histogram", "scale=0.4"],
     ["sr", "scale=0.8"],
     ["pm", "scale=0.8"],
