@@ -5,7 +5,7 @@
 import type { Core } from "../src/core/core.js";
 import type { DayShape } from "../src/core/dayShape.js";
 import { jsCore } from "../src/core/js/index.js";
-import { Stage, subStream } from "../src/core/random.js";
+import { Purpose, subStream } from "../src/core/random.js";
 import { makeScale } from "../src/core/tables/scale.js";
 import { unsafeKey } from "../src/core/unsafeKey.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
@@ -27,8 +27,8 @@ export async function* rows(): AsyncGenerator<Row> {
     const scale = makeScale(BigInt(levels.length), 1n); // ε = 1, a count
     const grow = (core: Core) => () =>
       void core.growDay(
-        subStream(key, Stage.dayLeaves, 0, 0),
-        subStream(key, Stage.dayNodes, 0, 0),
+        subStream(key, Purpose.dayLeaves, 0, 0),
+        subStream(key, Purpose.dayNodes, 0, 0),
         scale,
         shape,
       );

@@ -1,7 +1,7 @@
 /** What does a new forest of 2²⁰ leaves cost? Opponents: the same in JavaScript, and float noise with Eq. 10–11. */
 import { jsCore } from "../src/core/js/index.js";
 import { leafCount, nodeCount } from "../src/core/tree.js";
-import { Stage, subStream } from "../src/core/random.js";
+import { Purpose, subStream } from "../src/core/random.js";
 import { unsafeKey } from "../src/core/unsafeKey.js";
 import { makeScale } from "../src/core/tables/scale.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
@@ -20,7 +20,7 @@ export async function* rows(): AsyncGenerator<Row> {
   ] as const) {
     const grow = (core: Core) => () => {
       for (let tree = 0; tree < b; tree++)
-        core.growTree(subStream(key, Stage.forest, 0, 0, tree), scale, b, levels);
+        core.growTree(subStream(key, Purpose.forest, 0, 0, tree), scale, b, levels);
     };
     const naive = () => {
       for (let tree = 0; tree < b; tree++)

@@ -3,7 +3,7 @@
  * neither exact nor cryptographic; and an exact rejection sampler in JavaScript.
  */
 import { jsCore } from "../src/core/js/index.js";
-import { Stage, subStream } from "../src/core/random.js";
+import { Purpose, subStream } from "../src/core/random.js";
 import { unsafeKey } from "../src/core/unsafeKey.js";
 import { makeScale } from "../src/core/tables/scale.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
@@ -75,8 +75,8 @@ export async function* rows(): AsyncGenerator<Row> {
     const scale = makeScale(BigInt(t), 1n);
     const common = {
       path: "laplace",
-      wasm: () => wasmCore.laplace(subStream(key, Stage.forest, 0, 0), scale, out),
-      js: () => jsCore.laplace(subStream(key, Stage.forest, 0, 0), scale, out),
+      wasm: () => wasmCore.laplace(subStream(key, Purpose.forest, 0, 0), scale, out),
+      js: () => jsCore.laplace(subStream(key, Purpose.forest, 0, 0), scale, out),
     };
     const what = `${SAMPLES} samples, scale ${t}, naive:`;
     yield* await measureTogether([

@@ -1,7 +1,7 @@
 /** What does a batch of local reports cost? Opponents: the same draws in JavaScript, and the textbook mechanisms in doubles. */
 import { jsCore } from "../src/core/js/index.js";
 import type { Mechanism, Quantiser } from "../src/core/tables/sectors.js";
-import { Stage, subStream } from "../src/core/random.js";
+import { Purpose, subStream } from "../src/core/random.js";
 import { unsafeKey } from "../src/core/unsafeKey.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { hybrid, squareWave, squareWaveWidth, stochasticRounding } from "../src/local/mechanisms.js";
@@ -70,7 +70,7 @@ export async function* rows(): AsyncGenerator<Row> {
   const cells = new Uint32Array(COUNT);
   const naive = new Float64Array(COUNT);
   const draw = (core: typeof jsCore, mechanism: Mechanism, quantiser: Quantiser) => () =>
-    core.fillReports(subStream(key, Stage.reports, 0, 0), mechanism, quantiser, values, cells);
+    core.fillReports(subStream(key, Purpose.reports, 0, 0), mechanism, quantiser, values, cells);
   const signed = (value: number) => (2 * value) / MAX - 1;
   const [rounding, mixed, wave] = [naiveRounding, naiveHybrid, naiveWave].map((make) =>
     make(EPSILON, uniforms()),

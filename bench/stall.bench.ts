@@ -4,7 +4,7 @@
  * made. Opponent: drawing a whole tree at once, as a push would without slices.
  */
 import { leafCount } from "../src/core/tree.js";
-import { Stage, subStream } from "../src/core/random.js";
+import { Purpose, subStream } from "../src/core/random.js";
 import { makeScale } from "../src/core/tables/scale.js";
 import { unsafeKey } from "../src/core/unsafeKey.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
@@ -99,7 +99,7 @@ function wholeTree([fanout, levels]: readonly [number, number]): number {
   const scale = makeScale(BigInt(levels * 1000), 1n);
   const times = Array.from({ length: RUNS }, (_, tree) => {
     const start = performance.now();
-    core.growTree(subStream(unsafeKey("bench"), Stage.forest, 0, 0, tree), scale, fanout, levels);
+    core.growTree(subStream(unsafeKey("bench"), Purpose.forest, 0, 0, tree), scale, fanout, levels);
     return performance.now() - start;
   });
   return Math.min(...times);

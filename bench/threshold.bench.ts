@@ -1,7 +1,7 @@
 /** Is it worth being lazy? Opponents: the same in JavaScript, and float noise for every θ, which is not even exact. */
 import { jsCore } from "../src/core/js/index.js";
 import { makeSelection, penalty, type Selection } from "../src/core/tables/selection.js";
-import { Stage, subStream } from "../src/core/random.js";
+import { Purpose, subStream } from "../src/core/random.js";
 import { unsafeKey } from "../src/core/unsafeKey.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
 import { measureTogether, type Row } from "./harness.js";
@@ -9,7 +9,7 @@ import { measureTogether, type Row } from "./harness.js";
 type Bins = Uint16Array | Uint32Array;
 
 const HOLDOUT = 65_536;
-const random = () => subStream(unsafeKey("bench"), Stage.threshold, 0, 0);
+const random = () => subStream(unsafeKey("bench"), Purpose.threshold, 0, 0);
 
 export async function* rows(): AsyncGenerator<Row> {
   const wasmCore = makeWasmCore();

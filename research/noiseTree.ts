@@ -1,6 +1,6 @@
 /** One tree of noise, as it is drawn and as consistency leaves it: what a picture of the release needs. */
 import { chooseCore, type CoreChoice } from "../src/core/choose.js";
-import { secretKey, Stage, subStream } from "../src/core/random.js";
+import { secretKey, Purpose, subStream } from "../src/core/random.js";
 import { leafCount, nodeCount } from "../src/core/tree.js";
 import { unsafeKey } from "../src/core/unsafeKey.js";
 import { noiseScale } from "../src/stream/noise.js";
@@ -28,9 +28,9 @@ export function noiseTree({ epsilon, theta, fanout, levels, core, unsafeSeed }: 
   const key = unsafeSeed === undefined ? secretKey() : unsafeKey(unsafeSeed);
   const scale = noiseScale(levels, theta, epsilon);
   const drawn = new Float64Array(nodeCount(fanout, levels));
-  chosen.laplace(subStream(key, Stage.forest, 0, 0), scale, drawn);
+  chosen.laplace(subStream(key, Purpose.forest, 0, 0), scale, drawn);
   // The same sub-stream again: the tree that a release grows draws these very nodes.
-  const { noise, corrections } = chosen.growTree(subStream(key, Stage.forest, 0, 0), scale, fanout, levels);
+  const { noise, corrections } = chosen.growTree(subStream(key, Purpose.forest, 0, 0), scale, fanout, levels);
   const consistent = new Float64Array(drawn.length);
   noise.forEach((n, leaf) => (consistent[leaf] = n + (corrections[Math.floor(leaf / fanout)] ?? 0)));
   for (let node = leafCount(fanout, levels), child = 0; node < consistent.length; node++)

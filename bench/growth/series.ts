@@ -1,6 +1,6 @@
 /** What may grow, and against what: each series does the same work at growing sizes. */
 import { openHub, privateHistogram, privateStream } from "../../src/index.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
@@ -65,7 +65,7 @@ export const GROWTHS: readonly Growth[] = [
         ...{ candidates: size, step: 1, holdout: 65_536, epsilon: 1, releaseEpsilon: 1 },
         ...{ maxRange: 2 ** 20, fanout: 16, noise: "laplace" as const },
       });
-      const random = () => subStream(unsafeKey("growth"), Stage.threshold, 0, 0);
+      const random = () => subStream(unsafeKey("growth"), Purpose.threshold, 0, 0);
       return { run: () => core.noisyMax(random(), bins, selection) };
     },
   },

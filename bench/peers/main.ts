@@ -9,7 +9,7 @@ import { cpus, homedir } from "node:os";
 import { join } from "node:path";
 import type { Core } from "../../src/core/core.js";
 import { jsCore } from "../../src/core/js/index.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
@@ -51,10 +51,10 @@ const key = unsafeKey("peers");
 function ours(core: Core): { laplaceMs: number; treeMs: number } {
   const out = new Float64Array(SAMPLES);
   return {
-    laplaceMs: least(() => core.laplace(subStream(key, Stage.forest, 0, 0), scale, out)),
+    laplaceMs: least(() => core.laplace(subStream(key, Purpose.forest, 0, 0), scale, out)),
     treeMs: least(() => {
       for (let tree = 0; tree < LEAVES / FANOUT ** 4; tree++)
-        core.growTree(subStream(key, Stage.forest, 0, 0, tree), scale, FANOUT, 5);
+        core.growTree(subStream(key, Purpose.forest, 0, 0, tree), scale, FANOUT, 5);
     }),
   };
 }

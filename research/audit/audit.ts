@@ -3,7 +3,7 @@ import { checkChoice, checkInteger, checkPositive } from "../../src/core/checks.
 import { chooseCore } from "../../src/core/choose.js";
 import type { Core } from "../../src/core/core.js";
 import { given } from "../../src/core/given.js";
-import { type Random, secretKey, Stage, subStream } from "../../src/core/random.js";
+import { type Random, secretKey, Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { attack, type Finding, type Observations } from "./attack.js";
 import { type Break, brokenCore } from "./breaks.js";
@@ -142,7 +142,7 @@ export function audit(asked: AuditOptions): Audit {
   let done = 0;
   const findings = targets.map((target, i) => {
     const [first, second] = ([0, 1] as const).map((world) =>
-      observe(target, world, runsOf(target, samples), subStream(key, Stage.baseline, world, i), (runs) =>
+      observe(target, world, runsOf(target, samples), subStream(key, Purpose.baseline, world, i), (runs) =>
         options.progress?.((done += runs), all),
       ),
     );

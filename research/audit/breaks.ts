@@ -8,7 +8,7 @@ import type { Core } from "../../src/core/core.js";
 import { DAY_RUN } from "../../src/core/layout.js";
 import { exactRational } from "../../src/core/tables/fixedPoint.js";
 import { leafCount, nodeCount } from "../../src/core/tree.js";
-import { type Random, Stage } from "../../src/core/random.js";
+import { type Random, Purpose } from "../../src/core/random.js";
 import { makeScale, type Scale } from "../../src/core/tables/scale.js";
 
 export type Break =
@@ -66,7 +66,7 @@ function firstLeafSkipped(core: Core): Core["laplace"] {
   return (random, scale, out) => {
     core.laplace(random, scale, out);
     const [run, , last] = random.nonce;
-    if ((last! & 0xff) === Number(Stage.dayLeaves) && run! % 2 ** 16 === 0) out[0] = 0;
+    if ((last! & 0xff) === Number(Purpose.dayLeaves) && run! % 2 ** 16 === 0) out[0] = 0;
   };
 }
 

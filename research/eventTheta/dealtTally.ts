@@ -10,7 +10,7 @@
  */
 import type { Core } from "../../src/core/core.js";
 import { quantise } from "../../src/core/quantise.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { binOf, type Choice, chooseCandidate, eventChoice, steepness } from "../../src/stream/choice.js";
 import { uniformBelow } from "../uniform.js";
 
@@ -43,7 +43,7 @@ export class DealtTally {
   /** @param key of the draws that deal the events */
   addMany(values: Float64Array, key: Uint32Array): void {
     const draws = new Float64Array(values.length);
-    uniformBelow(subStream(key, Stage.baseline, 0, 0), EIGHTHS, draws);
+    uniformBelow(subStream(key, Purpose.baseline, 0, 0), EIGHTHS, draws);
     for (let i = 0; i < values.length; i++) {
       const bin = binOf(this.#fine.candidates, quantise(values[i]!, this.#max, this.#resolution));
       this.#counts[Math.min(draws[i]!, FINE)]![bin]!++;
@@ -53,11 +53,11 @@ export class DealtTally {
   /** Θ, in grid units. */
   choose(core: Core, key: Uint32Array): number {
     const noise = new Float64Array(1);
-    core.laplace(subStream(key, Stage.holdout, SPARSITY, 0), this.#fine.countScale, noise);
+    core.laplace(subStream(key, Purpose.holdout, SPARSITY, 0), this.#fine.countScale, noise);
     const noisy = this.#above(SPARSITY)[0]! + noise[0]!;
     const beta = steepness(this.#fine, (FINE_EIGHTHS * noisy) / 13);
     const pick = (choice: Choice, purpose: number, knee: number): number => {
-      const random = subStream(key, Stage.holdout, purpose, 0);
+      const random = subStream(key, Purpose.holdout, purpose, 0);
       return choice.candidates[chooseCandidate(core, random, choice, this.#above(purpose), beta, knee)]!;
     };
     return pick(this.#fine, FINE, 2 * pick(this.#rough, ROUGH, 0));

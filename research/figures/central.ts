@@ -4,7 +4,7 @@ import { rankOf } from "../systems/percentiles.js";
 import type { System } from "../../src/stream/system.js";
 import { chooseCore } from "../../src/core/choose.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { given } from "../../src/core/given.js";
 import type { CentralJob, Rule } from "./job.js";
@@ -75,6 +75,6 @@ function noisyMax({ epsilon, noise }: Rule & { name: "nm-e" }, job: CentralJob, 
     fanout: FANOUT,
     noise,
   });
-  const random = subStream(unsafeKey(`${seedOf(job)}, θ`), Stage.threshold, 0, 0);
+  const random = subStream(unsafeKey(`${seedOf(job)}, θ`), Purpose.threshold, 0, 0);
   return chooseCore("auto").noisyMax(random, bins, race);
 }

@@ -6,7 +6,7 @@
  *     npx tsx research/limit/chosen.ts [ε] [β] [h]
  */
 import { chooseCore } from "../../src/core/choose.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { dayError } from "../../src/events/holdout.js";
 import { LIMIT_BETA, LIMIT_HINGE, limitChoice } from "../../src/events/limitChoice.js";
@@ -76,7 +76,7 @@ export function compare(
   const above = aboveEach(choice.candidates, first);
   const core = chooseCore();
   const chosen = Array.from({ length: KEYS }, (_, i) => {
-    const noise = subStream(unsafeKey(`limit ${i}`), Stage.holdout, 3, 0);
+    const noise = subStream(unsafeKey(`limit ${i}`), Purpose.holdout, 3, 0);
     return choice.candidates[chooseCandidate(core, noise, choice, above, beta, 0)]!;
   }).sort((a, b) => a - b);
   return {

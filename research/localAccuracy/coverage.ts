@@ -5,7 +5,7 @@
  *     npm run accuracy:local -- --days coverage --runs 5000
  */
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { addCells, emptyTally } from "../../src/local/dayTally.js";
 import { localAnswer } from "../../src/local/localAnswer.js";
@@ -41,7 +41,7 @@ export function coverage(draws: number): void {
   SIZES.forEach((n, column) => {
     for (const epsilon of EPSILONS) {
       const mechanism = dayWindow(epsilon);
-      const random = subStream(unsafeKey(`coverage ${n} ${epsilon}`), Stage.reports, 2, 0);
+      const random = subStream(unsafeKey(`coverage ${n} ${epsilon}`), Purpose.reports, 2, 0);
       const cells = new Uint32Array(n);
       for (const [name, theta, values] of populations(n)) {
         const quantiser = { scale: (mechanism.top + 1) / theta, shift: 0 };

@@ -14,7 +14,7 @@
  */
 import { uniformBelow } from "../uniform.js";
 import { normalQuantile } from "../../src/core/normal.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { Aggregator } from "../../src/local/aggregator.js";
 import { reporter } from "../../src/local/anyCoreReporter.js";
@@ -30,7 +30,7 @@ const DAY = 86_400_000;
 
 function uniforms(length: number, seed: string): Float64Array {
   const drawn = new Float64Array(length);
-  uniformBelow(subStream(unsafeKey(seed), Stage.baseline, 0, 0), 2 ** 32, drawn);
+  uniformBelow(subStream(unsafeKey(seed), Purpose.baseline, 0, 0), 2 ** 32, drawn);
   return drawn.map((u) => (u + 0.5) / 2 ** 32);
 }
 

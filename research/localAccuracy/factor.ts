@@ -6,7 +6,7 @@
  *     npm run accuracy:local -- --days factor
  */
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import type { Mechanism } from "../../src/core/tables/sectors.js";
 import { nearestThreshold } from "../../src/local/channel.js";
@@ -77,7 +77,7 @@ export async function factors(times: number): Promise<void> {
       const best = (reports: number): number =>
         Math.min(...Array.from({ length: 40 }, (_, k) => errors(max * Math.exp(-0.12 * k), reports).error));
       const [day, month] = [best(n), best(DAYS * n)];
-      const random = subStream(unsafeKey(`tune ${name} ${epsilon} ${n} ${times}`), Stage.reports, 2, 0);
+      const random = subStream(unsafeKey(`tune ${name} ${epsilon} ${n} ${times}`), Purpose.reports, 2, 0);
       for (let run = 0; run < runs; run++) {
         const values = all.slice(run * n, (run + 1) * n).map((value) => Math.min(value, max));
         const cells = new Uint32Array(n);

@@ -14,7 +14,7 @@ import { uniformBelow } from "../uniform.js";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
 import type { PaperTuning } from "../../src/local/paper/settings.js";
@@ -44,7 +44,7 @@ const core = makeWasmCore();
 /** Random ranges [from, to) within `length`. */
 function ranges(name: string, count: number, length: number): [number, number][] {
   const ends = new Float64Array(2 * count);
-  uniformBelow(subStream(unsafeKey(name), Stage.baseline, 0, 0), length + 1, ends);
+  uniformBelow(subStream(unsafeKey(name), Purpose.baseline, 0, 0), length + 1, ends);
   return Array.from({ length: count }, (_, i) => {
     const [a, b] = [ends[2 * i]!, ends[2 * i + 1]!];
     return a === b ? [0, length] : [Math.min(a, b), Math.max(a, b)];

@@ -2,7 +2,7 @@
  * Releases of one stream over and over, for coverage: reports are drawn by the kernel and added up as the aggregator does,
  * without wrapping and unwrapping them. θ, the error bars and what clamping hides come from the aggregator itself.
  */
-import { type Random, Stage, subStream } from "../../src/core/random.js";
+import { type Random, Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import type { Core } from "../../src/core/core.js";
 import type { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
@@ -56,7 +56,7 @@ export function releaser(
   );
   if (!(Math.abs(drift) < 1e-6 * theta!)) throw new Error("release: not what the aggregator publishes");
   return (seed) => {
-    const sums = release(subStream(unsafeKey(seed), Stage.reports, 1, 0));
+    const sums = release(subStream(unsafeKey(seed), Purpose.reports, 1, 0));
     return (from, to) =>
       makePaperAnswer(
         sums[to]! - sums[from]!,

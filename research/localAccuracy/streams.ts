@@ -2,7 +2,7 @@
 import { uniformBelow } from "../uniform.js";
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { DATASET_NAMES, type DatasetName, TABLE1 } from "../data/datasets.js";
 import { generate } from "../data/generate.js";
@@ -46,7 +46,7 @@ export function namedStream(name: string): Stream {
     name,
     max: shape.max,
     values(from, length) {
-      const random = subStream(unsafeKey(name), Stage.baseline, 0, 0);
+      const random = subStream(unsafeKey(name), Purpose.baseline, 0, 0);
       random.position = 2 * from; // two words a number
       const uniform = new Float64Array(length);
       uniformBelow(random, 2 ** 53, uniform);

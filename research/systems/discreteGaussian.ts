@@ -7,7 +7,7 @@
  * error; where it is not, 160 bits more are drawn and compared with exp in fixed point. So no rounding decides.
  */
 import type { Core } from "../../src/core/core.js";
-import { type Random, Stage, subStream } from "../../src/core/random.js";
+import { type Random, Purpose, subStream } from "../../src/core/random.js";
 import { exactRational, expFixed } from "../../src/core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../../src/core/tables/scale.js";
 import type { Draws } from "./draws.js";
@@ -33,8 +33,8 @@ export class GaussianDraws implements Draws {
   /** @param purpose takes two sub-streams from this number on */
   constructor(core: Core, key: Uint32Array, sigmaSquared: number, part: number, purpose: number) {
     this.#core = core;
-    this.#proposals = subStream(key, Stage.baseline, 0, part, purpose);
-    this.#coins = subStream(key, Stage.baseline, 0, part, purpose + 1);
+    this.#proposals = subStream(key, Purpose.baseline, 0, part, purpose);
+    this.#coins = subStream(key, Purpose.baseline, 0, part, purpose + 1);
     const t = Math.floor(Math.sqrt(sigmaSquared)) + 1;
     this.#scale = makeScale(BigInt(t), 1n);
     this.#sigmaSquared = sigmaSquared;

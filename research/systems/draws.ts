@@ -1,6 +1,6 @@
 /** Where the noise of a mechanism comes from: discrete Laplace, or discrete Gaussian in rows that are labelled (ε, δ). */
 import type { Core } from "../../src/core/core.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { exactRational } from "../../src/core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../../src/core/tables/scale.js";
 import { laplaceVariance, type Spread } from "../../src/stream/variance.js";
@@ -36,7 +36,7 @@ export function laplaceDraws(
   purpose: number,
   index = 0,
 ): Draws {
-  const queue = new NoiseQueue(core, subStream(key, Stage.baseline, index, part, purpose), scale);
+  const queue = new NoiseQueue(core, subStream(key, Purpose.baseline, index, part, purpose), scale);
   const variance = laplaceVariance(Number(scale.numerator) / Number(scale.denominator));
   return { take: () => queue.take(), spread: { variance, fourth: variance ** 2 } };
 }

@@ -7,7 +7,7 @@ import { sameNoise } from "../../src/stream/stretches.js";
 import { laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
 import type { Settings } from "../../src/stream/options.js";
 import type { Core } from "../../src/core/core.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import type { IntegerStream } from "./grid.js";
 import { NoiseQueue } from "./noiseQueue.js";
 
@@ -21,7 +21,7 @@ export class Flat implements IntegerStream {
   /** @param theta Θ in grid units */
   constructor(core: Core, key: Uint32Array, settings: Settings, theta: number) {
     const { epsilon, maxRange, history } = settings;
-    this.#noise = new NoiseQueue(core, subStream(key, Stage.baseline, 0, 0), noiseScale(1, theta, epsilon));
+    this.#noise = new NoiseQueue(core, subStream(key, Purpose.baseline, 0, 0), noiseScale(1, theta, epsilon));
     const shape = { fanout: 2, levels: 1, blockLength: 1, blocksPerForest: maxRange, history };
     this.#blocks = new PublishedBlocks(shape);
     this.#ranges = new RangeIndex(this.#blocks, shape, sameNoise(laplaceVariance(theta / epsilon)), {

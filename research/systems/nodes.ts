@@ -12,7 +12,7 @@ import type { AnswerKind } from "../../src/stream/answer.js";
 import type { RawAnswer } from "../../src/stream/ranges.js";
 import { laplaceVariance } from "../../src/stream/variance.js";
 import type { Core } from "../../src/core/core.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import type { Scale } from "../../src/core/tables/scale.js";
 import { NoiseQueue } from "./noiseQueue.js";
 
@@ -144,7 +144,7 @@ export class NodeHierarchy {
     const forest = this.#dropped + this.#forests.length - 1;
     return new NoiseQueue(
       this.#core,
-      subStream(this.#key, Stage.baseline, level, forest),
+      subStream(this.#key, Purpose.baseline, level, forest),
       this.#shape.scale(level),
     );
   }

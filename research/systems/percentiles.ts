@@ -10,7 +10,7 @@
 import type { Decoder, Encoder } from "../../src/stream/codec.js";
 import type { ThresholdChooser } from "../../src/stream/threshold.js";
 import type { Core } from "../../src/core/core.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { smoothSensitivity } from "./smoothSensitivity.js";
 
 /** P(θ < x_p) that S-PAK accepts: 0.3·0.02. */
@@ -110,7 +110,7 @@ export function smoothPercentile(
 /** Lap(1) as a double: −ln of a uniform number with 53 bits, and a sign. */
 function unitLaplace(core: Core, key: Uint32Array): number {
   const words = new Uint32Array(3);
-  core.keystream(subStream(key, Stage.threshold, 0, 0), words);
+  core.keystream(subStream(key, Purpose.threshold, 0, 0), words);
   const uniform = ((words[0]! >>> 5) * 2 ** 26 + (words[1]! >>> 6) + 0.5) / 2 ** 53;
   return words[2]! % 2 === 0 ? Math.log(uniform) : -Math.log(uniform);
 }

@@ -4,7 +4,7 @@ import type { Core } from "../../src/core/core.js";
 import { makeDayShape } from "../../src/core/dayShape.js";
 import { COLUMNS, TAIL_WORDS, TOP_COLUMNS } from "../../src/core/layout.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
-import { type Random, Stage, subStream } from "../../src/core/random.js";
+import { type Random, Purpose, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeTransition } from "../../src/core/tables/transition.js";
 import { hybrid, squareWave } from "../../src/local/mechanisms.js";
@@ -24,7 +24,7 @@ export function driveKernel(dice: Dice, calls: number, tally: Tally): void {
   const next = KERNELS[name]!(dice);
   const key = Uint32Array.from({ length: 8 }, () => dice.word());
   for (let i = 1; i <= calls; i++) {
-    const random = subStream(key, Stage.baseline, 1, i);
+    const random = subStream(key, Purpose.baseline, 1, i);
     const position = dice.pick([0, dice.below(100), 2 ** 36 - 1 - dice.below(40), dice.below(2 ** 32)]);
     const call = next();
     const [a, b] = [called(wasm, call, { ...random, position }), called(js, call, { ...random, position })];
@@ -84,8 +84,8 @@ const KERNELS: Record<string, (dice: Dice) => () => Call> = {
       const [column, day] = [dice.below(64), 2 ** 47 + dice.scaled(1, 2 ** 41)];
       return (core, { key }) =>
         core.growDay(
-          subStream(key, Stage.dayLeaves, column * 2 ** 16, Math.floor(day)),
-          subStream(key, Stage.dayNodes, column, Math.floor(day)),
+          subStream(key, Purpose.dayLeaves, column * 2 ** 16, Math.floor(day)),
+          subStream(key, Purpose.dayNodes, column, Math.floor(day)),
           scale,
           shape,
         );

@@ -2,7 +2,7 @@
 import type { Core } from "../core/core.js";
 import { makeConsistent } from "../core/js/consistency.js";
 import { jsCore } from "../core/js/index.js";
-import { Stage, subStream } from "../core/random.js";
+import { Purpose, subStream } from "../core/random.js";
 import { makeScale } from "../core/tables/scale.js";
 import { makeSelection } from "../core/tables/selection.js";
 import { makeTransition } from "../core/tables/transition.js";
@@ -38,7 +38,7 @@ const TURN = 300;
 const LEAST_ROUNDS = 30;
 
 /** Nothing here is released, so a fixed key is no danger: both cores draw the same. */
-const random = () => subStream(unsafeKey("demo"), Stage.baseline, 0, 0);
+const random = () => subStream(unsafeKey("demo"), Purpose.baseline, 0, 0);
 
 /** @param values of the built-in stream */
 export function measureHotPaths(values: Float64Array): HotPath[] {

@@ -3,7 +3,7 @@
  * the log's: every event is older than --to, and what has ended by then is closed, day by day.
  */
 import { chooseCore } from "../core/choose.js";
-import { secretKey, Stage } from "../core/random.js";
+import { secretKey, Purpose } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import { eventAnswer, type EventAnswer } from "../events/answers.js";
 import { periodLength } from "../events/calendar.js";
@@ -44,9 +44,9 @@ export class EventFile implements Snapshotted {
     this.isGrouped = stored.keys !== undefined;
     this.#listed = stored.keys ?? [ALL];
     const keys = {
-      people: derivedKey(core, key, Stage.people, 4),
+      people: derivedKey(core, key, Purpose.people, 4),
       own: key,
-      release: (group: string) => derivedKey(core, key, Stage.groups, 8, this.#numberOf(group)),
+      release: (group: string) => derivedKey(core, key, Purpose.groups, 8, this.#numberOf(group)),
     };
     this.metric = new EventMetric(settings, core, keys, stored.from, this.#listed);
     if (settings.discovery !== undefined) {

@@ -1,6 +1,6 @@
 /**
  * Where randomness comes from: one 256-bit key per release, and a ChaCha20 sub-stream per purpose.
- * A sub-stream is a function of (key, stage, stream, index) alone, so noise can be made again from the key
+ * A sub-stream is a function of (key, purpose, stream, index) alone, so noise can be made again from the key
  * instead of being stored, and no two purposes ever share a word.
  */
 import { checkInteger, checkNumber } from "./checks.js";
@@ -12,7 +12,7 @@ import { checkInteger, checkNumber } from "./checks.js";
 export const NOISE_VERSION = 2;
 
 /** Purposes of sub-streams. Numbers are part of the snapshot format: never reuse one. */
-export enum Stage {
+export enum Purpose {
   threshold = 1,
   warmStart = 2,
   forest = 3,
@@ -70,18 +70,24 @@ export function secretKey(): Uint32Array {
 
 /**
  * The sub-stream of one purpose, from its first word. Different arguments give different nonces, so that no two
- * purposes share keystream: stream (32 bits) · index, low (32) · index, high (16), tree (8), stage (8).
+ * purposes share keystream: stream (32 bits) · index, low (32) · index, high (16), tree (8), purpose (8).
  * @param stream an integer below 2³²
  * @param index forest or report number, an integer below 2⁴⁸
  * @param tree top node of a forest, an integer below 2⁸
  */
-export function subStream(key: Uint32Array, stage: Stage, stream: number, index: number, tree = 0): Random {
+export function subStream(
+  key: Uint32Array,
+  purpose: Purpose,
+  stream: number,
+  index: number,
+  tree = 0,
+): Random {
   if (key.length !== 8) throw new RangeError(`key: expected 8 words, got ${key.length}`);
   checkBits("stream", stream, 32);
   checkBits("index", index, 48);
   checkBits("tree", tree, 8);
   const high = Math.floor(index / 2 ** 32);
-  const nonce = Uint32Array.of(stream, index >>> 0, ((high << 16) | (tree << 8) | stage) >>> 0);
+  const nonce = Uint32Array.of(stream, index >>> 0, ((high << 16) | (tree << 8) | purpose) >>> 0);
   return { key, nonce, position: 0 };
 }
 

@@ -10,7 +10,7 @@
  */
 import type { Core } from "../core/core.js";
 import type { DayShape } from "../core/dayShape.js";
-import { Stage, subStream } from "../core/random.js";
+import { Purpose, subStream } from "../core/random.js";
 import type { Scale } from "../core/tables/scale.js";
 import { roundAll } from "../core/treeSlices.js";
 import { laplaceVariance } from "../stream/variance.js";
@@ -41,8 +41,8 @@ export function dayCorrections(source: NoiseSource, key: Uint32Array, periods: D
   const day = dayIndex(periods.day.start);
   for (let column = 0; column < columns; column++) {
     const grown = core.growDay(
-      subStream(key, Stage.dayLeaves, column * MOST_COLUMNS, day),
-      subStream(key, Stage.dayNodes, column, day),
+      subStream(key, Purpose.dayLeaves, column * MOST_COLUMNS, day),
+      subStream(key, Purpose.dayNodes, column, day),
       scale,
       periods.shape,
     );
@@ -61,7 +61,11 @@ export function drawLeaves(
   run: number,
   out: Float64Array,
 ): void {
-  core.laplace(subStream(key, Stage.dayLeaves, column * MOST_COLUMNS + run, dayIndex(day.start)), scale, out);
+  core.laplace(
+    subStream(key, Purpose.dayLeaves, column * MOST_COLUMNS + run, dayIndex(day.start)),
+    scale,
+    out,
+  );
 }
 
 /** First leaf of each family of a shape, and the end of the last. */
@@ -95,7 +99,7 @@ export function noisyDayCount(
   count: number,
 ): number {
   const noise = new Float64Array(1);
-  core.laplace(subStream(key, Stage.dayCounts, purpose, dayIndex(day)), scale, noise);
+  core.laplace(subStream(key, Purpose.dayCounts, purpose, dayIndex(day)), scale, noise);
   return count + noise[0]!;
 }
 

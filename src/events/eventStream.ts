@@ -4,7 +4,7 @@
  */
 import { refuseReentry } from "../core/checks.js";
 import type { Core } from "../core/core.js";
-import { Stage } from "../core/random.js";
+import { Purpose } from "../core/random.js";
 import type { Decoder } from "../stream/codec.js";
 import type { SnapshotKey } from "../stream/sealing.js";
 import {
@@ -50,7 +50,7 @@ export abstract class MetricStream<
 
   constructor(settings: EventSettings, core: Core, key: Uint32Array, began: number) {
     this.#key = key;
-    const keys = { people: derivedKey(core, key, Stage.people, 4), own: key, release: () => key };
+    const keys = { people: derivedKey(core, key, Purpose.people, 4), own: key, release: () => key };
     this.metric = new EventMetric(settings, core, keys, began, [OWN]);
     this.snapshots = new Snapshots(
       () => eventParameters(settings),

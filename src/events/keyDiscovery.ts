@@ -9,7 +9,7 @@
  */
 import { checkInteger, ownOptions, shown } from "../core/checks.js";
 import type { Core } from "../core/core.js";
-import { subStream, Stage } from "../core/random.js";
+import { subStream, Purpose } from "../core/random.js";
 import { leastTruncation } from "../core/tables/truncated.js";
 import { noiseScale } from "../stream/noise.js";
 import type { Scale } from "../core/tables/scale.js";
@@ -128,7 +128,7 @@ export class KeyDiscovery {
     let votes = this.#days.get(day);
     if (votes === undefined) {
       const cells = new Uint32Array(4);
-      this.#core.keystream(subStream(this.#key, Stage.voteCells, 0, dayIndex(day)), cells);
+      this.#core.keystream(subStream(this.#key, Purpose.voteCells, 0, dayIndex(day)), cells);
       this.#days.set(day, (votes = new KeyVotes(this.rule, cells)));
     }
     return votes;

@@ -9,7 +9,7 @@
  * n + X > k: never without a vote, with probability δ = P(X = k) with one.
  */
 import type { Core } from "../core/core.js";
-import { type Random, Stage, subStream } from "../core/random.js";
+import { type Random, Purpose, subStream } from "../core/random.js";
 import type { Scale } from "../core/tables/scale.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { NAME_WORDS, readName, writeName } from "./keyName.js";
@@ -87,7 +87,9 @@ export class KeyVotes {
    * @param day index of the day: its noise is used once
    */
   test(core: Core, scale: Scale, key: Uint32Array, day: number): FoundKey[] {
-    const noise = truncatedNoise(core, scale, this.#rule, (run) => subStream(key, Stage.dayVotes, run, day));
+    const noise = truncatedNoise(core, scale, this.#rule, (run) =>
+      subStream(key, Purpose.dayVotes, run, day),
+    );
     const found: FoundKey[] = [];
     this.#names.forEach((name, i) => {
       const votes = this.#counts[i]! + noise[i]!;

@@ -13,7 +13,7 @@
  * ε is for the choice.
  */
 import type { Core } from "../core/core.js";
-import { Stage, subStream } from "../core/random.js";
+import { Purpose, subStream } from "../core/random.js";
 import { type Choice, chooseCandidate, eventChoice } from "../stream/choice.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { rankSpread } from "./buckets.js";
@@ -56,7 +56,7 @@ export class LimitChoice {
   choose(core: Core, key: Uint32Array, people: People): number {
     const { candidates } = this.#choice;
     const above = people.above(this.from, candidates);
-    const random = subStream(key, Stage.holdout, LIMIT, dayIndex(this.from));
+    const random = subStream(key, Purpose.holdout, LIMIT, dayIndex(this.from));
     return candidates[chooseCandidate(core, random, this.#choice, above, LIMIT_BETA, 0)]!;
   }
 

@@ -15,7 +15,7 @@
  */
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
-import { Stage, subStream } from "../core/random.js";
+import { Purpose, subStream } from "../core/random.js";
 import type { Scale } from "../core/tables/scale.js";
 import { binOf, type Choice, chooseCandidate, eventChoice, steepness } from "../stream/choice.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
@@ -71,7 +71,7 @@ export class ThresholdTally {
    */
   countDay(core: Core, key: Uint32Array): { readonly noisy: number; readonly enough: boolean } {
     const noise = new Float64Array(1);
-    core.laplace(subStream(key, Stage.holdout, SPARSITY, this.#days), this.#countScale, noise);
+    core.laplace(subStream(key, Purpose.holdout, SPARSITY, this.#days), this.#countScale, noise);
     const noisy = this.#noisy + this.#fresh + noise[0]!;
     return { noisy, enough: noisy * this.#epsilon >= ENOUGH };
   }
@@ -89,7 +89,7 @@ export class ThresholdTally {
     // `steepness` expects the count of one class of thirteen.
     const beta = steepness(this.#fine, noisy / 13);
     const pick = (choice: Choice, purpose: number, knee: number): number => {
-      const random = subStream(key, Stage.holdout, purpose, 0);
+      const random = subStream(key, Purpose.holdout, purpose, 0);
       return choice.candidates[chooseCandidate(core, random, choice, above, beta, knee)]!;
     };
     return pick(this.#fine, FINE, 2 * pick(this.#rough, ROUGH, 0));

@@ -11,7 +11,7 @@ import type { Reports } from "../core/core.js";
 import { chachaBlock, initialState } from "../core/js/chacha.js";
 import { drawReport, quantised } from "../core/js/reports.js";
 import { Words } from "../core/js/words.js";
-import { type Random, secretKey, Stage, subStream } from "../core/random.js";
+import { type Random, secretKey, Purpose, subStream } from "../core/random.js";
 import { type Channel, checkMax, checkThreshold, makeChannel } from "./channel.js";
 import { checkLocalEpsilon } from "./mechanisms.js";
 import { kindOf, packReports, type Phase, type Report, REPORT_BYTES, reportOf } from "./report.js";
@@ -65,7 +65,7 @@ export class Reporter {
     this.#core = core;
     this.private = unsafeSeed === undefined;
     const key = unsafeSeed === undefined ? secretKey() : keyFromSeed(checkText("unsafeSeed", unsafeSeed));
-    this.#random = subStream(key, Stage.reports, kindOf(this.phase), 0);
+    this.#random = subStream(key, Purpose.reports, kindOf(this.phase), 0);
     this.#reader = new Words(this.#random);
   }
 

@@ -15,7 +15,7 @@
 import type { Core } from "../core/core.js";
 import { countHeldOut } from "../core/js/heldOut.js";
 import { HELD_OUT_MEAN as MEAN, HELD_OUT_PURPOSES as PURPOSES } from "../core/layout.js";
-import { Stage, subStream } from "../core/random.js";
+import { Purpose, subStream } from "../core/random.js";
 import { binOf, type Choice, chooseCandidate, isSparse, steepness } from "./choice.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { noiseScale } from "./noise.js";
@@ -96,10 +96,10 @@ export class Classes {
     this.#held += count;
   }
 
-  /** @param stage whose noise it is */
-  choose(core: Core, key: Uint32Array, stage: Stage.holdout | Stage.refining = Stage.holdout): Chosen {
+  /** Chooses θ from the counts. @param whose purpose of the noise */
+  choose(core: Core, key: Uint32Array, whose: Purpose.holdout | Purpose.refining = Purpose.holdout): Chosen {
     const choice = this.#choice;
-    const random = (purpose: number) => subStream(key, stage, purpose, 0);
+    const random = (purpose: number) => subStream(key, whose, purpose, 0);
     const laplace = (purpose: number, scale: Scale): number => {
       const noise = new Float64Array(1);
       core.laplace(random(purpose), scale, noise);

@@ -12,7 +12,7 @@
  * do: they rise as well where more values come that are no larger.
  */
 import type { Core } from "../core/core.js";
-import { Stage, subStream } from "../core/random.js";
+import { Purpose, subStream } from "../core/random.js";
 import { exactRational } from "../core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../core/tables/scale.js";
 import { binOf } from "./choice.js";
@@ -114,7 +114,7 @@ export function noisyCount(
   count: number,
 ): number {
   const noise = new Float64Array(1);
-  core.laplace(subStream(key, Stage.following, 0, forest, tree), scale, noise);
+  core.laplace(subStream(key, Purpose.following, 0, forest, tree), scale, noise);
   return count + noise[0]!;
 }
 

@@ -10,7 +10,7 @@
  * is in one sum and in no other stage: ε, in parallel with the rest of the hold-out.
  */
 import type { Core } from "../core/core.js";
-import { Stage, subStream } from "../core/random.js";
+import { Purpose, subStream } from "../core/random.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { noiseScale } from "./noise.js";
 import { laplaceVariance, meanVariance } from "./variance.js";
@@ -50,7 +50,7 @@ export class Probe {
   decide(core: Core, key: Uint32Array): number {
     const { epsilon, fanout, levels, skipped, maxRange } = this.#shape;
     const noisy = new Float64Array(this.#sums.length);
-    core.laplace(subStream(key, Stage.probe, 0, 0), noiseScale(1, this.#theta, epsilon), noisy);
+    core.laplace(subStream(key, Purpose.probe, 0, 0), noiseScale(1, this.#theta, epsilon), noisy);
     for (let i = 0; i < noisy.length; i++) noisy[i]! += this.#sums[i]!;
     const noise = (laplaceVariance(this.#theta / epsilon) * (fanout ** 2 - 1)) / 6;
     const missed = (2 / fanout) * (roughness(noisy, fanout) - noise);

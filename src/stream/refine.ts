@@ -9,7 +9,7 @@
  */
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
-import { Stage } from "../core/random.js";
+import { Purpose } from "../core/random.js";
 import { nodeCount } from "../core/tree.js";
 import { mostSlices } from "../core/treeSlices.js";
 import { type Choice, makeChoice } from "./choice.js";
@@ -98,7 +98,7 @@ export class Refining {
   /** Chooses and wipes the counts. Their noisy mean is not given out: blocks that are published say what to predict. */
   choose(core: Core, key: Uint32Array): Refined {
     try {
-      const { theta, above, sparse } = this.#classes.choose(core, key, Stage.refining);
+      const { theta, above, sparse } = this.#classes.choose(core, key, Purpose.refining);
       return { theta, above, sparse };
     } finally {
       this.wipe();

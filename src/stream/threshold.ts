@@ -7,7 +7,7 @@
  * scale 1/ε is enough. Counts values *above* θ: with Eq. 5 as printed, Eq. 6 is highest at the smallest θ.
  */
 import type { Core } from "../core/core.js";
-import { Stage, subStream } from "../core/random.js";
+import { Purpose, subStream } from "../core/random.js";
 import { makeSelection, type Selection } from "../core/tables/selection.js";
 import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
@@ -62,7 +62,7 @@ export class NoisyMax implements ThresholdChooser {
   }
 
   choose(): number {
-    const random = subStream(this.#key, Stage.threshold, 0, 0);
+    const random = subStream(this.#key, Purpose.threshold, 0, 0);
     return this.#core.noisyMax(random, this.#bins, this.#selection) * this.#settings.thresholdStep;
   }
 

@@ -3,7 +3,7 @@
  * large tree is drawn ahead, a slice with every block, while the one before it is in use. No push waits for a whole tree.
  */
 import type { Core, Tree } from "../core/core.js";
-import { type Random, Stage, subStream } from "../core/random.js";
+import { type Random, Purpose, subStream } from "../core/random.js";
 import type { Scale } from "../core/tables/scale.js";
 import { leafCount, nodeCount } from "../core/tree.js";
 import { growInSlices, mostSlices, roundAll, roundInSlices } from "../core/treeSlices.js";
@@ -186,7 +186,7 @@ export class Trees {
     const { fanout, levels, blocksPerForest } = this.#shape;
     const inForest = first % blocksPerForest;
     const top = inForest / leafCount(fanout, levels);
-    return subStream(this.#key, Stage.forest, 0, (first - inForest) / blocksPerForest, top);
+    return subStream(this.#key, Purpose.forest, 0, (first - inForest) / blocksPerForest, top);
   }
 }
 

@@ -4,7 +4,7 @@
  * Without it the first block is predicted as θ/2 a value, which at larger ε costs more than all the noise.
  */
 import type { Core } from "../core/core.js";
-import { Stage, subStream } from "../core/random.js";
+import { Purpose, subStream } from "../core/random.js";
 import { noiseScale } from "./noise.js";
 import type { Decoder, Encoder } from "./codec.js";
 
@@ -38,7 +38,7 @@ export class WarmStart {
   /** The noisy mean, in grid units. */
   mean(core: Core, key: Uint32Array, theta: number, epsilon: number): number {
     const noise = new Float64Array(1);
-    core.laplace(subStream(key, Stage.warmStart, 0, 0), noiseScale(1, theta, epsilon), noise);
+    core.laplace(subStream(key, Purpose.warmStart, 0, 0), noiseScale(1, theta, epsilon), noise);
     return (this.#sum + noise[0]!) / this.#count;
   }
 }

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { nearestThreshold, THRESHOLD_COUNT } from "../../src/local/channel.js";
@@ -132,7 +132,7 @@ describe("whatever is accepted: every finite value gives a cell of the grid, the
         const [js, wasm] = cores.map((core) => {
           const out = new Uint32Array(batch.length).fill(2 ** 32 - 1);
           core.fillReports(
-            subStream(unsafeKey("ends"), Stage.reports, 0, 0),
+            subStream(unsafeKey("ends"), Purpose.reports, 0, 0),
             mechanism,
             quantiser,
             batch,

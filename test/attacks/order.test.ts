@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
@@ -50,7 +50,7 @@ describe.each([
     const orders = [bins, bins.slice().sort(), bins.slice().sort().reverse(), shuffled(bins, "again")];
     const chosen = new Set<number>();
     for (let run = 0; run < RUNS; run++) {
-      const random = () => subStream(unsafeKey(`order ${run}`), Stage.threshold, 0, 0);
+      const random = () => subStream(unsafeKey(`order ${run}`), Purpose.threshold, 0, 0);
       const winners = orders.map((order) => core.noisyMax(random(), order, selection));
       expect(new Set(winners).size, `run ${run}: ${winners.join(", ")}`).toBe(1);
       chosen.add(winners[0]!);

@@ -3,7 +3,7 @@
  * find nothing of the values, the noise or the keys that passed through it, also when a call fails halfway.
  */
 import { expect, test } from "vitest";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
@@ -12,7 +12,7 @@ import { loadKernels } from "../../src/core/wasm/instance.js";
 
 const core = makeWasmCore();
 const kernels = loadKernels();
-const random = () => subStream(unsafeKey("memory"), Stage.forest, 0, 0);
+const random = () => subStream(unsafeKey("memory"), Purpose.forest, 0, 0);
 
 /** Bytes that are not 0 from the start of the arena on. */
 function residue(): number {

@@ -4,14 +4,14 @@
  */
 import { chooseCore, type CoreChoice } from "../../src/core/choose.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeTransition } from "../../src/core/tables/transition.js";
 
 export function kernelAnswers(choice: CoreChoice): Record<string, string> {
   const core = chooseCore(choice);
-  const random = () => subStream(unsafeKey("browser"), Stage.baseline, 7, 2 ** 40 + 1);
+  const random = () => subStream(unsafeKey("browser"), Purpose.baseline, 7, 2 ** 40 + 1);
   const scale = makeScale(1n << 20n, 3n);
 
   const words = new Uint32Array(100);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { makeDayShape } from "../../src/core/dayShape.js";
 import { DAY_RUN, MAX_DAY_LEAVES } from "../../src/core/layout.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { jsConsistency } from "../support/consistencyKernels.js";
@@ -20,8 +20,8 @@ import { bits, integers } from "../support/numbers.js";
 const key = unsafeKey("day");
 const streams = (start: number, column = 0) =>
   [
-    subStream(key, Stage.dayLeaves, column * 2 ** 16, start),
-    subStream(key, Stage.dayNodes, column, start),
+    subStream(key, Purpose.dayLeaves, column * 2 ** 16, start),
+    subStream(key, Purpose.dayNodes, column, start),
   ] as const;
 
 describe.each([wasmDay, jsDay])("$name core", (core) => {
@@ -118,7 +118,7 @@ describe("a day that is drawn", () => {
       const nodes = new Float64Array(leavesOf(berlin).length);
       for (let leaf = 0, run = 0; leaf < 1500; leaf += DAY_RUN, run++)
         core.laplace(
-          subStream(key, Stage.dayLeaves, 3 * 2 ** 16 + run, start),
+          subStream(key, Purpose.dayLeaves, 3 * 2 ** 16 + run, start),
           scale,
           nodes.subarray(leaf, Math.min(1500, leaf + DAY_RUN)),
         );

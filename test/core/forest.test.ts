@@ -4,7 +4,7 @@ import { jsCore } from "../../src/core/js/index.js";
 import { drawLaplace, tablesOf } from "../../src/core/js/laplace.js";
 import { WordReader } from "../../src/core/js/reader.js";
 import { groupCount, leafCount, nodeCount } from "../../src/core/tree.js";
-import { type Random, Stage, subStream } from "../../src/core/random.js";
+import { type Random, Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
@@ -16,7 +16,7 @@ import { bits } from "../support/numbers.js";
 const wasm = makeWasmCore();
 const key = unsafeKey("forest");
 const scale = makeScale(12345n, 2n);
-const sub = (stream = 0, forest = 0, tree = 0) => subStream(key, Stage.forest, stream, forest, tree);
+const sub = (stream = 0, forest = 0, tree = 0) => subStream(key, Purpose.forest, stream, forest, tree);
 const treeBits = (tree: Tree) => `${bits(tree.noise)} ${bits(tree.corrections)}`;
 
 /** Every node's noise, drawn from the keystream one node after the other. */
@@ -90,7 +90,7 @@ describe.each([wasm, jsCore])("$name core", (core) => {
       expect(treeBits(core.growTree(sub(stream, forest, tree), scale, 4, 3))).toBe(first);
       grown.add(first);
     }
-    const other = subStream(unsafeKey("another forest"), Stage.forest, 0, 0);
+    const other = subStream(unsafeKey("another forest"), Purpose.forest, 0, 0);
     grown.add(treeBits(core.growTree(other, scale, 4, 3)));
     expect(grown.size).toBe(coordinates.length + 1);
   });

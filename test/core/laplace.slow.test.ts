@@ -2,7 +2,7 @@ import { SCALE_COLUMNS, SCALE_ESCAPE, SCALE_ESCAPE_STEP } from "../../src/core/l
 import { describe, expect, test } from "vitest";
 import type { Core } from "../../src/core/core.js";
 import { jsCore } from "../../src/core/js/index.js";
-import { Stage, subStream, type Random } from "../../src/core/random.js";
+import { Purpose, subStream, type Random } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { fillDigit } from "../../src/core/js/digit.js";
 import { columnsBefore, makeScale, type Scale } from "../../src/core/tables/scale.js";
@@ -12,7 +12,7 @@ import { bits } from "../support/numbers.js";
 import { PlainSampler } from "../support/sampler.js";
 
 const wasm = makeWasmCore();
-const random = (name: string): Random => subStream(unsafeKey(name), Stage.baseline, 0, 0);
+const random = (name: string): Random => subStream(unsafeKey(name), Purpose.baseline, 0, 0);
 const samplers = ["laplace", "geometric"] as const;
 type Fraction = readonly [bigint, bigint];
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { Core } from "../../src/core/core.js";
 import { makeDayShape } from "../../src/core/dayShape.js";
 import { jsCore } from "../../src/core/js/index.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
 import { makeTransition } from "../../src/core/tables/transition.js";
@@ -19,7 +19,7 @@ import { digestOf } from "../support/golden.js";
 import { integers } from "../support/numbers.js";
 
 const wasm = makeWasmCore();
-const random = (position = 0) => ({ ...subStream(unsafeKey("poison"), Stage.baseline, 3, 4), position });
+const random = (position = 0) => ({ ...subStream(unsafeKey("poison"), Purpose.baseline, 3, 4), position });
 const floats = (seed: number, length: number, size: number) =>
   integers(seed, length, size).map((x) => x + 0.375);
 
@@ -111,8 +111,8 @@ const CALLS: Record<string, Call[]> = {
     ).map(([p, q]): Call => (core) => {
       const key = unsafeKey("poison");
       const [leafRandom, nodeRandom] = [
-        subStream(key, Stage.dayLeaves, 0, 7),
-        subStream(key, Stage.dayNodes, 0, 7),
+        subStream(key, Purpose.dayLeaves, 0, 7),
+        subStream(key, Purpose.dayNodes, 0, 7),
       ];
       const shape = makeDayShape(leaves, fanouts);
       const grown = core.growDay(leafRandom, nodeRandom, makeScale(p, q), shape);

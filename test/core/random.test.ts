@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { secretKey, Stage, subStream } from "../../src/core/random.js";
+import { secretKey, Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -39,14 +39,14 @@ describe("sub-streams", () => {
   const key = unsafeKey("sub-streams");
 
   test("the nonce, field by field", () => {
-    const { nonce, position } = subStream(key, Stage.forest, 0x01020304, 0x1122_33445566, 0x77);
+    const { nonce, position } = subStream(key, Purpose.forest, 0x01020304, 0x1122_33445566, 0x77);
     expect([...nonce]).toEqual([0x01020304, 0x33445566, 0x11227703]);
     expect(position).toBe(0);
   });
 
   test("different purposes have different nonces", () => {
     const purpose = fc.record({
-      stage: fc.constantFrom(...Object.values(Stage).filter((stage) => typeof stage === "number")),
+      purpose: fc.constantFrom(...Object.values(Purpose).filter((one) => typeof one === "number")),
       stream: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
       index: fc.oneof(
         fc.nat(300),
@@ -54,12 +54,13 @@ describe("sub-streams", () => {
       ),
       tree: fc.nat(255),
     });
-    type Purpose = { stage: Stage; stream: number; index: number; tree: number };
-    const nonce = ({ stage, stream, index, tree }: Purpose) =>
-      [...subStream(key, stage, stream, index, tree).nonce].join();
+    type SubStream = { purpose: Purpose; stream: number; index: number; tree: number };
+    const nonce = ({ purpose, stream, index, tree }: SubStream) =>
+      [...subStream(key, purpose, stream, index, tree).nonce].join();
     fc.assert(
       fc.property(purpose, purpose, (a, b) => {
-        const same = a.stage === b.stage && a.stream === b.stream && a.index === b.index && a.tree === b.tree;
+        const same =
+          a.purpose === b.purpose && a.stream === b.stream && a.index === b.index && a.tree === b.tree;
         expect(nonce(a) === nonce(b)).toBe(same);
         // Neighbours in every field, where a bit in the wrong place would show.
         for (const field of ["stream", "index", "tree"] as const)
@@ -69,17 +70,19 @@ describe("sub-streams", () => {
   });
 
   test("a number that does not fit is refused, not cut", () => {
-    expect(() => subStream(key, Stage.forest, 2 ** 32, 0)).toThrow(/^stream: expected a whole number/);
-    expect(() => subStream(key, Stage.forest, -1, 0)).toThrow(RangeError);
-    expect(() => subStream(key, Stage.forest, 0, 2 ** 48)).toThrow(/^index/);
-    expect(() => subStream(key, Stage.forest, 0, 0.5)).toThrow(/^index/);
-    expect(() => subStream(key, Stage.forest, 0, 0, 256)).toThrow(/^tree/);
-    expect(() => subStream(key, Stage.forest, NaN, 0)).toThrow(/^stream/);
-    expect(() => subStream(new Uint32Array(7), Stage.forest, 0, 0)).toThrow(/^key: expected 8 words, got 7/);
+    expect(() => subStream(key, Purpose.forest, 2 ** 32, 0)).toThrow(/^stream: expected a whole number/);
+    expect(() => subStream(key, Purpose.forest, -1, 0)).toThrow(RangeError);
+    expect(() => subStream(key, Purpose.forest, 0, 2 ** 48)).toThrow(/^index/);
+    expect(() => subStream(key, Purpose.forest, 0, 0.5)).toThrow(/^index/);
+    expect(() => subStream(key, Purpose.forest, 0, 0, 256)).toThrow(/^tree/);
+    expect(() => subStream(key, Purpose.forest, NaN, 0)).toThrow(/^stream/);
+    expect(() => subStream(new Uint32Array(7), Purpose.forest, 0, 0)).toThrow(
+      /^key: expected 8 words, got 7/,
+    );
   });
 });
 
-test("no two stages have a number in common: they would share their noise", () => {
-  const numbers = Object.values(Stage).filter((value) => typeof value === "number");
+test("no two purposes have a number in common: they would share their noise", () => {
+  const numbers = Object.values(Purpose).filter((value) => typeof value === "number");
   expect(new Set(numbers).size).toBe(numbers.length);
 });

@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import { type Coin, expCoin, fixedCoin, ratioCoin } from "../../src/core/tables/coin.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { WordReader } from "../../src/core/js/reader.js";
-import { Stage, subStream, type Random } from "../../src/core/random.js";
+import { Purpose, subStream, type Random } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { expBounds } from "../support/exp.js";
 import { jsToss, wasmToss } from "../support/tossKernels.js";
 
 const wasm = await wasmToss();
-const random = (name: string): Random => subStream(unsafeKey(name), Stage.baseline, 0, 0);
+const random = (name: string): Random => subStream(unsafeKey(name), Purpose.baseline, 0, 0);
 
 /** The first words that any sampler will take from `random(name)`. */
 function wordsOf(name: string, count: number): Uint32Array {

@@ -2,7 +2,7 @@ import { MECHANISM_FACTORS, MECHANISM_SLACK } from "../../src/core/layout.js";
 import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
 import { makeMechanism, type Mechanism, WHOLE } from "../../src/core/tables/sectors.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { hybrid, piecewise, squareWave, stochasticRounding } from "../../src/local/mechanisms.js";
@@ -15,7 +15,7 @@ const cores = [wasmCore, jsCore];
 /** Reports of inputs 0 … N themselves. */
 function draw(core: typeof jsCore, mechanism: Mechanism, inputs: Float64Array, seed: string): Uint32Array {
   const out = new Uint32Array(inputs.length);
-  const random = subStream(unsafeKey(seed), Stage.reports, 0, 0);
+  const random = subStream(unsafeKey(seed), Purpose.reports, 0, 0);
   core.fillReports(random, mechanism, { scale: 1, shift: 0 }, inputs, out);
   return out;
 }
@@ -31,7 +31,7 @@ const SHIPPED = {
 
 function wordsOf(name: string, count: number): Uint32Array {
   const words = new Uint32Array(count);
-  jsCore.keystream(subStream(unsafeKey(name), Stage.reports, 0, 0), words);
+  jsCore.keystream(subStream(unsafeKey(name), Purpose.reports, 0, 0), words);
   return words;
 }
 
@@ -50,7 +50,7 @@ describe("against the definition in src/core/tables/sectors.ts", () => {
     const plain = new PlainReporter(wordsOf("plain", 60_000), mechanism);
     const want = Uint32Array.from(inputs, (x) => plain.report(x));
     for (const core of cores) {
-      const random = subStream(unsafeKey("plain"), Stage.reports, 0, 0);
+      const random = subStream(unsafeKey("plain"), Purpose.reports, 0, 0);
       const out = new Uint32Array(inputs.length);
       core.fillReports(random, mechanism, { scale: 1, shift: 0 }, inputs, out);
       expect(out).toEqual(want);
@@ -114,7 +114,7 @@ test.each(Object.entries(SHIPPED))(
     );
     const quantiser = { scale: 0.97, shift: 0.5 };
     const [a, b] = cores.map((core) => {
-      const random = subStream(unsafeKey("equal"), Stage.reports, 0, 0);
+      const random = subStream(unsafeKey("equal"), Purpose.reports, 0, 0);
       const out = new Uint32Array(values.length);
       core.fillReports(random, mechanism, quantiser, values, out);
       return { out, position: random.position };
@@ -127,7 +127,7 @@ test.each(Object.entries(SHIPPED))(
 describe.each(cores)("$name core", (core) => {
   /** What the first report of value 2¹⁹ is, and how many words it takes. */
   function first(mechanism: Mechanism, name: string): { cell: number; position: number } {
-    const random = subStream(unsafeKey(name), Stage.reports, 0, 0);
+    const random = subStream(unsafeKey(name), Purpose.reports, 0, 0);
     const out = new Uint32Array(1);
     core.fillReports(random, mechanism, { scale: 1, shift: 0 }, Float64Array.of(2 ** 19), out);
     return { cell: out[0]!, position: random.position };
@@ -154,7 +154,7 @@ describe.each(cores)("$name core", (core) => {
     const values = Float64Array.of(-5, -0, 0, 5e-324, 0.49, 0.5, 99.6, 100, 101, 2 ** 53 + 1, 1e308);
     const out = new Uint32Array(values.length);
     core.fillReports(
-      subStream(unsafeKey("q"), Stage.reports, 0, 0),
+      subStream(unsafeKey("q"), Purpose.reports, 0, 0),
       mechanism,
       { scale: 1, shift: 0.5 },
       values,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeTransition, type Transition } from "../../src/core/tables/transition.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
@@ -9,7 +9,7 @@ import { continuousMatrix, discreteMatrix, emUpdate, smoothed, times, wave } fro
 /** Whole numbers below `limit`, always the same. */
 function numbers(length: number, limit: number, name = "squareWave"): Float64Array {
   const words = new Uint32Array(length);
-  jsCore.keystream(subStream(unsafeKey(name), Stage.reports, 0, 0), words);
+  jsCore.keystream(subStream(unsafeKey(name), Purpose.reports, 0, 0), words);
   return Float64Array.from(words, (word) => word % limit);
 }
 

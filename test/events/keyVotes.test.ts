@@ -1,7 +1,7 @@
 /** Votes of one person and day, by exact laws: what one vote can change, and with what probability it is seen. */
 import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { KeyVotes, truncatedNoise } from "../../src/events/keyVotes.js";
@@ -178,7 +178,7 @@ describe("the test of a day", () => {
 
   test("both cores draw the same noise, never beyond the threshold", () => {
     const drawn = cores.map((core) =>
-      truncatedNoise(core, scale, { k: K, cells: 4096 }, (run) => subStream(key, Stage.dayVotes, run, 7)),
+      truncatedNoise(core, scale, { k: K, cells: 4096 }, (run) => subStream(key, Purpose.dayVotes, run, 7)),
     );
     expect(drawn[0]).toEqual(drawn[1]);
     expect(Math.max(...drawn[0]!.map(Math.abs))).toBe(K);
@@ -187,14 +187,14 @@ describe("the test of a day", () => {
   test("cells of one vote are published with probability δ: 2^21 of them, within 5 standard deviations (6·10⁻⁷)", () => {
     const cells = 2 ** 21;
     const noise = truncatedNoise(cores[0]!, scale, { k: K, cells }, (run) =>
-      subStream(key, Stage.dayVotes, run, 1),
+      subStream(key, Purpose.dayVotes, run, 1),
     );
     const published = noise.reduce((sum, x) => sum + (1 + x > K ? 1 : 0), 0);
     const deviation = Math.sqrt(cells * DELTA * (1 - DELTA));
     expect(Math.abs(published - cells * DELTA)).toBeLessThan(5 * deviation);
     // Without truncation more of them are above the threshold, and the same bound sees it.
     const plain = new Float64Array(cells);
-    cores[0]!.laplace(subStream(key, Stage.dayVotes, 0, 1), scale, plain);
+    cores[0]!.laplace(subStream(key, Purpose.dayVotes, 0, 1), scale, plain);
     const seen = plain.reduce((sum, x) => sum + (1 + x > K ? 1 : 0), 0);
     expect(Math.abs(seen - cells * DELTA)).toBeGreaterThan(5 * deviation);
   });

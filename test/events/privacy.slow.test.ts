@@ -10,7 +10,7 @@ import { describe, expect, test } from "vitest";
 import type { Core } from "../../src/core/core.js";
 import { makeDayConsistent } from "../../src/core/js/day.js";
 import { jsCore } from "../../src/core/js/index.js";
-import { Stage } from "../../src/core/random.js";
+import { Purpose } from "../../src/core/random.js";
 import { DayPeriods } from "../../src/events/calendar.js";
 import { CountedEvents, ValueEvents } from "../../src/events/eventStream.js";
 import { BucketedEvents } from "../../src/events/histogram.js";
@@ -37,14 +37,14 @@ type Noise = readonly (readonly number[])[];
 
 /** A core whose days have the noise that it is told, made consistent by the real kernel; other counts get none. */
 function coreWith(noise: Noise): Core {
-  const purpose = (nonce: Uint32Array): Stage => nonce[2]! & 255;
+  const purpose = (nonce: Uint32Array): Purpose => nonce[2]! & 255;
   return {
     ...jsCore,
     growDay: (leafRandom, _nodes, _scale, shape) =>
       makeDayConsistent(Float64Array.from(noise[leafRandom.nonce[0]! >>> 16]!), shape),
     laplace(random, _scale, out) {
       out.fill(0);
-      if (purpose(random.nonce) === Stage.dayLeaves)
+      if (purpose(random.nonce) === Purpose.dayLeaves)
         out.set(noise[random.nonce[0]! >>> 16]!.slice(0, out.length));
     },
   };

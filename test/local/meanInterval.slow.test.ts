@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { HARD } from "../../research/localAccuracy/freshValues.js";
 import { normalQuantile } from "../../src/core/normal.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { estimateFrom } from "../../src/local/estimate.js";
@@ -67,7 +67,7 @@ test("without the term for skewness, or with the variance of the middle for all,
 
 test("the normal interval of Hybrid reports, flat as their variance is, does not cover one report", () => {
   const mechanism = hybrid(4);
-  const random = subStream(unsafeKey("hybrid"), Stage.reports, 1, 0);
+  const random = subStream(unsafeKey("hybrid"), Purpose.reports, 1, 0);
   const quantiser = { scale: mechanism.top / THETA, shift: 0.5 };
   const missed = [0, 0.1, 0.5, 1].map((share) => {
     const cells = new Uint32Array(2000);

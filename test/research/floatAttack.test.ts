@@ -7,7 +7,7 @@ import { resolveSettings, type StreamOptions } from "../../src/stream/options.js
 import { HoldoutStream } from "../../src/stream/stream.js";
 import { chooseCore } from "../../src/core/choose.js";
 import type { Core } from "../../src/core/core.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { lowestBit } from "../../research/audit/attack.js";
@@ -20,7 +20,7 @@ const naive = brokenCore(cores.js, { kind: "float" });
 /** x plus noise of scale t, many times; each x has randomness of its own. */
 function noisy(core: Core, x: number, t: bigint, count: number): Float64Array {
   const out = new Float64Array(count);
-  core.laplace(subStream(unsafeKey(`float ${x}`), Stage.baseline, 0, 0), makeScale(t, 1n), out);
+  core.laplace(subStream(unsafeKey(`float ${x}`), Purpose.baseline, 0, 0), makeScale(t, 1n), out);
   return out.map((noise) => x + noise);
 }
 
@@ -28,7 +28,7 @@ function noisy(core: Core, x: number, t: bigint, count: number): Float64Array {
 function published(core: Core, options: StreamOptions, x: number, count: number): Float64Array {
   const settings = resolveSettings(options);
   const keys = new Uint32Array(8 * count);
-  core.keystream(subStream(unsafeKey(`published ${x}`), Stage.baseline, 0, 0), keys);
+  core.keystream(subStream(unsafeKey(`published ${x}`), Purpose.baseline, 0, 0), keys);
   return Float64Array.from({ length: count }, (_, i) =>
     new HoldoutStream(settings, core, keys.slice(8 * i, 8 * i + 8)).push(x)!,
   );

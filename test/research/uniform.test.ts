@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { uniformBelow } from "../../research/uniform.js";
 import { jsCore } from "../../src/core/js/index.js";
-import { type Random, Stage, subStream } from "../../src/core/random.js";
+import { type Random, Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { againstExact, ODDS } from "../support/chiSquare.js";
 
-const random = (name: string): Random => subStream(unsafeKey(name), Stage.baseline, 0, 0);
+const random = (name: string): Random => subStream(unsafeKey(name), Purpose.baseline, 0, 0);
 
 /** The first words of `random(name)`. */
 function wordsOf(name: string, count: number): Uint32Array {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import {
   binOf,
@@ -79,7 +79,7 @@ describe("the rule", () => {
       geometric: (_: unknown, __: unknown, out: Float64Array) => void out.fill(5),
     };
     const choice = { ...makeChoice(1, 64, 1024, 6), hinge: 0 };
-    const random = subStream(unsafeKey("tie"), Stage.holdout, 0, 0);
+    const random = subStream(unsafeKey("tie"), Purpose.holdout, 0, 0);
     const flat = choice.candidates.map((theta) => 100 - cost(choice, 0, theta, 2, 0) / choice.countWeight);
     const winner = (change: (k: number) => number) =>
       chooseCandidate(
@@ -262,7 +262,7 @@ describe("what the code draws", () => {
   const counts = above(choice.candidates, [0, 1, 1, 2, 3, 3, 5, 6, 6, 6]);
   const winners = (core: keyof typeof cores, runs: number) => {
     const seen = new Float64Array(choice.candidates.length);
-    const random = subStream(unsafeKey("winners"), Stage.holdout, 0, 0);
+    const random = subStream(unsafeKey("winners"), Purpose.holdout, 0, 0);
     for (let run = 0; run < runs; run++) seen[chooseCandidate(cores[core], random, choice, counts, 2, 6)]!++;
     return seen;
   };

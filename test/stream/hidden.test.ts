@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { privateStream, restore, type StreamOptions } from "../../src/index.js";
 import { chooseCore } from "../../src/core/choose.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { hiddenIn, partLikeHeldOut, partOfTree } from "../../src/stream/hidden.js";
@@ -44,7 +44,7 @@ describe("the interval", () => {
   const missed = (drawn: number): number => {
     const noise = new Float64Array(2000);
     chooseCore("js").laplace(
-      subStream(unsafeKey("hidden"), Stage.following, 0, 0),
+      subStream(unsafeKey("hidden"), Purpose.following, 0, 0),
       makeScale(BigInt(drawn), 1n),
       noise,
     );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeChoice } from "../../src/stream/choice.js";
 import { Decoder, Encoder } from "../../src/stream/codec.js";
@@ -26,7 +26,7 @@ describe("the probe", () => {
   test("noise alone has the expected roughness", () => {
     // S of G groups: mean v(b² − 1)/6. 2000 groups of heavy-tailed squares: within 20 % in all but one of 10⁷ seeds.
     const noise = new Float64Array(8000);
-    cores.js.laplace(subStream(unsafeKey("rough"), Stage.probe, 0, 0), choiceScale(50), noise);
+    cores.js.laplace(subStream(unsafeKey("rough"), Purpose.probe, 0, 0), choiceScale(50), noise);
     expect(roughness(noise, 4) / ((laplaceVariance(50) * 15) / 6)).toBeCloseTo(1, 0);
   });
 
@@ -55,7 +55,7 @@ describe("the probe", () => {
     const { epsilon, fanout: b, levels, skipped: s, maxRange } = of;
     const length = b ** (s - 1);
     const noise = new Float64Array(values.length / length);
-    cores.js.laplace(subStream(key, Stage.probe, 0, 0), noiseScale(1, theta, epsilon), noise);
+    cores.js.laplace(subStream(key, Purpose.probe, 0, 0), noiseScale(1, theta, epsilon), noise);
     const sums = noise.map((x, i) =>
       values.slice(i * length, (i + 1) * length).reduce((sum, value) => sum + value, x),
     );

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { jsCore } from "../../src/core/js/index.js";
-import { type Random, Stage } from "../../src/core/random.js";
+import { type Random, Purpose } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import type { Scale } from "../../src/core/tables/scale.js";
 import { openHub, plan, privateStream, restore, type StreamOptions } from "../../src/index.js";
@@ -274,7 +274,7 @@ describe("a stream", () => {
   });
 
   test("draws the noise that its shares of ε ask for, each from a sub-stream of its own", () => {
-    const drawn: { stage: Stage; nonce: string; scale: number }[] = [];
+    const drawn: { stage: Purpose; nonce: string; scale: number }[] = [];
     const core = chooseCore("js");
     const note = ({ nonce }: Random, { numerator, denominator }: Scale): void => {
       const scale = Number(numerator) / Number(denominator);
@@ -297,14 +297,14 @@ describe("a stream", () => {
     stream.pushMany(VALUES.subarray(0, HELD + 2 * TREE));
     const [theta1, theta2] = stream.statement().thresholds.map(({ threshold }) => threshold);
     expect(new Set(drawn.map(({ nonce }) => nonce)).size).toBe(drawn.length);
-    const scales = (stage: Stage) => drawn.filter((draw) => draw.stage === stage).map(({ scale }) => scale);
+    const scales = (stage: Purpose) => drawn.filter((draw) => draw.stage === stage).map(({ scale }) => scale);
     const { levels, epsilon } = settings;
     const trees = [(levels * theta1! * 32) / (15 * epsilon), (levels * theta2! * 32) / (31 * epsilon)];
-    expect(scales(Stage.forest)).toEqual(trees);
-    expect(scales(Stage.following)).toEqual([32 / epsilon, 32 / epsilon]);
+    expect(scales(Purpose.forest)).toEqual(trees);
+    expect(scales(Purpose.following)).toEqual([32 / epsilon, 32 / epsilon]);
     const { countWeight } = makeChoice(epsilon / 2, TREE, settings.maxRange, 1000);
     // A count, two choices, a mean that is not given out, and a count: all with half of ε.
-    expect(scales(Stage.refining)).toEqual(
+    expect(scales(Purpose.refining)).toEqual(
       [1, countWeight, countWeight, theta2!, 1].map((unit) => unit / (epsilon / 2)),
     );
   });

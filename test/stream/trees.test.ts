@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Core } from "../../src/core/core.js";
 import { jsCore } from "../../src/core/js/index.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { growInSlices, mostSlices, SLICE } from "../../src/core/treeSlices.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
@@ -22,7 +22,7 @@ describe.each(cores)("$name core", (core) => {
     [64, 3],
     [16, 2], // drawn at once
   ])("a tree of fan-out %i and %i levels has the same bits in slices", (fanout, levels) => {
-    const [one, two] = [0, 0].map(() => subStream(key, Stage.forest, 0, 3, 1));
+    const [one, two] = [0, 0].map(() => subStream(key, Purpose.forest, 0, 3, 1));
     const slices = growInSlices(core, one!, scale, fanout, levels);
     let count = 0;
     let step = slices.next();

@@ -1,6 +1,6 @@
 /** Reports of devices, and aggregators that have learned from them. */
 import { uniformBelow } from "../../research/uniform.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
 import { reporter } from "../../src/local/anyCoreReporter.js";
@@ -14,7 +14,7 @@ export const OPTIONS = { epsilon: 1, max: MAX, holdout: HOLDOUT, maxRange: 2 ** 
 /** Skewed values: mean about 20, a few above 100. */
 export function skewed(length: number, seed: string): Float64Array {
   const uniform = new Float64Array(length);
-  uniformBelow(subStream(unsafeKey(seed), Stage.baseline, 0, 0), 2 ** 32, uniform);
+  uniformBelow(subStream(unsafeKey(seed), Purpose.baseline, 0, 0), 2 ** 32, uniform);
   return uniform.map((u) => -20 * Math.log((u + 0.5) / 2 ** 32));
 }
 

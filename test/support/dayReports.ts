@@ -1,5 +1,5 @@
 /** Reports of one day, drawn with the kernels and counted. */
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import type { Mechanism } from "../../src/core/tables/sectors.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
@@ -16,7 +16,7 @@ export class Draws {
 
   constructor(epsilon: number, seed: string) {
     this.mechanism = dayWindow(epsilon);
-    this.#random = subStream(unsafeKey(seed), Stage.reports, 2, 0);
+    this.#random = subStream(unsafeKey(seed), Purpose.reports, 2, 0);
   }
 
   /** @param values from 0 to `theta`; larger ones are clamped */

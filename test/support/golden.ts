@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Core } from "../../src/core/core.js";
 import { makeDayShape } from "../../src/core/dayShape.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
@@ -33,7 +33,7 @@ export function digestOf(...arrays: readonly ArrayBufferView[]): string {
 /** By name, what every sampler draws from one key. @param start the word of the keystream that it begins with */
 export function draws(core: Core, start = 0): Record<string, string> {
   const key = unsafeKey("golden");
-  const random = (index: number) => ({ ...subStream(key, Stage.baseline, 7, index), position: start });
+  const random = (index: number) => ({ ...subStream(key, Purpose.baseline, 7, index), position: start });
   const found: Record<string, string> = { key: digestOf(key) };
   const words = new Uint32Array(300);
   core.keystream(random(0), words);

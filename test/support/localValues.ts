@@ -1,13 +1,13 @@
 /** Values and devices for tests of the local model. */
 import { uniformBelow } from "../../research/uniform.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { reporter } from "../../src/local/anyCoreReporter.js";
 
 /** Uniform numbers in (0, 1). */
 export function uniforms(length: number, seed: string): Float64Array {
   const drawn = new Float64Array(length);
-  uniformBelow(subStream(unsafeKey(seed), Stage.baseline, 0, 0), 2 ** 32, drawn);
+  uniformBelow(subStream(unsafeKey(seed), Purpose.baseline, 0, 0), 2 ** 32, drawn);
   return drawn.map((u) => (u + 0.5) / 2 ** 32);
 }
 

@@ -11,7 +11,7 @@
  *
  * `test/support/recorderHooks.ts` has the list of methods that are watched: a new mechanism adds its own there.
  */
-import { Stage, type Random } from "../../src/core/random.js";
+import { Purpose, type Random } from "../../src/core/random.js";
 import type { Scale } from "../../src/core/tables/scale.js";
 import { exactRational } from "../../src/core/tables/fixedPoint.js";
 
@@ -325,7 +325,7 @@ function textOf(call: Call): string {
   if (typeof call === "string") return call;
   const { draw, position, count, scale } = call;
   const { method, stream, stage } = draw;
-  return `${method} ${Stage[stage] ?? stage} ${stream.name}@${position} t=${scale} ×${count}`;
+  return `${method} ${Purpose[stage] ?? stage} ${stream.name}@${position} t=${scale} ×${count}`;
 }
 
 /** Σ |Δ|/t in exact rationals, summed up scale by scale. */

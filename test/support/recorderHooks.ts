@@ -6,7 +6,7 @@ import { chooseCore } from "../../src/core/choose.js";
 import type { Core, Tree } from "../../src/core/core.js";
 import type { DayShape } from "../../src/core/dayShape.js";
 import { jsCore } from "../../src/core/js/index.js";
-import { Stage } from "../../src/core/random.js";
+import { Purpose } from "../../src/core/random.js";
 import { HubMetric } from "../../src/durable/hubMetric.js";
 import { MOST_COLUMNS } from "../../src/events/dayNoise.js";
 import { KeyDiscovery } from "../../src/events/keyDiscovery.js";
@@ -72,7 +72,7 @@ function watchCore(core: Core): void {
       else out.fill(0);
       random.position = read.position;
       const made = active.draw(method, before, used, out, out.length);
-      if (made.stage === (Stage.following as number) && followed !== undefined)
+      if (made.stage === (Purpose.following as number) && followed !== undefined)
         active.meet(made, 0, followed);
     };
   const watched: Pick<
@@ -261,7 +261,7 @@ watch(HubMetric.prototype, "close", (_, run, self) => {
 
 /** Draws that hide counts of people. */
 const ofPeople = ({ stage, stream }: Draw): boolean =>
-  stage === (Stage.dayCounts as number) && [1, 2].includes(stream.nonce[0]!);
+  stage === (Purpose.dayCounts as number) && [1, 2].includes(stream.nonce[0]!);
 /** Those that were made before `closeNext` took them. */
 const ahead = new WeakMap<EventMetric, Draw[]>();
 
@@ -429,7 +429,7 @@ watch(Classes.prototype, "choose", (recording, run, self, [, , stage]) => {
   const size = counters.length / (PURPOSES + 1);
   const of = (purpose: number) => counters.subarray(purpose * size, (purpose + 1) * size);
   const { result, draws } = drawsOf(recording, run);
-  const weight = stage === Stage.refining ? weights.refining : weights.holdout;
+  const weight = stage === Purpose.refining ? weights.refining : weights.holdout;
   const [sparsity, rough, fine, mean, above] = draws;
   recording.meet(sparsity!, 0, aboveEach(of(SPARSITY))[0]!);
   recording.meetCounts(rough!, aboveEach(of(ROUGH)), weight);

@@ -1,7 +1,7 @@
 /** Noisy-max problems for the tests of its kernel. */
 import { uniformBelow } from "../../research/uniform.js";
 import type { Core } from "../../src/core/core.js";
-import { Stage, subStream } from "../../src/core/random.js";
+import { Purpose, subStream } from "../../src/core/random.js";
 import {
   makeSelection,
   penaltySlope,
@@ -10,7 +10,7 @@ import {
 } from "../../src/core/tables/selection.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 
-export const random = (name: string) => subStream(unsafeKey(name), Stage.threshold, 0, 0);
+export const random = (name: string) => subStream(unsafeKey(name), Purpose.threshold, 0, 0);
 
 export const usual = { maxRange: 2 ** 20, fanout: 16, releaseEpsilon: 1, noise: "exponential" } as const;
 

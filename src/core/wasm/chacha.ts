@@ -1,4 +1,4 @@
-/** Stages assembly/chacha.ts. */
+/** Calls assembly/chacha.ts. */
 import type { Keystream } from "../core.js";
 import { initialState } from "../js/chacha.js";
 import { checkPosition } from "../random.js";

@@ -1,4 +1,4 @@
-/** Stages assembly/digit.ts. */
+/** Calls assembly/digit.ts. */
 import { LAW_BYTES, LAW_FIRST, LAW_NEGATIVE, LAW_RATIO } from "../layout.js";
 import { type FillDigit, LAW_BITS } from "../tables/digit.js";
 import { type Kernels, useArena } from "./instance.js";

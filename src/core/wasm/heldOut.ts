@@ -1,4 +1,4 @@
-/** Stages assembly/heldOut.ts in chunks; few values go to the twin. */
+/** Calls assembly/heldOut.ts in chunks; few values go to the twin. */
 import type { HeldOut } from "../core.js";
 import * as js from "../js/heldOut.js";
 import { type Kernels, useArena } from "./instance.js";

@@ -1,4 +1,4 @@
-/** Stages assembly/ingest.ts in chunks; what is too small for the copies, or faster in JavaScript, goes to the twin. */
+/** Calls assembly/ingest.ts in chunks; what is too small for the copies, or faster in JavaScript, goes to the twin. */
 import type { Ingest } from "../core.js";
 import * as js from "../js/ingest.js";
 import { refuse } from "../quantise.js";

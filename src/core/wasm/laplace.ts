@@ -1,4 +1,4 @@
-/** Stages assembly/laplace.ts; a few samples go to the twin. */
+/** Calls assembly/laplace.ts; a few samples go to the twin. */
 import type { Sampling } from "../core.js";
 import * as js from "../js/laplace.js";
 import { digit } from "./digit.js";

@@ -1,4 +1,4 @@
-/** Stages assembly/reader.ts: key and position for any kernel that draws. */
+/** Calls assembly/reader.ts: key and position for any kernel that draws. */
 import { RANDOM_POSITION } from "../layout.js";
 import { initialState } from "../js/chacha.js";
 import { checkPosition, type Random } from "../random.js";

@@ -1,4 +1,4 @@
-/** Stages assembly/reports.ts. */
+/** Calls assembly/reports.ts. */
 import type { Reports } from "../core.js";
 import { type Kernels, useArena } from "./instance.js";
 import { withRandom } from "./reader.js";

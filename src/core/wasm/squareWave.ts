@@ -1,4 +1,4 @@
-/** Stages assembly/squareWave.ts: the tables go in once for all steps of a call. */
+/** Calls assembly/squareWave.ts: the tables go in once for all steps of a call. */
 import type { SquareWave } from "../core.js";
 import { Arena, type Kernels } from "./instance.js";
 

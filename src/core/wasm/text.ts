@@ -1,4 +1,4 @@
-/** Stages assembly/text*.ts: the text with its padding goes in, numbers come out, both are wiped. */
+/** Calls assembly/text*.ts: the text with its padding goes in, numbers come out, both are wiped. */
 import type { Scan, Texts } from "../core.js";
 import { TEXT_LINES, TEXT_NEXT, TEXT_PADDING, TEXT_PATTERN } from "../layout.js";
 import { type Arena, type Kernels, useArena } from "./instance.js";

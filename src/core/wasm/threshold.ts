@@ -1,4 +1,4 @@
-/** Stages assembly/threshold.ts. */
+/** Calls assembly/threshold.ts. */
 import type { Thresholds } from "../core.js";
 import {
   SELECTION_COUNT_WEIGHT,
