@@ -2,7 +2,7 @@
  * The choice of k, how many events of a person count: others have two events each, so many that k = 1 and k = 2 are about
  * as likely, and one person with two events comes or does not. An attacker sees k.
  */
-import { Stage } from "../../../src/core/random.js";
+import { Purpose } from "../../../src/core/random.js";
 import { derivedKey } from "../../../src/events/derivedKey.js";
 import { LIMIT_BETA, LimitChoice, limitChoice } from "../../../src/events/limitChoice.js";
 import { resolveEvents } from "../../../src/events/options.js";
@@ -31,7 +31,7 @@ export const limit: MakeTargets = (epsilon, core) => {
         const root = new Uint32Array(8);
         core.keystream(random, root);
         rows.forEach((_, run) => {
-          const key = derivedKey(core, root, Stage.groups, 8, run);
+          const key = derivedKey(core, root, Purpose.groups, 8, run);
           rows[run] = choice.choose(core, key, people);
         });
       },
