@@ -20,7 +20,7 @@ const PAGES: Record<string, readonly [path: string, ready: string]> = {
   play: ["play/?at=700000&from=299008&to=360448", "[data-off=naive]:not(:empty)"],
   attack: ["attack/", "#round:not(:empty)"],
   devices: ["devices/?devices=40000", "#replay:enabled"],
-  paper: ["paper/", "#compare-status:text('runs done')"],
+  paper: ["paper/", "#compare-status:text('Frozen')"],
   docs: ["docs/", "h1"],
   guide: ["docs/documents/privacy.html", "h1"],
 };

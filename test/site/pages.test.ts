@@ -1,9 +1,12 @@
 /** Story, attack, devices and comparison: each control acts, and each number is the library's. */
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { cap, day, everyValue, guess, helplineDays } from "../../site/src/story/questions.js";
 import { cover } from "../../site/src/story/treeView.js";
 import { amount, percent } from "../../site/src/look/format.js";
-import { budgets } from "../../site/src/paper/state.js";
+import { type Row, rowOf } from "../../site/src/paper/runner.js";
+import { budgets, FIELDS, FROZEN_METHODS } from "../../site/src/paper/state.js";
+import { Trials } from "../../site/src/paper/trials.js";
 import { METHODS } from "../../site/src/paper/methods.js";
 import { evaluate } from "../../research/evaluate.js";
 import { UNIT_TITLES } from "../../research/opponents/list.js";
@@ -162,6 +165,52 @@ test("the devices: one says what it sends, the histogram forms, percentiles get 
     },
     { reducedMotion: "reduce", policy: WITHOUT_WASM },
   );
+});
+
+test("the paper's page: frozen results first, which the same code gives again; the button runs them", async () => {
+  const { runs, rows } = JSON.parse(readFileSync("site/src/paper/frozen.json", "utf8")) as {
+    runs: number;
+    rows: Omit<Row, "seconds">[];
+  };
+  expect(runs).toBe(100);
+  expect(rows.map(({ method, epsilon }) => `${method} ${epsilon}`)).toEqual(
+    FROZEN_METHODS.flatMap((method) =>
+      budgets(FIELDS.epsilons.initial)!.map((epsilon) => `${method} ${epsilon}`),
+    ),
+  );
+  for (const { theta } of rows) expect(theta).toBeLessThanOrEqual(1000); // the public maximum
+  // 20 of the runs, with seeds of their own, lie by the frozen mean: within 6 standard errors of both, odds below 10⁻⁷.
+  const trials = new Trials(
+    { max: 1000, holdout: 2 ** 16, maxRange: 2 ** 20, queries: 200, seed: "other" },
+    exampleStream("brume"),
+  );
+  const fresh = Array.from({ length: 20 }, (_, run) => trials.once({ method: "tops", epsilon: 0.1, run }));
+  const again = rowOf(
+    "tops",
+    0.1,
+    fresh.map(({ result }) => result),
+    fresh[0]!.mean,
+  );
+  const frozen = rows.find(({ method, epsilon }) => method === "tops" && epsilon === 0.1)!;
+  expect(Math.abs(again.relative - frozen.relative)).toBeLessThan(
+    3 * Math.hypot(again.relativeError, frozen.relativeError),
+  );
+  await visit(browser(), "paper/", async (page) => {
+    await textOf(page, "#compare-status", /^Frozen: 100 runs of each, made by npm run web:paper\.$/);
+    expect(await page.locator("#results tbody tr[data-method]").count()).toBe(rows.length);
+    await page.click("#compare-run");
+    await textOf(page, "#compare-status", /^\d+ of 180 runs$/);
+    await page.click("#compare-stop");
+  });
+});
+
+test("PAK's θ is never above the public maximum, where it would only add noise", () => {
+  const trials = new Trials(
+    { max: 1000, holdout: 4096, maxRange: 2 ** 14, queries: 50, seed: "cap" },
+    exampleStream("brume"),
+  );
+  const { result } = trials.once({ method: "pak", epsilon: 0.1, run: 0 });
+  expect(result.theta).toBe(1000);
 });
 
 test("the comparison runs by itself, is that of the lab in Node, sorts, joins, and is cleared with its settings", async () => {

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { readState } from "../../site/src/look/state.js";
 import { amount } from "../../site/src/look/format.js";
+import { costOf, sureness } from "../../site/src/play/chooser.js";
 import { FIELDS, releaseSettings, type State } from "../../site/src/play/state.js";
 import { makePublisher } from "../../site/src/workers/publisher.js";
 import { exampleStream } from "../../src/cli/example.js";
@@ -208,4 +209,35 @@ test("twenty more releases, four methods side by side, and code to take along", 
     },
     { permissions: ["clipboard-read", "clipboard-write"] },
   );
+});
+
+test("ε by its odds: what each allows and costs on these numbers, used by a click, told in a statement", async () => {
+  expect(sureness(Math.log(3))).toBeCloseTo(0.75, 12);
+  expect(costOf({ low: 90, high: 110, truth: 50 })).toBeCloseTo(0.2, 12);
+  await visit(browser(), PAUSED, async (page) => {
+    await textOf(page, "#answer-sum", /\d/);
+    await page.locator("#choose").scrollIntoViewIfNeeded();
+    const rows = page.locator("#choose-table tbody tr");
+    await rows.last().getByText("±").waitFor();
+    expect(await rows.count()).toBe(9);
+    await textOf(page, "#choose-table tr[aria-current]", /^0\.0551\.3\s%±/);
+    const cost = (row: number) => rows.nth(row).locator("td").nth(1).textContent();
+    const of = (text: string | null) => Number(/[\d.]+/.exec(text!)![0]);
+    expect(of(await cost(0))).toBeGreaterThan(2 * of(await cost(4))); // 0.01 and 0.2
+    await page.getByRole("button", { name: "Use ε = 1" }).click();
+    await textOf(page, "#choose-table tr[aria-current]", /^173\.2\s%/);
+    await page.waitForURL(/epsilon=1/);
+    await textOf(page, "#account", /ε = 1/);
+    const statement = (await downloaded(page, "#choose-export")).toString();
+    expect(statement).toContain(
+      "ε = 1. Replacing any one value by another between 0 and 1,000\u00a0queries/s",
+    );
+    expect(statement).toContain("more than 2.718 times as likely");
+    expect(statement).toContain("at most 73.2\u00a0% sure of the right one");
+    expect(statement).toMatch(/10 values: ε = 10, at most 100\s% sure/);
+    expect(statement).toMatch(
+      /The sum over .* is off by at most [\d.]+\s% from noise, with 95 % probability/,
+    );
+    expect(statement).toContain("not for publication");
+  });
 });

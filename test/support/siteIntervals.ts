@@ -35,8 +35,8 @@ const lab = (query: string): Answers => {
   const player = new Player(values.subarray(0, 150_000), releaseSettings(state), state.window);
   player.advance(150_000);
   return (seed) => ({
-    "a range": player.runs({ from: 81_920, to: 139_264 }, 1, seed)[0]!,
-    "a short range": player.runs({ from: 100_000, to: 101_000 }, 1, seed)[0]!,
+    "a range": player.runs({ from: 81_920, to: 139_264 }, 1, { seed })[0]!,
+    "a short range": player.runs({ from: 100_000, to: 101_000 }, 1, { seed })[0]!,
   });
 };
 

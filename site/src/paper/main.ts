@@ -1,4 +1,4 @@
-/** The comparison's page: it runs by itself, and what it shows belongs to the data and settings it names. */
+/** The page "Paper": frozen results at first, then those of the visitor's own runs. What it shows belongs to the data and settings it names. */
 import { type PrivacyUnit, UNIT_TITLES } from "brume/research";
 import { type Curve, curvesChart, lookOf, marker } from "../charts/curves.js";
 import { colours, FONT_FAMILY, onColours } from "../charts/theme.js";
@@ -9,7 +9,7 @@ import { bindControls } from "../look/controls.js";
 import { byId, download, h, svg, svgFile } from "../look/dom.js";
 import { amount, count, powers } from "../look/format.js";
 import { beginPage } from "../look/page.js";
-import { bindAddress, Store } from "../look/state.js";
+import { bindAddress, Store, writeState } from "../look/state.js";
 import { METHODS } from "./methods.js";
 import { type Row, Runner } from "./runner.js";
 import { budgets, FIELDS, type State } from "./state.js";
@@ -30,11 +30,11 @@ const maxRange = Math.min(2 ** 20, data.total - holdout);
 byId("compare-data").textContent =
   `${data.name}. ${count(holdout)} values held out, then random ranges among ${count(maxRange)}. Relative: error of a range's mean, in % of the mean value.`;
 
-let rows: Row[] = [];
+let rows: readonly Row[] = [];
 const table = new ResultTable(byId("results"), join);
 const runner = new Runner({
   row(row) {
-    rows.push(row);
+    rows = [...rows, row];
     paint();
   },
   progress(done, of) {
@@ -54,7 +54,7 @@ function run(): void {
   if (maxRange < 64) return fail(`${data.name} has too few values to compare on.`);
   const { methods, repeat, queries, seed } = store.state;
   const known = methods.split(",").filter((key) => key in METHODS);
-  runner.start({ source: data.source, max, holdout, maxRange, queries, seed }, known, epsilons, repeat);
+  runner.start({ max, holdout, maxRange, queries, seed }, data.source, known, epsilons, repeat);
 }
 
 /** Results never outlive what they were made with. */
@@ -64,6 +64,19 @@ function clear(): void {
   byId("compare-error").textContent = "";
   byId("compare-status").textContent = "";
   byId<HTMLProgressElement>("compare-progress").value = 0;
+  paint();
+}
+
+/** Results of many runs, made by a script; times are those of a machine, and are left out. */
+async function showFrozen(): Promise<void> {
+  const answer = await fetch(new URL("./frozen.json", import.meta.url));
+  const frozen = (await answer.json()) as { runs: number; rows: Omit<Row, "seconds">[] };
+  rows = frozen.rows.map((row) => ({ ...row, seconds: NaN }));
+  byId("compare-status").replaceChildren(
+    `Frozen: ${count(frozen.runs)} runs of each, made by `,
+    h("code", {}, "npm run web:paper"),
+    ".",
+  );
   paint();
 }
 
@@ -235,4 +248,7 @@ byId("compare-csv").addEventListener("click", () =>
   download("comparison.csv", new Blob([csv()], { type: "text/csv" })),
 );
 byId("compare-svg").addEventListener("click", () => download("comparison.svg", svgFile(drawing(1000))));
-run();
+// A link with settings, or a file of one's own, is a question that nothing frozen answers.
+const isAsked = writeState(FIELDS, { ...store.state, measure: FIELDS.measure.initial }) !== "";
+if (isAsked || stored !== undefined) run();
+else await showFrozen().catch(run);

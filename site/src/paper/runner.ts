@@ -1,6 +1,8 @@
 /** Runs a comparison in a few Workers and collects its rows. */
 import type { TrialResult } from "brume/research";
-import type { Comparison, FromCompare, Run, ToCompare } from "../workers/compare.js";
+import type { FromCompare, ToCompare } from "../workers/compare.js";
+import type { Source } from "../workers/protocol.js";
+import type { Comparison, Run } from "./trials.js";
 
 /** One method at one ε, over all its runs. */
 export interface Row {
@@ -41,6 +43,7 @@ export class Runner {
   /** ε by ε, so that all curves grow together and a stopped comparison still shows every method. */
   start(
     comparison: Comparison,
+    source: Source,
     methods: readonly string[],
     epsilons: readonly number[],
     repeat: number,
@@ -51,7 +54,7 @@ export class Runner {
         for (let run = 0; run < repeat; run++) this.#queue.push({ method, epsilon, run });
     this.#of = this.#queue.length;
     const workers = Math.min(MOST_WORKERS, Math.max(1, navigator.hardwareConcurrency - 1), this.#of);
-    for (let i = 0; i < workers; i++) this.#startWorker(comparison, repeat);
+    for (let i = 0; i < workers; i++) this.#startWorker({ begin: comparison, source }, repeat);
     this.#events.progress(0, this.#of);
   }
 
@@ -63,7 +66,7 @@ export class Runner {
     this.#done = 0;
   }
 
-  #startWorker(comparison: Comparison, repeat: number): void {
+  #startWorker(begin: ToCompare, repeat: number): void {
     const worker = new Worker(new URL("../workers/compare.ts", import.meta.url), { type: "module" });
     const tell = (message: ToCompare) => worker.postMessage(message);
     const next = () => {
@@ -84,7 +87,7 @@ export class Runner {
       next();
     });
     this.#workers.push(worker);
-    tell({ begin: comparison });
+    tell(begin);
     next();
   }
 
@@ -98,7 +101,8 @@ export class Runner {
   }
 }
 
-function rowOf(method: string, epsilon: number, runs: readonly TrialResult[], mean: number): Row {
+/** @param mean of the true values that are published */
+export function rowOf(method: string, epsilon: number, runs: readonly TrialResult[], mean: number): Row {
   const mse = spreadOf(runs.map((run) => run.mse));
   const relative = spreadOf(runs.map((run) => run.mmae / (mean || 1)));
   return {

@@ -10,8 +10,11 @@ export interface State {
   readonly seed: string;
 }
 
+/** Systems whose results are frozen, and which a run compares unless others are chosen. */
+export const FROZEN_METHODS = ["tops", "paper", "pak", "hhatc16", "h2", "k-ary", "binary", "flat", "base"];
+
 export const FIELDS: Fields<State> = {
-  methods: textField("tops,paper,k-ary,binary,flat,pak", /^[a-z0-9-]+(,[a-z0-9-]+)*$/i),
+  methods: textField(FROZEN_METHODS.join(","), /^[a-z0-9-]+(,[a-z0-9-]+)*$/i),
   epsilons: textField("0.02, 0.1, 0.5, 2", /^.{1,200}$/),
   repeat: numberField(5, 2, 100),
   queries: numberField(200, 10, 2000),

@@ -22,7 +22,11 @@ export const headings = (unit: string, sumUnit: string): readonly Heading[] => [
   { name: `Mean error, ${sumUnit}`, key: "mae", text: ({ mae }) => amount(mae) },
   { name: `MSE, ${sumUnit}²`, key: "mse", text: ({ mse }) => powers(mse) },
   { name: `θ, ${unit}`, key: "theta", text: ({ theta }) => amount(theta) },
-  { name: "Time, s", key: "seconds", text: ({ seconds }) => seconds.toFixed(3) },
+  {
+    name: "Time, s",
+    key: "seconds",
+    text: ({ seconds }) => (Number.isNaN(seconds) ? "–" : seconds.toFixed(3)),
+  },
 ];
 
 export class ResultTable {

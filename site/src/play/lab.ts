@@ -13,6 +13,7 @@ import type { Frame, FromStream, Part, ToStream } from "../workers/protocol.js";
 import { accountView, coreNote } from "./account.js";
 import { answerView, emptyAnswer, waitingAnswer } from "./answer.js";
 import type { DataChoice } from "./dataChoice.js";
+import { Chooser } from "./chooser.js";
 import { Describer } from "./describe.js";
 import { columnInWords, shownPart, snapped, startOf, zoomed } from "./places.js";
 import { Multiples, type Wanted } from "./multiples.js";
@@ -36,10 +37,12 @@ export class Lab {
   readonly #runs = new Coverage(
     byId("answer-runs"),
     "The range above, with fresh noise each time; the truth is the sum of the values clamped to θ",
-    (count) => this.#repeat(count),
+    (count) => this.#repeat(this.#store.state, count),
   );
-  /** Takes the runs that were asked for. */
-  #hearRuns: (runs: readonly Run[]) => void = () => undefined;
+  readonly #chooser: Chooser;
+  /** Those who wait for runs: the Worker answers in order. */
+  #waiting: ((runs: readonly Run[]) => void)[] = [];
+  #explanation = "";
   #job: Job<ToStream> | undefined;
   #frame: Frame | undefined;
   #faint: Float64Array[] = [];
@@ -59,6 +62,7 @@ export class Lab {
     this.#choice = choice;
     this.#describe = new Describer(store);
     this.#timeline = new TimelineView(store);
+    this.#chooser = new Chooser(store, async (epsilon, range) => (await this.#repeat(range, 1, epsilon))[0]);
     this.#chart = streamChart(byId("chart"), {
       words: wordsOf(exampleMeaning),
       from: 0,
@@ -90,7 +94,7 @@ export class Lab {
   }
 
   #start(): void {
-    this.#hearRuns([]);
+    for (const hear of this.#waiting.splice(0)) hear([]);
     this.#job = startJob<ToStream, FromStream>(
       () => new Worker(new URL("../workers/stream.ts", import.meta.url), { type: "module" }),
       (message) => this.#hear(message),
@@ -149,6 +153,7 @@ export class Lab {
       this.#clearAnswer();
       this.#ask();
       this.#timeline.want(this.#wanted);
+      this.#wantErrors();
     }
     this.#describe.all(this.#meaning, state, this.#frame);
     if (changed(...RELEASE_KEYS, "window", "left", "right", "at")) this.#wantBeside();
@@ -193,6 +198,7 @@ export class Lab {
       case "account":
         byId("account").replaceChildren(...accountView(message.account, message.explanation, this.#meaning));
         this.#block = message.account.blockLength;
+        this.#explanation = message.explanation;
         byId("core-note").textContent = coreNote(message.account);
         return this.#describe.account(message.account, this.#meaning);
       case "paused":
@@ -218,7 +224,7 @@ export class Lab {
         byId<HTMLButtonElement>("again").disabled = message.left > 0;
         return this.#chart.show(this.#frame?.lines, this.#faint);
       case "runs":
-        return this.#hearRuns(message.runs);
+        return this.#waiting.shift()?.(message.runs);
       case "exported":
         return saveCsv(message.file);
     }
@@ -246,10 +252,12 @@ export class Lab {
     if (from < to) this.#tell({ type: "ask", from, to });
   }
 
-  #repeat(count: number): Promise<readonly Run[]> {
-    const { from, to } = this.#store.state;
-    this.#tell({ type: "runs", range: { from, to }, count });
-    return new Promise((resolve) => (this.#hearRuns = resolve));
+  #repeat({ from, to }: Part, count: number, epsilon?: number): Promise<readonly Run[]> {
+    this.#tell({
+      ...{ type: "runs", range: { from, to }, count },
+      ...(epsilon === undefined ? {} : { epsilon }),
+    });
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   #clearAnswer(): void {
@@ -274,6 +282,18 @@ export class Lab {
     if (wanted === undefined && this.#compared === 0) return;
     this.#compared = wanted?.at ?? 0;
     for (const view of [this.#multiples, this.#timeline]) view.want(wanted);
+    this.#wantErrors();
+  }
+
+  /** Errors are told for the range that is asked for, or for all that is published. */
+  #wantErrors(): void {
+    const { epsilon: _, ...settings } = releaseSettings(this.#store.state);
+    const { from, to, holdout } = this.#store.state;
+    const { at = 0, data } = this.#wanted ?? {};
+    const range =
+      from < to ? { from: Math.max(from, holdout), to: Math.min(to, at) } : { from: holdout, to: at };
+    const about = JSON.stringify([settings, data?.name]);
+    this.#chooser.want(range.from < range.to ? range : undefined, about);
   }
 
   #listen(): void {
@@ -296,6 +316,7 @@ export class Lab {
       byId<HTMLButtonElement>("again").disabled = true;
       this.#tell({ type: "again", releases: RELEASES });
     });
+    click("choose-export", () => void this.#chooser.export(this.#meaning, this.#explanation));
     click("whole", () => this.#store.set({ left: 0, right: 0 }));
     click("ask-all", () => this.#store.set({ from: this.#store.state.holdout, to: this.#total }));
     document.addEventListener("visibilitychange", () => this.#tell({ type: "play", speed: this.#speed() }));

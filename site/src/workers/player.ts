@@ -123,13 +123,18 @@ export class Player {
   }
 
   /** The same range of releases with other noise: the interval of the noise, and the true sum of the clamped values. */
-  runs({ from, to }: Part, count: number, seed?: string): Run[] {
+  runs(
+    { from, to }: Part,
+    count: number,
+    { seed, epsilon }: { seed?: string; epsilon?: number } = {},
+  ): Run[] {
     const { holdout } = this.#settings;
     const [start, end] = [Math.max(from, holdout), Math.min(to, this.at)];
     if (start >= end) return [];
     return Array.from({ length: count }, (_, i) => {
       const key = seed === undefined ? { noise: "secret" as const } : { seed: `${seed} ${i}` };
-      const publisher = makePublisher({ ...this.#settings, ...key });
+      const budget = epsilon === undefined ? {} : { epsilon };
+      const publisher = makePublisher({ ...this.#settings, ...key, ...budget });
       const truth = clampedSum(publisher, this.values, { holdout, start, end });
       const { low, high } = publisher.range(start - holdout, end - holdout);
       return { low, high, truth };

@@ -31,8 +31,8 @@ export type ToStream =
   | { readonly type: "ask"; readonly from: number; readonly to: number }
   /** Publishes the same values again, with other noise, for this plot. */
   | { readonly type: "again"; readonly releases: number }
-  /** Publishes the same values again with fresh noise and asks for a range of each release. */
-  | { readonly type: "runs"; readonly range: Part; readonly count: number }
+  /** Publishes the same values again with fresh noise, under another ε if one is given, and asks for a range of each release. */
+  | { readonly type: "runs"; readonly range: Part; readonly count: number; readonly epsilon?: number }
   /** Sends back everything published so far, as CSV. */
   | { readonly type: "export" };
 

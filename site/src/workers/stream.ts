@@ -50,7 +50,7 @@ addEventListener("message", ({ data }: MessageEvent<ToStream | ToMultiples>) => 
       again = data.releases;
       return publishOnce();
     case "runs":
-      return player && send({ type: "runs", runs: player.runs(data.range, data.count) });
+      return player && send({ type: "runs", runs: player.runs(data.range, data.count, data) });
     case "export":
       return player && send({ type: "exported", file: player.csv() });
   }
