@@ -17,7 +17,7 @@ export interface RegistryRecord {
   readonly deployment: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** What a record says of the mechanism. */
+/** Facts about the mechanism in a record of a registry. */
 export interface RegistryFacts {
   readonly software: Software;
   readonly model: "Central" | "Local";

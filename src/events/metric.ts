@@ -217,7 +217,7 @@ export class EventMetric {
     return (schedule.levels.length * moved * SHARES) / (epsilon * shares.release);
   }
 
-  /** What one event moves the columns by, together, in grid units; NaN until θ and k are known. */
+  /** Sensitivity of all columns together to one event, in grid units; NaN until θ and k are known. */
   get moved(): number {
     return this.isHeldOut ? NaN : movedBy(this.settings, this.#theta);
   }

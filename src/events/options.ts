@@ -372,7 +372,7 @@ function checkAbove(name: string, value: unknown, min: number): number {
   throw new RangeError(`${name}: expected a finite number above min = ${min}, got ${shown(value)}`);
 }
 
-/** What one event moves the columns of a release by, together, in grid units. @param theta Θ: θ − min in grid units */
+/** Sensitivity of all columns of a release together to one event, in grid units. @param theta Θ: θ − min in grid units */
 export function movedBy({ of, grid, buckets }: EventSettings, theta: number): number {
   if (grid === undefined) return buckets !== undefined && buckets.group > 1 ? 2 : 1;
   const min = Math.round(grid.min / grid.resolution);
@@ -427,7 +427,7 @@ export function releaseScale(settings: EventSettings, theta: number): Scale {
 export const countScale = ({ epsilon }: EventSettings, most: number): Scale =>
   noiseScale(1, most, epsilon, 1);
 
-/** What one event gets of ε, for the sums: the release's share, divided by a person's events. */
+/** ε of the sums per event: the release's share, divided by a person's events. */
 export const epsilonPerEvent = (settings: EventSettings): number =>
   (settings.epsilon * settings.shares.release) / SHARES / eventsPerPerson(settings);
 

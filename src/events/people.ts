@@ -152,7 +152,7 @@ export class People {
     return this.#counters;
   }
 
-  /** What of a person has counted on a day so far. */
+  /** Amount of a person that has counted on a day so far. */
   amount(hash: Uint32Array, day: number): number {
     const part = this.#days.get(day)?.partOf(hash);
     return part === undefined ? 0 : part.amountAt(part.find(hash));
@@ -167,7 +167,7 @@ export class People {
     return above;
   }
 
-  /** What the limit did to the people of a day. */
+  /** Counts the people of a day who lost something to the limit, and those who did not. */
   limited(day: number): LimitedPeople {
     const counters = this.#days.get(day);
     return counters === undefined

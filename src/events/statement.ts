@@ -23,7 +23,7 @@ export interface EventStatement {
   readonly epsilon: number;
   /** 0, or the probability that a key that only one person used on a day becomes public, where votes make keys public. */
   readonly delta: number;
-  /** What one event gets of ε for the sums; null before k is chosen. */
+  /** ε of the sums per event; null before k is chosen. */
   readonly epsilonPerEvent: number | null;
   /** How ε is divided, in 32nds. */
   readonly shares: Shares;
@@ -52,7 +52,7 @@ export interface EventStatement {
     readonly finished: boolean;
     readonly forget: string;
   } | null;
-  /** What counts of a person and day. With `most`, `events` is chosen privately, and missing until then. */
+  /** Limits per person and day. With `most`, `events` is chosen privately, and missing until then. */
   readonly perPerson: {
     readonly events?: number;
     readonly most?: number;
