@@ -1,6 +1,6 @@
 /** "Run this 200 times": the same question with fresh noise, and how often its 95 % interval held the truth. */
 import { h, svg } from "./dom.js";
-import { percent } from "./format.js";
+import { amount } from "./format.js";
 
 /** One answer: the ends of its interval, ±Infinity for an open one, and the truth. */
 export interface Run {
@@ -10,6 +10,9 @@ export interface Run {
 }
 
 export const holds = ({ low, high, truth }: Run): boolean => low <= truth && truth <= high;
+
+/** "99.5 %": never rounded up to 100. */
+const share = (part: number): string => `${amount(Math.floor(1000 * part) / 10)}\u00a0%`;
 
 const RUNS = 200;
 /** Fewer than this many of 200 hold with odds of 1 in 860 if each holds with 95 %. */
@@ -94,7 +97,7 @@ export class Coverage {
   #draw(runs: readonly Run[]): void {
     const held = runs.filter(holds).length;
     this.#count.textContent =
-      `${held} of ${runs.length} intervals hold the truth: ${percent(held / runs.length)}. At least 95 % are promised` +
+      `${held} of ${runs.length} intervals hold the truth: ${share(held / runs.length)}. At least 95 % are promised` +
       (runs.length < RUNS ? "." : held < SURPRISE ? "; so few are a fault or a rare accident." : ".");
     this.#picture.hidden = false;
     this.#picture.replaceChildren(intervals(runs, Math.max(240, this.#picture.clientWidth)));

@@ -74,6 +74,6 @@ export const releaseSettings = (state: State): ReleaseSettings =>
 export const METHODS: Record<Method, { readonly name: string; readonly hint: string }> = {
   ours: { name: "Brume", hint: "exact noise on a tree, θ chosen privately" },
   paper: { name: "Paper", hint: "the same system as printed in 2021" },
-  pak: { name: "PAK", hint: "an earlier system, (ε, δ)" },
+  pak: { name: "PAK", hint: "an earlier system, (ε, δ), whose θ may lie above the largest value" },
   naive: { name: "Naive", hint: "noise on every value, no threshold" },
 };
