@@ -74,8 +74,10 @@ function randomValues(dice: Dice, of: "sum" | "mean", every: number) {
   return { of, max, ...enough, holdout: dice.pick([0, every, Math.round(every * 30 * dice.unit())]) };
 }
 
+/** k, given or chosen from the first whole day; beside a θ that is chosen the latter is refused. */
 function randomLimit(dice: Dice): PerPerson {
   const events = 1 + dice.below(4);
+  if (dice.chance(0.15)) return { events: "choose", most: 2 * events, people: 4 };
   return { events, people: 4, ...(dice.chance(0.4) ? { perHour: 1 + dice.below(events) } : {}) };
 }
 

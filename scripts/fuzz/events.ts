@@ -159,6 +159,8 @@ function note({ wasm, options, start, now }: Pair, tally: Tally): void {
   if (typeof perPerson === "object" && perPerson.perHour !== undefined) tally.add("events: per hour");
   if (threshold === undefined && "holdout" in options && wasm.statement().threshold !== null)
     tally.add("events: θ chosen");
+  if (wasm.statement().perPerson?.most !== undefined && wasm.statement().perPerson?.events !== undefined)
+    tally.add("events: k chosen");
   const calendar = new Calendar(options.zone);
   const first = calendar.dayAt(start);
   const second = calendar.dayAt(first.end);

@@ -467,7 +467,7 @@ function answerOf(
   query: HistogramQuery,
 ): EventAnswer | HistogramAnswer {
   return metric.settings.of === "histogram"
-    ? histogramAnswer(metric, published!, range, query as Required<HistogramQuery>)
+    ? histogramAnswer(metric, published, range, query as Required<HistogramQuery>)
     : eventAnswer(metric, published, range, query.confidence!);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Publishes how values are distributed over any range of time, under differential privacy for one event, added or removed,
- * or for one person's day. Buckets are disjoint, so all of them together cost what one costs. There is no threshold and no
- * hold-out: the first period is published.
+ * or for one person's day. Buckets are disjoint, so all of them together cost what one costs. There is no threshold: the first
+ * period is published, unless k is to be chosen.
  */
 import { MetricStream } from "./eventStream.js";
 import type { EventInfo } from "./eventInfo.js";
@@ -25,7 +25,7 @@ export class BucketedEvents extends MetricStream<HistogramAnswer, HistogramQuery
   }
 
   protected answer(range: Range, query: HistogramQuery): HistogramAnswer {
-    return histogramAnswer(this.metric, this.release!, range, query as Required<HistogramQuery>);
+    return histogramAnswer(this.metric, this.release, range, query as Required<HistogramQuery>);
   }
 
   protected blank(answer: HistogramAnswer, range: Range): HistogramAnswer {

@@ -71,18 +71,18 @@ export function checkQuery(query: HistogramQuery): Required<HistogramQuery> {
   };
 }
 
-/** The answer of a histogram over the measured part of a range. */
+/** The answer of a histogram over the measured part of a range. @param release undefined before k is chosen */
 export function histogramAnswer(
   metric: EventMetric,
-  release: Published,
+  release: Published | undefined,
   asked: Range,
   { quantiles, shares, confidence }: Required<HistogramQuery>,
 ): HistogramAnswer {
   const { edges, group } = metric.settings.buckets!;
-  const measured = release.measure(...asked);
+  const measured = release?.measure(...asked);
   const window = windowOf(metric, measured, asked);
   const limited = limitedIn(metric, asked, confidence);
-  if (measured.from === measured.to)
+  if (measured === undefined || measured.from === measured.to)
     return {
       ...window,
       confidence,

@@ -21,7 +21,14 @@ import { DistinctPeople } from "./distinctPeople.js";
 import { Holdout } from "./holdout.js";
 import { LimitChoice } from "./limitChoice.js";
 import { type LimitedDay, LimitedDays } from "./limitedDays.js";
-import { countScale, type EventSettings, eventsPerPerson, movedBy, withLimit } from "./options.js";
+import {
+  countScale,
+  type EventSettings,
+  eventsPerPerson,
+  movedBy,
+  releaseScale,
+  withLimit,
+} from "./options.js";
 import { checkPerson, People } from "./people.js";
 import { type Dropped, PeriodClock } from "./periodClock.js";
 import type { Release } from "./release.js";
@@ -129,6 +136,9 @@ export class EventMetric {
     const scale = shares.limited > 0 ? countScale(settings, 1) : undefined;
     this.#limited = new LimitedDays(core, secrets.own, scale, keep.days);
     this.#theta = limit?.most === undefined ? this.#publicTheta : NaN;
+    // A scale that no noise can have is refused now, not after the choice.
+    for (const k of limit?.most === undefined ? [] : [1, limit.most])
+      releaseScale(withLimit(settings, k), this.#publicTheta);
     if (this.isHeldOut) {
       this.#holdout =
         limit?.most === undefined ? new Holdout(settings, began) : new LimitChoice(settings, began);

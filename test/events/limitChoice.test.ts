@@ -152,7 +152,14 @@ describe("sums with a public threshold, means and histograms", () => {
         for (let i = 0; i < 8; i++) stream.add(4, { at: from + i, person: `p${p}` });
     };
     day(START);
-    now += DAY;
+    now += HOUR;
+    const early = stream.last("1d");
+    expect("total" in early ? [early.total, early.counts] : early.value).toEqual(
+      of === "histogram" ? [null, null] : null,
+    );
+    expect(early.next).toBe(START + 2 * DAY);
+    expect(stream.series("1d", START, START + 2 * DAY).answers).toHaveLength(2);
+    now += DAY - HOUR;
     stream.advance();
     const k = stream.statement().perPerson!.events!;
     expect(k).toBeGreaterThanOrEqual(8);
@@ -168,13 +175,11 @@ describe("sums with a public threshold, means and histograms", () => {
   });
 });
 
-test("a hub has one k for all keys of a metric, and an odometer is charged ε", async () => {
+test("a hub has one k for all keys of a metric, and no numbers before it is chosen", async () => {
   let now = START;
-  const views = {
-    of: "count",
-    ...{ epsilon: 3, every: "1d", perPerson: CHOOSE, keys: ["a", "b"], unsafeSeed: "k" },
-  } as const;
-  const hub = openHub({ clock: () => now, metrics: { views } });
+  const common = { epsilon: 3, every: "1d", perPerson: CHOOSE, keys: ["a", "b"], unsafeSeed: "k" } as const;
+  const [views, load] = [{ ...common, of: "count" } as const, { ...common, edges: [1, 2] }];
+  const hub = openHub({ clock: () => now, metrics: { views, load } });
   const day = async () => {
     for (const key of ["a", "b"])
       await hub.addMany(
@@ -184,11 +189,13 @@ test("a hub has one k for all keys of a metric, and an odometer is charged ε", 
     now += DAY;
     return hub.advance();
   };
+  const before = await hub.last("load", "a", "1d", { quantiles: [0.5] });
+  expect(before).toMatchObject({ total: null, counts: null, quantiles: [{ p: 0.5, value: null }] });
   expect(await day()).toEqual([]);
   const { perPerson } = await hub.statement("views", "a");
   expect(perPerson!.events).toBeGreaterThanOrEqual(8); // four events under each of two keys
   expect(perPerson!.events).toBeLessThanOrEqual(13);
-  expect(await day()).toHaveLength(1);
+  expect(await day()).toHaveLength(2); // of both metrics
   const { value, standardError } = await hub.last("views", "b", "1d");
   expect(Math.abs(value! - 1200)).toBeLessThan(6 * standardError!);
 });
@@ -328,6 +335,14 @@ test.each<[string, () => unknown, RegExp]>([
     "too large a most",
     () => privateCounter({ epsilon: 1, every: "1h", perPerson: { events: "choose", most: 1e6 } }),
     /perPerson.most: expected a whole number from 1 to 65535, got 1000000/,
+  ],
+  [
+    "noise that is too large for the largest k",
+    () =>
+      privateStream({
+        ...{ of: "sum", epsilon: 1e-9, every: "1h", max: 256, threshold: 256, perPerson: CHOOSE },
+      }),
+    /scale: expected 2⁻³² ≤ scale ≤ 2⁴⁰/,
   ],
   [
     "another word",

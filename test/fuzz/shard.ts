@@ -27,7 +27,7 @@ const DRIVEN = [
   ...["days distribution", "add reports", "θ of a day chosen"],
   ...["event", "advance", "between", "histogram between", "last", "series", "bad event"],
   ...["event snapshot and restore", "missed periods", "event options refused", "limit of a person met"],
-  ...["sum", "mean", "count", "histogram", "θ chosen", "a person's sum", "per hour"].map(
+  ...["sum", "mean", "count", "histogram", "θ chosen", "k chosen", "a person's sum", "per hour"].map(
     (name) => `events: ${name}`,
   ),
   ...["events: a day ended", "events: not 24 hours"],
