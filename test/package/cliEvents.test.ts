@@ -215,7 +215,7 @@ describe("brume release --every", () => {
     [[...good, "--holdout", "1d"], "--holdout: expected none with --every; use --threshold"],
     [[...good, "--levels", "1h,1d"], "--levels: expected the first to be every = 1m"],
     [[...good, "--zone", "Mars"], "--zone: expected the name of a time zone"],
-    [[...good, "--per-person", "often"], "--per-person: expected K, events:K,perHour:N or sum:S"],
+    [[...good, "--per-person", "often"], "--per-person: expected K, choose, events:K,perHour:N or sum:S"],
   ])("says what is missing or wrong: %j", async (args, message) => {
     const options = ["--epsilon", "1", "--per-person", "1", "--edges", "1:1000", ...args];
     const { code, err } = await release(folder("wrong"), "2026-03-01T11:00Z", ...options);
