@@ -16,10 +16,9 @@ export function buildCli(folder: string): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   copyFileSync("package.json", join(folder, "package.json"));
-  for (const [script, out] of Object.entries({ "build:lib": "dist/lib", "build:cli": "dist/lib/cli" }))
-    execFileSync("npm", ["run", "--silent", script, "--", `--outdir=${resolve(folder, out)}`], {
-      stdio: "inherit",
-    });
+  execFileSync("npm", ["run", "--silent", "build:lib", "--", `--outdir=${resolve(folder, "dist/lib")}`], {
+    stdio: "inherit",
+  });
   return resolve(folder, "dist/lib/cli/main.js");
 }
 

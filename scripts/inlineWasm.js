@@ -1,7 +1,6 @@
 /**
  * Writes the compiled kernels into src/core/wasmBytes.ts, so that importing the package is all it takes to load them. As hex:
- * a byte is two whole letters, so gzip finds what repeats, and a bundle is 2.7 KB smaller than with base64. The command line
- * imports the file of the library beside it, dist/lib/wasmBytes.js.
+ * a byte is two whole letters, so gzip finds what repeats, and a bundle is 2.7 KB smaller than with base64.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 
