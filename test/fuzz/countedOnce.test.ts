@@ -32,15 +32,22 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-/** Runs histories; gives their faults, and how much was driven. */
+interface Driven {
+  injected: number;
+  calls: number;
+  inDoubt: number;
+}
+
+/** Runs histories; gives their faults, and how much was driven. @param isEnough after i of them; default: never */
 async function histories(
   path: Path,
   count: number,
   options: (i: number) => HistoryOptions | Promise<HistoryOptions>,
+  isEnough: (driven: Driven, i: number) => boolean = () => false,
 ) {
   const faults: string[] = [];
-  const driven = { injected: 0, calls: 0, inDoubt: 0 };
-  for (let i = 0; i < count; i++) {
+  const driven: Driven = { injected: 0, calls: 0, inDoubt: 0 };
+  for (let i = 0; i < count && !isEnough(driven, i); i++) {
     const result = await checkHistory(path, new Dice(SEED, i), await options(i));
     faults.push(...result.faults.map((fault) => `history ${i}: ${fault}`));
     for (const name of ["injected", "calls", "inDoubt"] as const) driven[name] += result[name];
@@ -51,11 +58,18 @@ async function histories(
 test.each(PATHS.map((path) => [path.name, path] as const))(
   `seed ${SEED}, %s: every item counts once while the store fails`,
   async (_, path) => {
-    const { faults, driven } = await histories(path, path.reads === undefined ? 24 : 8, () => ({}));
+    const isLog = path.name === kafkaWorkers().name; // takes a record or not
+    // How many calls end in doubt goes with the pace of the machine: a path that reads much makes 8 histories, or more.
+    const { faults, driven } = await histories(
+      path,
+      24,
+      () => ({}),
+      (found, i) => path.reads !== undefined && i >= 8 && (isLog || found.inDoubt > 3),
+    );
     expect(faults).toEqual([]);
     expect(driven.calls).toBeGreaterThan(3);
     expect(driven.injected).toBeGreaterThan(3);
-    if (path.name !== kafkaWorkers().name) expect(driven.inDoubt).toBeGreaterThan(3); // a log takes a record or not
+    if (!isLog) expect(driven.inDoubt).toBeGreaterThan(3);
   },
 );
 
