@@ -169,7 +169,7 @@ describe(`${DRAWS} draws on fixed data`, () => {
         ] as const
       ).flatMap(([from, to]): Case[] => {
         const own = ranked(from, to);
-        const { total, quantiles } = histogramAnswer(metric, metric.release("")!, hoursFrom(from, to), query);
+        const { total, quantiles } = histogramAnswer(metric, metric.release(""), hoursFrom(from, to), query);
         return [
           { ...total!, truth: own.length },
           ...quantiles.map(({ p, low, high }) => ({ low, high, truth: own[Math.ceil(p * own.length) - 1]! })),
