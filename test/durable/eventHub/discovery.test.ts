@@ -226,6 +226,22 @@ test("a found key that is listed, and then no more, goes on; a new one takes eve
   ]);
 });
 
+test("a found key waits for a day that no event can have come for, however far ahead a sender's clock is", async () => {
+  const { hub, clock } = opened(undefined, { skew: "2h" });
+  await view(hub, "/new", people(3));
+  clock.now = START + 2 * DAY - HOUR;
+  expect((await hub.advance()).find(({ found }) => found !== undefined)!.found).toEqual(["/new"]);
+  const ahead = START + 2 * DAY;
+  await view(hub, "/new", people(3), { at: ahead + HOUR / 2 }); // of the day that begins in an hour
+  await toMidnight(hub, clock);
+  await view(hub, "/new", people(2, "q"));
+  await toMidnight(hub, clock);
+  await view(hub, "/new", people(4));
+  await toMidnight(hub, clock);
+  expect([await total(hub, "/new", ahead), await total(hub, OTHER_KEYS, ahead)]).toEqual([null, 5]);
+  expect([await total(hub, "/new", ahead + DAY), await total(hub, OTHER_KEYS, ahead + DAY)]).toEqual([4, 0]);
+});
+
 test("the votes of a day whose end nobody listened to are wiped", async () => {
   const store = plainStore();
   const { hub, open, clock } = opened(store);
