@@ -38,12 +38,15 @@ export async function comparisons(
 ): Promise<string[]> {
   const { from, to } = newest;
   if (to <= from) return [];
-  const now = shown(await api.askBetween(question, from, to, EACH));
+  const now = await api.askBetween(question, from, to, EACH);
+  if (!now.complete) return []; // a number without some of its periods is less, whatever happened
   return Promise.all(
     earlier(newest, current, times).map(async ({ name, from, to }) => {
-      const answer = await api.askBetween(question, from, to, EACH);
-      const isKnown = answer.from === from && answer.to === to;
-      return isKnown ? change(name, now, shown(answer), current) : `${name}: not measured.`;
+      // Where clocks went forward, a time of the day before may not exist, and the range is empty or turned round.
+      const answer = from < to ? await api.askBetween(question, from, to, EACH) : undefined;
+      return answer?.complete === true
+        ? change(name, shown(now), shown(answer), current)
+        : `${name}: not measured, or only in part.`;
     }),
   );
 }

@@ -1,0 +1,49 @@
+/** What the dashboard compares: whole ranges alone. */
+import { expect, test, vi } from "vitest";
+import type { Answer, MetricInfo } from "../dashboard/src/api.js";
+import { ZoneTimes } from "../dashboard/src/words.js";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const asked: (readonly [number, number])[] = [];
+/** Starts of ranges with a period that was missed in the middle: the ends of the answer are those of the range. */
+const gaps = new Set<number>();
+
+vi.mock("../dashboard/src/api.js", () => ({
+  askBetween: (_: unknown, from: number, to: number): Promise<Answer> => {
+    asked.push([from, to]);
+    const value = gaps.has(from) ? 50 : 100;
+    const estimate = { value, low: value - 10, high: value + 10 };
+    return Promise.resolve({ from, to, complete: !gaps.has(from), next: null, ...estimate });
+  },
+}));
+const { comparisons } = await import("../dashboard/src/comparison.js");
+
+const metric = { type: "count", name: "visits", unit: "" } as MetricInfo;
+const ask = (from: number, to: number, zone = "UTC") => {
+  asked.length = 0;
+  const newest: Answer = { from, to, complete: true, next: null, value: 100, low: 90, high: 110 };
+  return comparisons({ metric: "visits", key: undefined }, metric, newest, new ZoneTimes(zone), (one) => one);
+};
+
+test("a range with a period that nobody listened to is compared with nothing", async () => {
+  const from = Date.UTC(2026, 4, 20);
+  expect(await ask(from, from + DAY)).toEqual([
+    expect.stringMatching(/^The same time yesterday: 100.visits. Noise can explain/),
+    expect.stringMatching(/^The same time a week ago: 100.visits. Noise can explain/),
+  ]);
+  gaps.add(from - DAY);
+  expect((await ask(from, from + DAY))[0]).toBe("The same time yesterday: not measured, or only in part.");
+  gaps.add(from);
+  expect(await ask(from, from + DAY)).toEqual([]);
+  gaps.clear();
+});
+
+test("a time that clocks left out the day before is asked of nobody", async () => {
+  const to = Date.parse("2026-03-30T03:00:00+02:00"); // on 29 March there was nothing from 02:00 to 03:00
+  for (const length of [HOUR / 4, HOUR]) {
+    const [yesterday] = await ask(to - length, to, "Europe/Berlin");
+    expect(yesterday).toBe("The same time yesterday: not measured, or only in part.");
+    expect(asked.every(([from, end]) => from < end)).toBe(true);
+  }
+});
