@@ -10,23 +10,13 @@ import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { discoveryRule, KeyDiscovery } from "../../src/events/keyDiscovery.js";
 import { Encoder } from "../../src/stream/codec.js";
+import { fastRandom } from "../fastRandom.js";
 
 const DAY = 86_400_000;
 const EPSILON = 2; // a quarter of it chooses keys
 const SHARE = 8;
 const DELTA = 1e-9;
 const EVENTS = 8;
-
-/** A fast generator for made-up people: no noise comes from it. */
-function generator(seed: number): () => number {
-  let x = seed >>> 0;
-  return () => {
-    x = (x + 0x6d2b79f5) >>> 0;
-    let y = Math.imul(x ^ (x >>> 15), 1 | x);
-    y = (y + Math.imul(y ^ (y >>> 7), 61 | y)) ^ y;
-    return ((y ^ (y >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Keys drawn by a Zipf law of exponent 1, by their rank. */
 function zipf(keys: number, random: () => number): () => number {
@@ -87,7 +77,7 @@ export function simulate(
   days: number,
   seed = 1,
 ): { readonly found: Found[]; readonly cost: Cost } {
-  const random = generator(seed);
+  const random = fastRandom(seed);
   const draw = zipf(keys, random);
   const rule = discoveryRule(EPSILON, SHARE, DELTA);
   const names = Array.from({ length: keys }, (_, key) => `/page/${key}`);

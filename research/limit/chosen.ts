@@ -13,17 +13,7 @@ import { LIMIT_BETA, LIMIT_HINGE, limitChoice } from "../../src/events/limitChoi
 import { type EventSettings, resolveEvents } from "../../src/events/options.js";
 import { SHARES } from "../../src/events/shares.js";
 import { binOf, chooseCandidate } from "../../src/stream/choice.js";
-
-/** A fast generator for made-up people: no noise comes from it. */
-function generator(seed: number): () => number {
-  let x = seed >>> 0;
-  return () => {
-    x = (x + 0x6d2b79f5) >>> 0;
-    let y = Math.imul(x ^ (x >>> 15), 1 | x);
-    y = (y + Math.imul(y ^ (y >>> 7), 61 | y)) ^ y;
-    return ((y ^ (y >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { fastRandom } from "../fastRandom.js";
 
 /** Events of a person and day. */
 export const MODELS: Readonly<Record<string, (random: () => number) => number>> = {
@@ -65,7 +55,7 @@ export function compare(
     ...{ of: "count", epsilon, every: "1m", unsafeSeed: "limit" },
     perPerson: { events: "choose", most: MOST },
   });
-  const random = generator(people);
+  const random = fastRandom(people);
   const day = (): Float64Array => Float64Array.from({ length: people }, () => model(random));
   const first = day();
   const later = Array.from({ length: DAYS }, () => errors(settings, day()));
