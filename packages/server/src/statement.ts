@@ -144,6 +144,9 @@ function limitWords({ events, perHour, sum }: PerPersonConfig): string {
   return `${first}${hourly}`;
 }
 
+/** A metric that is gone, that is new, or that protects single events. */
+const SPENDS_NOTHING = "spends nothing of a person's budget";
+
 const SETTINGS = /^(\w+) ε=(\S+) limit=(\{.*?\})(?: over=(\S+))?(?: δ=(\S+) share=\S+)?$/;
 
 /** Settings of a metric in words: "count, ε = 1. The first 5 events of a person and day count". */
@@ -170,7 +173,7 @@ export function explainService(statement: ServiceStatement): string {
     ),
     ...changes.map(
       ({ day, metric, was, now }) =>
-        `Since ${day}, ${metric}: ${now ?? "no longer there"} (before: ${was ?? "not there"}).`,
+        `Since ${day}, ${metric}: ${now ?? SPENDS_NOTHING} (before: ${was ?? SPENDS_NOTHING}).`,
     ),
     "",
     composition,

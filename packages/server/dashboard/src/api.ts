@@ -13,7 +13,7 @@ export interface MetricInfo {
   readonly epsilon: number;
   /** The lowest value of an event, of sums and means. */
   readonly min?: number | null;
-  /** What counts of a person and day. Without `events` and `sum`, how many events is not chosen yet. */
+  /** The limit of a person and day. Without `events` and `sum`, how many events is not chosen yet. */
   readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
   /** The period in which a person counts once, and under how many keys; for metrics of distinct people. */
   readonly people?: { readonly over: "1d" | "1w" | "1mo"; readonly keysPerPerson: number };
@@ -157,7 +157,7 @@ export const askBetween = async (
     )
   ).json() as Promise<Answer>;
 
-/** What a chart shows, as a table. */
+/** The numbers of a chart, as a table. */
 export const seriesCsv = async (question: Question, from: number, to: number, every: string): Promise<Blob> =>
   (await get(textOf(question, { from: String(from), to: String(to), every, format: "csv" }))).blob();
 

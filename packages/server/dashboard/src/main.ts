@@ -82,7 +82,7 @@ function segmented<K extends keyof State>(
   check();
 }
 
-/** What can be chosen for the metric, and what the page has room for. */
+/** Shows the controls that the metric has, and the chosen view. */
 function showControls({ view, range }: State): void {
   for (const id of ["numbers", "operation", "privacy"]) byId(id).hidden = id !== view;
   const current = metric();

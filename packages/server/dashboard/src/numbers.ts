@@ -33,7 +33,7 @@ export const shownOf =
 
 export const isPublished = ({ from, to }: api.Answer): boolean => to > from;
 
-/** What the headline is about: the chosen range, or of different people the newest period. */
+/** Length of the headline's range: the chosen one, or of different people the newest period. */
 export const lastOf = ({ people }: api.MetricInfo, range: number): number | undefined =>
   people === undefined ? range : undefined;
 
@@ -43,7 +43,7 @@ export const questionOf = ({ name, keys, type }: api.MetricInfo, key: string): a
   ...(type === "histogram" ? { quantiles: QUANTILES } : {}),
 });
 
-/** What is on the chart, for those who want it as a table. */
+/** The question and answers behind the chart, for those who want them as a table. */
 let drawn: { readonly question: api.Question; readonly series: api.Series } | undefined;
 
 /** The chart as CSV; undefined if there is none. */
@@ -113,7 +113,7 @@ function headline(
   const part =
     answer.complete || !isPublished(answer)
       ? ""
-      : `, of which ${times.place(answer.from)} to ${times.place(answer.to)} is known`;
+      : `, as far as it was measured from ${times.place(answer.from)} to ${times.place(answer.to)}`;
   byId("about").textContent = `${current.name}, ${what}, last ${range}${part}`;
   const next = nextWords(answer.next, now, times);
   const missing = missingWords(answer, current);
@@ -129,7 +129,7 @@ function headline(
         ? "Nothing above the noise"
         : withUnit(value, current);
   byId("margin").textContent =
-    `With 95 % probability ${between(estimate, current)}.${eventWords(answer, estimate)} ${missing}${next}`;
+    `${value === null && low === null && estimate.high === null ? "" : `With 95 % probability ${between(estimate, current)}.`}${eventWords(answer, estimate)} ${missing}${next}`;
 }
 
 const eventWords = ({ total }: api.Answer, { value }: api.Estimate): string =>
@@ -173,10 +173,14 @@ async function showMarked(
   }
   const answer = await api.askBetween(question, from, to);
   const estimate = shownOf(current, share)(answer);
-  byId("marked").textContent =
-    !isPublished(answer) || estimate.value === null
-      ? `Marked, ${times.span(from, to)}: no whole period with a number is in it.`
-      : `Marked, ${times.span(answer.from, answer.to)}: ${withUnit(estimate.value, current)}, with 95 % probability ${between(estimate, current)}.`;
+  // Its ends are those of whole periods; what is missing between them was not measured.
+  const hasGap =
+    isPublished(answer) &&
+    !answer.complete &&
+    !(await api.askBetween(question, answer.from, answer.to)).complete;
+  byId("marked").textContent = !isPublished(answer)
+    ? `Marked, ${times.span(from, to)}: no whole period with a number is in it.`
+    : `Marked, ${times.span(answer.from, answer.to)}: ${estimate.value === null ? "too few events to tell" : `${withUnit(estimate.value, current)}, with 95 % probability ${between(estimate, current)}`}.${hasGap ? " Some periods in it were not measured." : ""}`;
 }
 
 async function showKeys(question: api.Question, current: api.MetricInfo, chosen: State): Promise<void> {

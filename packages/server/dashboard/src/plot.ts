@@ -52,7 +52,7 @@ const words: Words = {
 };
 let plotted: Plotted | undefined;
 
-/** What is on the plot, if anything. */
+/** The chart that is shown now; undefined before the first. */
 export const onPlot = (): Plotted | undefined => plotted;
 
 /** Marks a range of time on the plot; from = to clears it. */

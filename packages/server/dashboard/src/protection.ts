@@ -17,9 +17,7 @@ export async function showProtection(zone: string): Promise<void> {
           h(
             "tbody",
             {},
-            ...changes.map(({ day, metric, was, now }) =>
-              row(day, metric, now ?? "not published", was ?? "not published"),
-            ),
+            ...changes.map(({ day, metric, was, now }) => row(day, metric, now ?? NOTHING, was ?? NOTHING)),
           ),
         ]),
   );
@@ -30,6 +28,9 @@ export async function showProtection(zone: string): Promise<void> {
   byId("statement").textContent = text;
 }
 
+/** A metric that is gone, that is new, or that protects single events. */
+const NOTHING = "spends nothing of a person's budget";
+
 /** Who is protected, in one sentence; and who is not. */
 function protectedWords({ budget, metrics }: api.Statement, zone: string): string {
   const others = metrics.filter(({ unit }) => unit === "one event").map(({ name }) => name);
@@ -38,10 +39,14 @@ function protectedWords({ budget, metrics }: api.Statement, zone: string): strin
       ? ""
       : ` ${others.join(", ")} ${others.length === 1 ? "protects" : "protect"} single events, not a person's day.`;
   if (budget.spent === 0) return `No metric protects a person's day.${except}`;
+  const but =
+    budget.delta === 0
+      ? ""
+      : `, but for δ = ${budget.delta}: the probability that a key that only this person used on that day becomes public`;
   const factor = Math.exp(budget.spent);
   const odds =
     factor < 1000 ? `${amount(Number(factor.toPrecision(3)))} times` : `e^${amount(budget.spent)} times`;
-  return `Every person is protected, day by day (${zone}): with all events of a person and day or without them, no published number is more than ${odds} as likely (ε = ${amount(budget.spent)}).${except}`;
+  return `Every person is protected, day by day (${zone}): with all events of a person and day or without them, no published number is more than ${odds} as likely (ε = ${amount(budget.spent)})${but}.${except}`;
 }
 
 export function bindProtection(): void {

@@ -1,4 +1,4 @@
-/** What a reader has chosen, and how it stands in the address: a link shows the same page. */
+/** The choices of a reader, and how they stand in the address: a link shows the same page. */
 import { choiceField, type Fields, numberField, Store, textField } from "../../../../site/src/look/state.js";
 import { DAY, QUANTILES, RANGES } from "./words.js";
 
@@ -12,7 +12,7 @@ export interface State {
   /** Milliseconds up to now. */
   readonly range: number;
   readonly percentile: number;
-  /** What a day of devices shows: "mean", or a percentile's share. */
+  /** The number that a day of devices shows: "mean", or a percentile's share. */
   readonly daily: string;
   /** A marked range of time, in milliseconds since 1970; none if both are equal. */
   readonly from: number;

@@ -150,7 +150,7 @@ export function missingWords(answer: Answer, metric: MetricInfo): string {
   return limitWords(answer, metric) + values;
 }
 
-/** What limits and bounds left out, as cells of a table. */
+/** Cells of a table: the share of people above the limit, and the values above the bound. */
 export function boundWords(
   { limited, clipped }: Answer,
   { perPerson, people, type }: MetricInfo,

@@ -223,11 +223,13 @@ test("a data protection officer: who is protected, what changed and when, the st
   );
   // The first day that is kept shows no beginnings; a metric that left is gone the day after.
   expect(rows).toEqual([
-    expect.stringMatching(/^2026-03-02 clicks not published count, ε = 0\.25\. The first event/),
+    expect.stringMatching(
+      /^2026-03-02 clicks spends nothing of a person's budget count, ε = 0\.25\. The first event/,
+    ),
     expect.stringMatching(/^2026-03-01 visits count, ε = 1\. The first event .* count, ε = 0\.5\. The first/),
   ]);
   expect(await page.locator("#statement").textContent()).toContain(
-    "Since 2026-03-02, clicks: no longer there",
+    "Since 2026-03-02, clicks: spends nothing of a person's budget (before: count",
   );
   // On paper: the statement without controls.
   await page.emulateMedia({ media: "print" });
