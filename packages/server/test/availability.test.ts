@@ -167,7 +167,7 @@ function attacker(
 }
 
 /**
- * Milliseconds of processor time between two turns of the event loop, while `during` runs: the third-longest stretch, since
+ * Milliseconds of processor time between two turns of the event loop, while `during` runs: the third-longest, since
  * collecting garbage makes an outlier or two. A request that others send waits that long. Time that other programs take
  * from this one does not count.
  */
@@ -187,7 +187,28 @@ async function longTurn(during: () => Promise<void>): Promise<number> {
   return turns.sort((a, b) => b - a)[2]!;
 }
 
-test("the dearest reads that are allowed, from 40 connections, hold up /healthz by less than 100 ms", async () => {
+/** Milliseconds of processor time that parsing the longest body of JSON takes: what every other time is compared with. */
+function parseTime(): number {
+  const text = `[${'{"a":1,"b":[{"key":"x"}]},'.repeat((3 << 17) / 26)}1]`;
+  const times = Array.from({ length: 9 }, () => {
+    const before = process.cpuUsage();
+    JSON.parse(text);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  });
+  return times.sort((a, b) => a - b)[4]!;
+}
+
+/**
+ * While the attack goes on, a turn of the event loop takes at most 30 times what parsing one body takes: it took 4 to 13
+ * times as long, and 140 where batches share a turn.
+ */
+async function expectFreeLoop(during: () => Promise<void>): Promise<void> {
+  await sleep(1500);
+  expect(await longTurn(during)).toBeLessThan(30 * parseTime());
+}
+
+test("the dearest reads that are allowed, from 40 connections, hold up /healthz for a few bodies at most", async () => {
   const keys = 3;
   const config = testConfig(temporaryFolder(), {
     epsilon: 31,
@@ -208,25 +229,23 @@ test("the dearest reads that are allowed, from 40 connections, hold up /healthz 
     `${url}/openapi.json`,
     `${url}/v1/live`,
   ];
+  let answered = 0;
   for (const one of urls.slice(0, -1)) {
     const response = await fetch(one);
     expect(response.status).toBe(200); // allowed, and compiled
     await response.text(); // the server waits for readers of an answer before it ends
   }
   attacker(urls, 40);
-  await sleep(1000);
-  let answered = 0;
-  const most = await longTurn(async () => {
-    for (const end = Date.now() + 6000; Date.now() < end; answered++) {
+  await expectFreeLoop(async () => {
+    for (const end = Date.now() + 5000; Date.now() < end; answered++) {
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
       if (answered % 20 === 0) await pass(running, MINUTE);
     }
   });
   expect(answered).toBeGreaterThan(20);
-  expect(most).toBeLessThan(100);
 });
 
-test("full batches from 20 connections, and percentiles of devices, hold up /healthz by less than 100 ms", async () => {
+test("full batches from 20 connections, and percentiles of devices, hold up /healthz for a few bodies at most", async () => {
   const load = { type: "local", epsilon: 1, max: 1000 } as const;
   const limits = { perMinute: 0 };
   const config = testConfig(temporaryFolder(), { epsilon: 31, metrics: { ...METRICS, load }, limits });
@@ -240,21 +259,20 @@ test("full batches from 20 connections, and percentiles of devices, hold up /hea
   });
   expect(sent.status).toBe(204);
   const question = `${url}/v1/query?metric=load&quantiles=${shares(32)}`;
+  const event = (_: unknown, i: number) => ({ metric: "requests", key: "a", person: `person ${i}` });
+  const body = JSON.stringify({ events: Array.from({ length: 2500 }, event) });
   expect((await fetch(question)).status).toBe(200);
   attacker([question], 10);
-  const event = (_: unknown, i: number) => ({ metric: "requests", key: "a", person: `person ${i}` });
-  attacker([`${url}/v1/events`], 20, [JSON.stringify({ events: Array.from({ length: 2500 }, event) })]);
-  await sleep(1500);
-  const before = await running.service.hub.sequence();
-  const turn = await longTurn(async () => {
+  attacker([`${url}/v1/events`], 20, [body]);
+  await expectFreeLoop(async () => {
+    const before = await running.service.hub.sequence();
     const commits = async () => (await running.service.hub.sequence()) - before;
-    for (const end = Date.now() + 5000; Date.now() < end || (await commits()) < 6;)
+    for (const end = Date.now() + 4000; Date.now() < end || (await commits()) < 6;)
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
-  expect(turn).toBeLessThan(100);
 });
 
-test("OTLP bodies as large as they may be, within the limits and beyond, from 20 connections, hold up /healthz by less than 100 ms", async () => {
+test("OTLP bodies as large as they may be, within the limits and beyond, from 20 connections, hold up /healthz for a few bodies at most", async () => {
   const running = await startService(testConfig(temporaryFolder(), { limits: { perMinute: 0 } }));
   const url = await listen(running);
   const LONGEST = 3 << 17;
@@ -284,10 +302,8 @@ test("OTLP bodies as large as they may be, within the limits and beyond, from 20
   for (const body of bodies) answers.push(await post(body));
   expect(answers).toEqual([200, 200, 400, 400, 400, 400, 200, 200]);
   attacker([`${url}/v1/metrics`], 20, bodies);
-  await sleep(1500);
-  const turn = await longTurn(async () => {
-    for (const end = Date.now() + 5000; Date.now() < end;)
+  await expectFreeLoop(async () => {
+    for (const end = Date.now() + 4000; Date.now() < end;)
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
-  expect(turn).toBeLessThan(100);
 });
