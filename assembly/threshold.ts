@@ -1,6 +1,6 @@
 /** Bins → the noisy best θ, exactly and lazily. The algorithm and its proof: docs/lazy-scan.md. */
 import * as layout from "../src/core/layout";
-import { blockCount, bound, cheapestBlock, cost, openBlocks } from "./blocks";
+import { blockCount, bound, cheapestBlock, cost, openBlocks } from "./chunks";
 import { drawGeometric, drawLaplace } from "./laplace";
 import { beginRandom, endRandom, flip, nextWord } from "./reader";
 
@@ -23,7 +23,7 @@ let holder: u32 = 0;
  * The selected candidate, from 1. The most promising block sets a mark; one word is then enough to see that most
  * others stay below it.
  * @param random staged for reader.ts
- * @param parameters grid of the scores (4 × f64: blocks.ts), two coins, scale
+ * @param parameters grid of the scores (4 × f64: chunks.ts), two coins, scale
  * @param bins m of them, u32 if `wide`, else u16
  * @param scratch blocksBytes(candidates, blockBits, m) bytes
  */

@@ -3,7 +3,7 @@ import { zooStream } from "../research/zoo/zoo.js";
 import { chooseCore } from "../src/core/choose.js";
 import { privateStream, type System } from "../src/index.js";
 import { makeChoice } from "../src/stream/choice.js";
-import { Classes } from "../src/stream/classes.js";
+import { Classes } from "../src/stream/thresholdCounts.js";
 import { measure, type Row } from "./harness.js";
 
 const [HELD, COUNT, TREE] = [65_536, 2 ** 20, 65_536];

@@ -2,7 +2,7 @@
 import type { Core } from "../../src/core/core.js";
 import { quantise } from "../../src/core/quantise.js";
 import { makeChoice } from "../../src/stream/choice.js";
-import { Classes } from "../../src/stream/classes.js";
+import { Classes } from "../../src/stream/thresholdCounts.js";
 import type { Decoder, Encoder } from "../../src/stream/codec.js";
 import type { Settings } from "../../src/stream/options.js";
 import type { ThresholdChooser } from "../../src/stream/threshold.js";

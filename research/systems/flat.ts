@@ -1,9 +1,9 @@
 /** Flat Laplace: every value gets noise of its own, of scale Θ/ε. A range sums as many noises as it has values. */
 import type { AnswerKind } from "../../src/stream/answer.js";
-import { noiseScale } from "../../src/stream/noise.js";
-import { PublishedBlocks } from "../../src/stream/blocks.js";
+import { noiseScale } from "../../src/stream/forest.js";
+import { PublishedBlocks } from "../../src/stream/history.js";
 import { RangeIndex, type RawAnswer } from "../../src/stream/ranges.js";
-import { sameNoise } from "../../src/stream/stretches.js";
+import { sameNoise } from "../../src/stream/epochs.js";
 import { laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
 import type { Settings } from "../../src/stream/options.js";
 import type { Core } from "../../src/core/core.js";

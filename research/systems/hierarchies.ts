@@ -1,5 +1,5 @@
 /** The ways to publish a clamped stream, by name: adding one is a line here. */
-import { noiseScale } from "../../src/stream/noise.js";
+import { noiseScale } from "../../src/stream/forest.js";
 import { BlockPublisher } from "../../src/stream/blockPublisher.js";
 import { Zeros } from "./base.js";
 import { Flat } from "./flat.js";

@@ -1,6 +1,6 @@
 /** What following θ costs or gains: the same streams, seeds and hold-outs with and without it, compared run by run. */
 import { COUNT_PARTS } from "../../src/stream/follow.js";
-import { ALL_PARTS } from "../../src/stream/stretches.js";
+import { ALL_PARTS } from "../../src/stream/epochs.js";
 import type { Measured } from "./measure.js";
 import type { ZooResult } from "./run.js";
 

@@ -1,7 +1,7 @@
 /** What a release of a store owes to an odometer. */
 import { checkText, ownOptions, shown } from "../core/checks.js";
 import { given } from "../core/given.js";
-import { StreamCipher } from "../stream/sealing.js";
+import { StreamCipher } from "../stream/streamCipher.js";
 import { encodeState, openSnapshot, sealSnapshot } from "../stream/snapshot.js";
 import type { CheckedStore } from "./checkedStore.js";
 import { Committer } from "./committer.js";

@@ -15,7 +15,7 @@ import type { LocalStatement } from "../local/localStatement.js";
 import type { LocalTerms } from "../local/thetas.js";
 import type { Parameters } from "../stream/snapshot.js";
 import { Durable } from "./durable.js";
-import type { SealedAggregator } from "./sealedAggregator.js";
+import type { SealedAggregator } from "./storableAggregator.js";
 
 /** Parameters that a snapshot of an aggregator is bound to. */
 export function aggregatorParameters(name: string, options: AggregatorOptions): Parameters {

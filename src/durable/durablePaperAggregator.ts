@@ -12,7 +12,7 @@ import type { PaperStatement } from "../local/paper/statement.js";
 import type { LocalQuantile, LocalShare, PercentileOptions } from "../local/percentiles.js";
 import type { Parameters } from "../stream/snapshot.js";
 import { Durable } from "./durable.js";
-import type { SealedAggregator } from "./sealedAggregator.js";
+import type { SealedAggregator } from "./storableAggregator.js";
 
 /** Parameters that a snapshot of a paper aggregator is bound to. θ is not among them: a snapshot has its own. */
 export function paperParameters(name: string, options: PaperOptions): Parameters {

@@ -1,6 +1,6 @@
 /** Entries of a journal that are stored once, with some row, and never change: closed days. */
 import { type Decoder, Encoder } from "../stream/codec.js";
-import { StreamCipher } from "../stream/sealing.js";
+import { StreamCipher } from "../stream/streamCipher.js";
 import { encodeState, sealSnapshot } from "../stream/snapshot.js";
 import type { Records } from "./records.js";
 import { type NamedSnapshot, sameBytes, StoreError } from "./stores/store.js";

@@ -15,7 +15,7 @@ import {
   resolveEvents,
   withDiscovery,
 } from "../events/options.js";
-import type { SnapshotKey } from "../stream/sealing.js";
+import type { SnapshotKey } from "../stream/streamCipher.js";
 import { CheckedStore } from "./checkedStore.js";
 import type { ClosedSpan } from "./hubMetric.js";
 import { keyRule, type KeyRule } from "./hubOptions.js";

@@ -4,7 +4,7 @@ import { checkInteger, checkValue } from "../core/checks.js";
 import { given } from "../core/given.js";
 import type { RangeAnswer } from "../stream/answer.js";
 import { heldOut, resolveSettings, type Settings, type StreamOptions } from "../stream/options.js";
-import { snapshotKey } from "../stream/sealing.js";
+import { snapshotKey } from "../stream/streamCipher.js";
 import { explainStatement, type Statement } from "../stream/statement.js";
 import { HoldoutStream } from "../stream/stream.js";
 import type { RangeOptions } from "../stream/system.js";

@@ -8,7 +8,7 @@
  * as a new one. Charges come first, then pages, then streams: what is lost in between costs ε twice, and never nothing.
  */
 import type { Decoder, Encoder } from "../stream/codec.js";
-import { StreamCipher } from "../stream/sealing.js";
+import { StreamCipher } from "../stream/streamCipher.js";
 import { encodeState, openSnapshot, type Parameters, sealSnapshot } from "../stream/snapshot.js";
 import { charge, MARK, releaseNameOf } from "./budget.js";
 import { type CheckedStore, checkSequence } from "./checkedStore.js";

@@ -2,7 +2,7 @@
 import { checkInteger, checkText, ownOptions } from "../core/checks.js";
 import { given } from "../core/given.js";
 import { STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
-import type { SnapshotKey } from "../stream/sealing.js";
+import type { SnapshotKey } from "../stream/streamCipher.js";
 import { CheckedStore } from "./checkedStore.js";
 import type { Budget } from "./odometer.js";
 import { keepInMemory } from "./stores/memory.js";

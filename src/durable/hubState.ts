@@ -8,7 +8,7 @@ import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import type { Day } from "../events/calendar.js";
 import { eventStatement } from "../events/statement.js";
-import { snapshotKey } from "../stream/sealing.js";
+import { snapshotKey } from "../stream/streamCipher.js";
 import { chargeMetric } from "./budget.js";
 import { Catalogue } from "./catalogue.js";
 import { checkOpening, parametersOf, releaseName, sectionOf } from "./checkOpening.js";

@@ -4,7 +4,7 @@
  */
 import { checkChoice, checkInteger, checkNumber, checkText, ownOptions, shown } from "../core/checks.js";
 import { given } from "../core/given.js";
-import { type SnapshotKey, snapshotKey, StreamCipher } from "../stream/sealing.js";
+import { type SnapshotKey, snapshotKey, StreamCipher } from "../stream/streamCipher.js";
 import { encodeState, openSnapshot, type Parameters, sealSnapshot } from "../stream/snapshot.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { checkDelta, composed } from "./composition.js";

@@ -5,7 +5,7 @@ import { Aggregator } from "../local/aggregator.js";
 import { AGGREGATOR_OPTIONS, type AggregatorOptions, refuseFormer } from "../local/aggregatorOptions.js";
 import { PaperAggregator } from "../local/paper/paperAggregator.js";
 import { isPaper, PAPER_OPTIONS, type PaperOptions, type PaperVariant } from "../local/paper/settings.js";
-import { snapshotKey } from "../stream/sealing.js";
+import { snapshotKey } from "../stream/streamCipher.js";
 import { openSnapshot, type Parameters } from "../stream/snapshot.js";
 import { charge } from "./budget.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
@@ -14,7 +14,7 @@ import { aggregatorParameters, DurableAggregator } from "./durableAggregator.js"
 import { DurablePaperAggregator, paperParameters } from "./durablePaperAggregator.js";
 import type { Release } from "./odometer.js";
 import type { Stored } from "./openEvents.js";
-import { SealedAggregator } from "./sealedAggregator.js";
+import { SealedAggregator } from "./storableAggregator.js";
 
 export interface OpenAggregatorOptions extends AggregatorOptions, Stored {}
 export interface OpenPaperAggregatorOptions extends PaperVariant, Stored {}

@@ -17,7 +17,7 @@ import {
   optionsOf,
 } from "../events/options.js";
 import type { EventStatement } from "../events/statement.js";
-import { snapshotKey, type StreamCipher } from "../stream/sealing.js";
+import { snapshotKey, type StreamCipher } from "../stream/streamCipher.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { Committer } from "./committer.js";
 import { Durable, type Sealed } from "./durable.js";

@@ -10,7 +10,7 @@ import { checkInteger, checkText, ownOptions } from "../core/checks.js";
 import { given } from "../core/given.js";
 import type { RangeAnswer } from "../stream/answer.js";
 import { resolveSettings, type Settings, STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
-import { type SnapshotKey, snapshotKey } from "../stream/sealing.js";
+import { type SnapshotKey, snapshotKey } from "../stream/streamCipher.js";
 import type { Statement } from "../stream/statement.js";
 import { HoldoutStream } from "../stream/stream.js";
 import type { RangeOptions } from "../stream/system.js";

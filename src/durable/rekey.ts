@@ -1,6 +1,6 @@
 /** Changes the key that encrypts the snapshots of a store. */
 import { checkText, ownOptions } from "../core/checks.js";
-import { type SnapshotKey, snapshotKey } from "../stream/sealing.js";
+import { type SnapshotKey, snapshotKey } from "../stream/streamCipher.js";
 import { openableSnapshot, resealSnapshot } from "../stream/snapshot.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { type Store, StoreError } from "./stores/store.js";

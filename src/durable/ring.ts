@@ -8,7 +8,7 @@
  * takes the journal over begins an epoch, with a row of its own.
  */
 import type { Decoder, Encoder } from "../stream/codec.js";
-import { StreamCipher } from "../stream/sealing.js";
+import { StreamCipher } from "../stream/streamCipher.js";
 import { encodeState, sealSnapshot } from "../stream/snapshot.js";
 import type { Records } from "./records.js";
 import type { NamedSnapshot, StoredSnapshot } from "./stores/store.js";

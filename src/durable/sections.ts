@@ -5,7 +5,7 @@
  */
 import { digest, hashText } from "../events/siphash.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
-import { StreamCipher } from "../stream/sealing.js";
+import { StreamCipher } from "../stream/streamCipher.js";
 import { encodeState, type OpenedSnapshot, type Parameters, sealSnapshot } from "../stream/snapshot.js";
 import type { Records } from "./records.js";
 import { type ManifestEntry, SLOTS } from "./ring.js";

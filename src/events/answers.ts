@@ -1,7 +1,7 @@
 /** What event streams answer, and the interfaces that they have in common. */
 import { checkConfidence, ownOptions } from "../core/checks.js";
 import { noiseQuantile } from "../stream/answer.js";
-import type { SnapshotKey } from "../stream/sealing.js";
+import type { SnapshotKey } from "../stream/streamCipher.js";
 import type { Spread } from "../stream/variance.js";
 import type { Duration, Time } from "./duration.js";
 import type { DroppedEvents, EventInfo } from "./eventInfo.js";

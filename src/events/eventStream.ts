@@ -6,7 +6,7 @@ import { refuseReentry } from "../core/checks.js";
 import type { Core } from "../core/core.js";
 import { Purpose } from "../core/random.js";
 import type { Decoder } from "../stream/codec.js";
-import type { SnapshotKey } from "../stream/sealing.js";
+import type { SnapshotKey } from "../stream/streamCipher.js";
 import {
   type BetweenOptions,
   blankAnswer,

@@ -11,7 +11,7 @@ import { checkInteger, ownOptions, shown } from "../core/checks.js";
 import type { Core } from "../core/core.js";
 import { subStream, Purpose } from "../core/random.js";
 import { leastTruncation } from "../core/tables/truncated.js";
-import { noiseScale } from "../stream/noise.js";
+import { noiseScale } from "../stream/forest.js";
 import type { Scale } from "../core/tables/scale.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { DAY } from "./calendar.js";

@@ -4,7 +4,7 @@ import type { Core } from "../core/core.js";
 import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import type { StreamOptions } from "../stream/options.js";
-import type { SnapshotKey } from "../stream/sealing.js";
+import type { SnapshotKey } from "../stream/streamCipher.js";
 import { privateStream as positionStream, restore as restorePositions } from "../stream/stream.js";
 import type { PrivateStream } from "../stream/system.js";
 import type { Counter, EventStream } from "./answers.js";

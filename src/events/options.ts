@@ -2,7 +2,7 @@
 import { checkChoice, checkPositive, ownOptions, shown } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
 import type { Scale } from "../core/tables/scale.js";
-import { noiseScale } from "../stream/noise.js";
+import { noiseScale } from "../stream/forest.js";
 import type { Parameters } from "../stream/snapshot.js";
 import { columnCount, type Edges, groupSize, resolveEdges } from "./buckets.js";
 import { Calendar, type Day, DAY, HOUR, resolveLevels } from "./calendar.js";

@@ -1,6 +1,6 @@
 /** The snapshots of one stream of events, one after the other: encrypted, numbered, bound to its parameters. */
 import type { Decoder, Encoder } from "../stream/codec.js";
-import type { SnapshotKey } from "../stream/sealing.js";
+import type { SnapshotKey } from "../stream/streamCipher.js";
 import { encodeState, openSnapshot, type Parameters } from "../stream/snapshot.js";
 import { SnapshotSequence } from "../stream/snapshotSequence.js";
 

@@ -1,6 +1,6 @@
 /** What `range` gives back. */
 import { normalQuantile } from "../core/normal.js";
-import type { Hidden } from "./hidden.js";
+import type { Hidden } from "./clipping.js";
 import type { Bounds, Estimated, RawAnswer } from "./ranges.js";
 import type { Spread } from "./variance.js";
 

@@ -2,7 +2,7 @@
 import { COUNT_PARTS } from "./follow.js";
 import type { Settings } from "./options.js";
 import { REFINE_PARTS } from "./refine.js";
-import { ALL_PARTS } from "./stretches.js";
+import { ALL_PARTS } from "./epochs.js";
 
 /** How many 32nds of ε the nodes of a tree have. */
 export const nodeParts = ({ follow }: Pick<Settings, "follow">): number =>

@@ -17,7 +17,7 @@ import { exactRational } from "../core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../core/tables/scale.js";
 import { binOf } from "./choice.js";
 import type { Decoder, Encoder } from "./codec.js";
-import { ALL_PARTS } from "./stretches.js";
+import { ALL_PARTS } from "./epochs.js";
 
 /** How many 32nds of ε the count has. */
 export const COUNT_PARTS = 1;

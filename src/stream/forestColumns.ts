@@ -1,5 +1,5 @@
-/** The columns that remember the blocks of one forest (blocks.ts). */
-import { Column } from "./column.js";
+/** The columns that remember the blocks of one forest (history.ts). */
+import { Column } from "./growable.js";
 
 export interface Columns {
   /** prefix[k]: sum of the first k estimates of a forest. */

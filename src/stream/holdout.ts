@@ -5,7 +5,7 @@
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { type Choice, choiceTables, makeChoice } from "./choice.js";
-import { type AboveCount, type Chosen, Classes } from "./classes.js";
+import { type AboveCount, type Chosen, Classes } from "./thresholdCounts.js";
 import { type Decoder, Encoder } from "./codec.js";
 import { candidateGrid } from "./grid.js";
 import { heldOut, type Settings } from "./options.js";
@@ -23,7 +23,7 @@ export interface Beginning {
   readonly mean: number;
   /** How many held-out values are above θ, where that was counted. */
   readonly above?: AboveCount;
-  /** Whether they were too few to choose θ well (classes.ts). */
+  /** Whether they were too few to choose θ well (thresholdCounts.ts). */
   readonly sparse?: boolean;
 }
 

@@ -1,10 +1,10 @@
 /** What the statement says about the hold-out: who reads which values, what clamping hides, and what may be wrong. */
-import type { AboveCount } from "./classes.js";
+import type { AboveCount } from "./thresholdCounts.js";
 import { COUNT_PARTS } from "./follow.js";
 import { heldOut, type Settings } from "./options.js";
 import { REFINE_PARTS, refiningEpsilon, refiningRead, refiningValues } from "./refine.js";
 import type { ClampedShare, StageStatement } from "./statement.js";
-import { ALL_PARTS } from "./stretches.js";
+import { ALL_PARTS } from "./epochs.js";
 import { firstParts, nodeParts } from "./epsilonShares.js";
 
 export function stagesOf(settings: Settings): StageStatement[] {

@@ -145,7 +145,7 @@ export interface Settings {
 /** As many values as the kernel of the paper's choice can stage; counters have more room. */
 const MOST_STAGED = 2 ** 27;
 const MOST_HOLDOUT = 2 ** 32;
-/** One value for every purpose that the default has for held-out values (classes.ts). */
+/** One value for every purpose that the default has for held-out values (thresholdCounts.ts). */
 const LEAST_HOLDOUT = 16;
 
 export function resolveSettings(asked: StreamOptions): Settings {
@@ -258,7 +258,7 @@ function checkFollow(
   return asked;
 }
 
-/** One value for every purpose that the classes have (classes.ts). */
+/** One value for every purpose that the classes have (thresholdCounts.ts). */
 const LEAST_REFINING = 32;
 
 /** @param values of a tree */

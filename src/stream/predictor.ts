@@ -2,11 +2,11 @@
  * What is published before a block's estimate is known: the smoother's predictions, per value, in grid units. They are
  * rounded to multiples of 1/fraction, so that sums of them are exact.
  */
-import type { PublishedBlocks, Replay } from "./blocks.js";
+import type { PublishedBlocks, Replay } from "./history.js";
 import type { Decoder, Encoder } from "./codec.js";
 import type { Settings } from "./options.js";
 import { makeSmoother, type Smoother } from "./smoothers/index.js";
-import type { NodeNoise } from "./stretches.js";
+import type { NodeNoise } from "./epochs.js";
 
 /** Smoothers that remember more than this write their predictions out in snapshots. */
 const MOST_REPLAYED = 256;

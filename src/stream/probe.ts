@@ -12,7 +12,7 @@
 import type { Core } from "../core/core.js";
 import { Purpose, subStream } from "../core/random.js";
 import type { Decoder, Encoder } from "./codec.js";
-import { noiseScale } from "./noise.js";
+import { noiseScale } from "./forest.js";
 import { laplaceVariance, meanVariance } from "./variance.js";
 
 export interface ProbeShape {

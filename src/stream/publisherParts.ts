@@ -1,8 +1,8 @@
 /** What a BlockPublisher is made of. */
 import type { Core } from "../core/core.js";
-import { PublishedBlocks } from "./blocks.js";
+import { PublishedBlocks } from "./history.js";
 import { leastEpsilon } from "./epsilonShares.js";
-import { fractionBits, largestSum } from "./noise.js";
+import { fractionBits, largestSum } from "./forest.js";
 import type { Settings } from "./options.js";
 import { Predictor } from "./predictor.js";
 import { RangeIndex } from "./ranges.js";

@@ -1,8 +1,8 @@
 /** Answers to range queries, in O(levels) from what was published. All numbers here are in grid units; `answer.ts` scales them. */
 import type { AnswerKind } from "./answer.js";
-import type { PublishedBlocks } from "./blocks.js";
+import type { PublishedBlocks } from "./history.js";
 import { Shrinkage } from "./shrink.js";
-import type { NodeNoise } from "./stretches.js";
+import type { NodeNoise } from "./epochs.js";
 import { NO_SPREAD, type Spread } from "./variance.js";
 import { AnswerWeights, type NoiseShape, type PredictionNoise } from "./weights.js";
 

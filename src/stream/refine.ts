@@ -1,7 +1,7 @@
 /**
  * A second choice of θ, for streams that publish after a short hold-out. A few hundred held-out values show no tail, so
  * their θ is rough. The values of the first tree are published with it, and counted by size as well; when the tree ends,
- * the counts choose θ once more, by the rule of the hold-out (classes.ts), and from the second tree on this θ holds.
+ * the counts choose θ once more, by the rule of the hold-out (thresholdCounts.ts), and from the second tree on this θ holds.
  *
  * Privacy: the choice has half of ε, the nodes of the first tree and its count (follow.ts) have the other half. A value
  * of that tree is in all three, so they add up to ε. Trees after it read other values and have all of ε, and all they
@@ -13,11 +13,11 @@ import { Purpose } from "../core/random.js";
 import { nodeCount } from "../core/tree.js";
 import { mostSlices } from "../core/treeSlices.js";
 import { type Choice, makeChoice } from "./choice.js";
-import { type AboveCount, Classes } from "./classes.js";
+import { type AboveCount, Classes } from "./thresholdCounts.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { candidateGrid } from "./grid.js";
 import type { Settings } from "./options.js";
-import { ALL_PARTS } from "./stretches.js";
+import { ALL_PARTS } from "./epochs.js";
 import { HUGE } from "./trees.js";
 
 /**

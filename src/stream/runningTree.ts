@@ -1,7 +1,7 @@
 /** The tree that runs, and where values lead to (treeSequence.ts). */
 import type { Following } from "./follow.js";
 import type { Refined, Refining } from "./refine.js";
-import type { Stretch } from "./stretches.js";
+import type { Stretch } from "./epochs.js";
 import type { CountedTree } from "./treeCounts.js";
 
 /** A tree that runs. Never changed: the next tree has the next one. */

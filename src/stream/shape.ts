@@ -52,7 +52,7 @@ function forestsKept(asked: number | undefined, forestLength: number): number {
   return Math.ceil(asked / forestLength) + 1;
 }
 
-/** How many held-out values the first prediction is a mean of: by default those at positions 15 mod 32 (classes.ts). */
+/** How many held-out values the first prediction is a mean of: by default those at positions 15 mod 32 (thresholdCounts.ts). */
 export function warmValues({ warmStart, warming, choosing, variant }: Settings): number {
   if (!warmStart) return 0;
   return variant === "default" && choosing > 0 ? Math.floor((choosing + 16) / 32) : warming;

@@ -7,7 +7,7 @@
  * that ends in the family is off by. N_l is what the noise alone is expected to give. Trees are moved towards their
  * common mean in the same way. Where data vary far more than the noise, c is 1; where all variation is noise, c is 0.
  */
-import type { Column } from "./column.js";
+import type { Column } from "./growable.js";
 
 /** prefix.at(k): sum of the first k estimates. */
 export type Prefix = Pick<Column, "at">;

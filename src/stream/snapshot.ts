@@ -1,5 +1,5 @@
 /**
- * A stream's state as encrypted bytes (docs/snapshots.md, sealing.ts).
+ * A stream's state as encrypted bytes (docs/snapshots.md, streamCipher.ts).
  *
  *     "brume" · format · noise · sequence (8 bytes) · salt (16) · IV (12) │ encrypted: parameters, state │ tag (16 bytes)
  *
@@ -9,7 +9,7 @@
 import { NOISE_VERSION } from "../core/random.js";
 import { Decoder, Encoder } from "./codec.js";
 import type { Settings } from "./options.js";
-import { freshIv, IV_LENGTH, SALT_LENGTH, type SnapshotKey, StreamCipher, TAG_LENGTH } from "./sealing.js";
+import { freshIv, IV_LENGTH, SALT_LENGTH, type SnapshotKey, StreamCipher, TAG_LENGTH } from "./streamCipher.js";
 import { smootherName } from "./smoothers/index.js";
 
 export interface OpenedSnapshot {

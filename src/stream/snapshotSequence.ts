@@ -1,5 +1,5 @@
 /** The snapshots of one stream, one after the other: numbered from 1 on, and encrypted under one salt. */
-import { checkSnapshotKey, freshSalt, type SnapshotKey, StreamCipher } from "./sealing.js";
+import { checkSnapshotKey, freshSalt, type SnapshotKey, StreamCipher } from "./streamCipher.js";
 import { sealSnapshot } from "./snapshot.js";
 
 export class SnapshotSequence {

@@ -7,7 +7,7 @@
 import { batchOf, type ValueBatch } from "../core/batches.js";
 import { checkFinite, refuseReentry, refuseValue } from "../core/checks.js";
 import type { AnswerKind, RangeAnswer } from "./answer.js";
-import type { Hidden } from "./hidden.js";
+import type { Hidden } from "./clipping.js";
 import { type Beginning, copyHoldout, type Holdout } from "./holdout.js";
 import { heldOut, type Settings } from "./options.js";
 import { answerRange, type Publisher } from "./publisher.js";

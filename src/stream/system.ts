@@ -1,7 +1,7 @@
 /** What every publisher can do, ToPS and the systems it is compared with alike. */
 import type { Statement } from "./statement.js";
 import type { AnswerKind, RangeAnswer } from "./answer.js";
-import type { SnapshotKey } from "./sealing.js";
+import type { SnapshotKey } from "./streamCipher.js";
 
 export interface RangeOptions {
   /**

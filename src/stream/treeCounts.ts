@@ -1,7 +1,7 @@
 /** The noisy counts of the trees that have ended, where θ follows the stream: for the history that is kept. */
-import type { AboveCount } from "./classes.js";
+import type { AboveCount } from "./thresholdCounts.js";
 import type { Decoder, Encoder } from "./codec.js";
-import { type CountedPart, partLikeHeldOut, partOfTree } from "./hidden.js";
+import { type CountedPart, partLikeHeldOut, partOfTree } from "./clipping.js";
 
 export interface CountedTree {
   /** First block of the tree and the first one after it, counted over all forests. */

@@ -16,14 +16,14 @@ import {
   saveFollowing,
 } from "./follow.js";
 import { followRule } from "./followTables.js";
-import { Perturber } from "./noise.js";
+import { Perturber } from "./forest.js";
 import { firstParts, nodeParts } from "./epsilonShares.js";
 import type { Settings } from "./options.js";
-import type { AboveCount } from "./classes.js";
-import type { CountedPart } from "./hidden.js";
+import type { AboveCount } from "./thresholdCounts.js";
+import type { CountedPart } from "./clipping.js";
 import { loadRefined, Refining, refiningEpsilon, saveRefined } from "./refine.js";
 import type { Place, Reached, RunningTree } from "./runningTree.js";
-import { ALL_PARTS, makeStretch, type Stretch, Stretches } from "./stretches.js";
+import { ALL_PARTS, makeStretch, type Stretch, Stretches } from "./epochs.js";
 import { type CountedTree, TreeCounts } from "./treeCounts.js";
 import type { OtherScales } from "./trees.js";
 
@@ -205,7 +205,7 @@ export class TreeSequence implements OtherScales {
   }
 
   /**
-   * The parts of positions [from, to), each with the count that speaks for it (hidden.ts).
+   * The parts of positions [from, to), each with the count that speaks for it (clipping.ts).
    * @param above how many of the values that chose θ were above it
    */
   countedParts(from: number, to: number, above: AboveCount): CountedPart[] {

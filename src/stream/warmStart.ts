@@ -5,7 +5,7 @@
  */
 import type { Core } from "../core/core.js";
 import { Purpose, subStream } from "../core/random.js";
-import { noiseScale } from "./noise.js";
+import { noiseScale } from "./forest.js";
 import type { Decoder, Encoder } from "./codec.js";
 
 export class WarmStart {

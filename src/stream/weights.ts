@@ -4,7 +4,7 @@
  * is known in closed form for any weights (variance.ts).
  */
 import type { PastWeights } from "./smoothers/smoother.js";
-import type { NodeNoise } from "./stretches.js";
+import type { NodeNoise } from "./epochs.js";
 import {
   addSpreads,
   boundSpreads,

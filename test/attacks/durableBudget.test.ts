@@ -14,7 +14,7 @@ import {
   type Store,
 } from "../../src/index.js";
 import { fileStore } from "../../src/node.js";
-import { snapshotKey, StreamCipher } from "../../src/stream/sealing.js";
+import { snapshotKey, StreamCipher } from "../../src/stream/streamCipher.js";
 import { encodeState, sealSnapshot } from "../../src/stream/snapshot.js";
 import { failing, key, options, plainStore, temporaryFolders, values } from "../durable/support.js";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
 import { subStream } from "../../src/core/random.js";
 import { CodedRows } from "../../src/events/codedRows.js";
-import { noiseScale } from "../../src/stream/noise.js";
+import { noiseScale } from "../../src/stream/forest.js";
 
 const EDGES = [0, 1, -1, 7, 8, -8, 127, -128, 2 ** 15, 2 ** 31 - 1, -(2 ** 31), 2 ** 32, 2 ** 41, -(2 ** 49)];
 

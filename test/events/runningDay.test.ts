@@ -4,7 +4,7 @@ import { DAY, DayPeriods, HOUR } from "../../src/events/calendar.js";
 import { dayCorrections, drawLeaves, familyOf } from "../../src/events/dayNoise.js";
 import { RunningDay } from "../../src/events/runningDay.js";
 import { Encoder } from "../../src/stream/codec.js";
-import { noiseScale } from "../../src/stream/noise.js";
+import { noiseScale } from "../../src/stream/forest.js";
 
 const MINUTES_15 = HOUR / 4;
 const levels = [MINUTES_15, HOUR, DAY];

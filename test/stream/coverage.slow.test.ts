@@ -6,11 +6,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { restore, type StreamOptions } from "../../src/index.js";
 import { resolveSettings } from "../../src/stream/options.js";
-import { PublishedBlocks } from "../../src/stream/blocks.js";
+import { PublishedBlocks } from "../../src/stream/history.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
 import type { SmootherChoice } from "../../src/stream/smoothers/index.js";
 import { HoldoutStream } from "../../src/stream/stream.js";
-import { sameNoise } from "../../src/stream/stretches.js";
+import { sameNoise } from "../../src/stream/epochs.js";
 import { laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
 
 const VALUE = 3;

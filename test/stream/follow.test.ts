@@ -13,8 +13,8 @@ import {
   makeFollowRule,
   saveFollowing,
 } from "../../src/stream/follow.js";
-import { noiseScale } from "../../src/stream/noise.js";
-import { makeStretch } from "../../src/stream/stretches.js";
+import { noiseScale } from "../../src/stream/forest.js";
+import { makeStretch } from "../../src/stream/epochs.js";
 import { nodeParts } from "../../src/stream/epsilonShares.js";
 import type { Scale } from "../../src/core/tables/scale.js";
 import { bits } from "../support/numbers.js";

@@ -4,7 +4,7 @@ import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeChoice } from "../../src/stream/choice.js";
 import { Decoder, Encoder } from "../../src/stream/codec.js";
-import { noiseScale } from "../../src/stream/noise.js";
+import { noiseScale } from "../../src/stream/forest.js";
 import { Probe, type ProbeShape, roughness } from "../../src/stream/probe.js";
 import { laplaceVariance, meanVariance } from "../../src/stream/variance.js";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { makeAnswer, noiseQuantile } from "../../src/stream/answer.js";
 import type { PredictionNoise } from "../../src/stream/weights.js";
-import { PublishedBlocks } from "../../src/stream/blocks.js";
+import { PublishedBlocks } from "../../src/stream/history.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
-import { sameNoise } from "../../src/stream/stretches.js";
+import { sameNoise } from "../../src/stream/epochs.js";
 import { addSpreads, forestSpread, laplaceVariance, scaleSpread } from "../../src/stream/variance.js";
 import { normalQuantile } from "../../src/core/normal.js";
 import { arrayBytes } from "../support/memory.js";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { PublishedBlocks } from "../../src/stream/blocks.js";
+import { PublishedBlocks } from "../../src/stream/history.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
-import { Column } from "../../src/stream/column.js";
+import { Column } from "../../src/stream/growable.js";
 import { deviationVariances, Shrinkage } from "../../src/stream/shrink.js";
-import { sameNoise } from "../../src/stream/stretches.js";
+import { sameNoise } from "../../src/stream/epochs.js";
 import { forestSpread, laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
 
 const prefixOf = (leaves: readonly number[]) => {

@@ -1,7 +1,7 @@
 /** Which counts speak for a range, by hand. */
 import { describe, expect, test } from "vitest";
 import { Decoder, Encoder } from "../../src/stream/codec.js";
-import { partLikeHeldOut, partOfTree } from "../../src/stream/hidden.js";
+import { partLikeHeldOut, partOfTree } from "../../src/stream/clipping.js";
 import { type CountedTree, TreeCounts } from "../../src/stream/treeCounts.js";
 
 const shape = { blockLength: 10, scale: 4, epsilon: 0.5, largest: 100 };

@@ -6,7 +6,7 @@ import { makeScale } from "../../src/core/tables/scale.js";
 import { growInSlices, mostSlices, SLICE } from "../../src/core/treeSlices.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { Perturber } from "../../src/stream/noise.js";
+import { Perturber } from "../../src/stream/forest.js";
 import { bits } from "../support/numbers.js";
 import { watchedCore } from "../support/watchedCore.js";
 

@@ -1,6 +1,6 @@
 /** Whose noise an answer holds, where noise changes from stretch to stretch: added up group by group. */
 import { describe, expect, test } from "vitest";
-import type { NodeNoise } from "../../src/stream/stretches.js";
+import type { NodeNoise } from "../../src/stream/epochs.js";
 import { addSpreads, boundSpreads, forestSpread, NO_SPREAD, scaleSpread } from "../../src/stream/variance.js";
 import { AnswerWeights, firstSpread } from "../../src/stream/weights.js";
 

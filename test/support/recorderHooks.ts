@@ -17,9 +17,9 @@ import { People } from "../../src/events/people.js";
 import { Release } from "../../src/events/release.js";
 import { RunningDay } from "../../src/events/runningDay.js";
 import { ThresholdTally } from "../../src/events/thresholdTally.js";
-import { Classes } from "../../src/stream/classes.js";
+import { Classes } from "../../src/stream/thresholdCounts.js";
 import { Encoder } from "../../src/stream/codec.js";
-import { Perturber } from "../../src/stream/noise.js";
+import { Perturber } from "../../src/stream/forest.js";
 import { Probe } from "../../src/stream/probe.js";
 import { NoisyMax } from "../../src/stream/threshold.js";
 import { type PlacedTree, Trees } from "../../src/stream/trees.js";
@@ -420,7 +420,7 @@ watch(NoisyMax.prototype, "choose", (recording, run, self) => {
 /** Candidates of the paper's choice that configurations have, at most. */
 const MOST_BINS = 2 ** 12;
 
-/** Purposes of classes.ts, in the order of their counters; sums of the mean's values come last. */
+/** Purposes of thresholdCounts.ts, in the order of their counters; sums of the mean's values come last. */
 const [SPARSITY, ROUGH, FINE, MEAN] = [0, 1, 2, 3];
 const PURPOSES = 5;
 

@@ -4,7 +4,7 @@
  */
 import { geometricCandidates } from "../../../src/stream/choice.js";
 import { COUNT_PARTS, makeFollowRule, noisyCount } from "../../../src/stream/follow.js";
-import { ALL_PARTS } from "../../../src/stream/stretches.js";
+import { ALL_PARTS } from "../../../src/stream/epochs.js";
 import { type MakeTargets, THETA } from "../target.js";
 import { observing } from "./stream.js";
 

@@ -3,7 +3,7 @@ import type { Thresholds } from "../core.js";
 import { MAX_LEVEL } from "../layout.js";
 import { checkBins, type Selection } from "../tables/selection.js";
 import type { Random } from "../random.js";
-import { Blocks } from "./blocks.js";
+import { Blocks } from "./chunks.js";
 import { drawGeometric, drawLaplace, type Tables, tablesOf } from "./laplace.js";
 import { WordReader } from "./reader.js";
 

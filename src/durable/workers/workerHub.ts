@@ -7,7 +7,7 @@ import { checkValues } from "../../core/batches.js";
 import { checkInteger, checkValue, shown } from "../../core/checks.js";
 import { given } from "../../core/given.js";
 import type { RangeAnswer } from "../../stream/answer.js";
-import { snapshotKey } from "../../stream/sealing.js";
+import { snapshotKey } from "../../stream/streamCipher.js";
 import type { Statement } from "../../stream/statement.js";
 import { privateStream } from "../../stream/stream.js";
 import type { RangeOptions } from "../../stream/system.js";

@@ -2,7 +2,7 @@
  * What candidates for θ cost, in blocks of 2^β. Candidate a (from 0) stands for θ_(a+1), which a value of bin k exceeds
  * iff k > a. How many values lie above a block is counted for all blocks at once; how many lie above each candidate, only for
  * the few blocks that are looked into. Every number depends on how often each bin occurs, never on the order of the bins.
- * Twin of assembly/blocks.ts.
+ * Twin of assembly/chunks.ts.
  */
 import { HOPELESS_STRIDES } from "../layout.js";
 import { penalty, type Selection } from "../tables/selection.js";

@@ -14,7 +14,7 @@ afterEach(() => {
 async function cipherWith(node: boolean) {
   vi.resetModules();
   if (!node) vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined);
-  const { StreamCipher } = await import("../../src/stream/sealing.js");
+  const { StreamCipher } = await import("../../src/stream/streamCipher.js");
   return StreamCipher.make(key, salt);
 }
 

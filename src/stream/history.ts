@@ -3,7 +3,7 @@
  * All numbers here are in grid units.
  */
 import type { Decoder, Encoder } from "./codec.js";
-import { Column } from "./column.js";
+import { Column } from "./growable.js";
 import { type Columns, makeColumns, reserveBlocks, roomOf } from "./forestColumns.js";
 import type { Shrinkage } from "./shrink.js";
 

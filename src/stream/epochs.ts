@@ -4,7 +4,7 @@
  */
 import type { Scale } from "../core/tables/scale.js";
 import type { Decoder, Encoder } from "./codec.js";
-import { noiseScale } from "./noise.js";
+import { noiseScale } from "./forest.js";
 import { laplaceVariance } from "./variance.js";
 
 export interface Stretch {

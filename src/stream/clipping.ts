@@ -1,5 +1,5 @@
 /**
- * What clamping to θ hides in a range, from noisy counts alone: that of held-out values above θ (classes.ts), and where θ
+ * What clamping to θ hides in a range, from noisy counts alone: that of held-out values above θ (thresholdCounts.ts), and where θ
  * follows the stream that of every tree, of values above the next larger candidate (follow.ts).
  *
  * A count says how many values were cut, and not by how much. Where a tail falls like a power of at least two, as all tails
@@ -7,7 +7,7 @@
  * candidate, 2^¼·θ. On streams of many shapes it is 0.3 and 0.6 of count·θ (research/notes/zoo.md): that is the estimate.
  */
 import { noiseQuantile } from "./answer.js";
-import type { AboveCount } from "./classes.js";
+import type { AboveCount } from "./thresholdCounts.js";
 import { addSpreads, laplaceVariance, NO_SPREAD, scaleSpread, type Spread } from "./variance.js";
 
 /** Estimate of the amount that clamping removed from the true sum of a range, in units of the stream; never negative. */

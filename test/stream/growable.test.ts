@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { Column } from "../../src/stream/column.js";
+import { Column } from "../../src/stream/growable.js";
 
 const numbers = Float64Array.from({ length: 20_000 }, (_, i) => Math.sin(i));
 

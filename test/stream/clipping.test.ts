@@ -4,7 +4,7 @@ import { chooseCore } from "../../src/core/choose.js";
 import { Purpose, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { hiddenIn, partLikeHeldOut, partOfTree } from "../../src/stream/hidden.js";
+import { hiddenIn, partLikeHeldOut, partOfTree } from "../../src/stream/clipping.js";
 
 describe("what clamping hides, worked by hand", () => {
   const held = { count: 30, values: 100 };

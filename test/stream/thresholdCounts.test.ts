@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { binOf, makeChoice } from "../../src/stream/choice.js";
-import { Classes } from "../../src/stream/classes.js";
+import { Classes } from "../../src/stream/thresholdCounts.js";
 import { Decoder, Encoder } from "../../src/stream/codec.js";
 
 const cores = { js: chooseCore("js"), wasm: chooseCore("wasm") };

@@ -18,7 +18,7 @@ import { HELD_OUT_MEAN as MEAN, HELD_OUT_PURPOSES as PURPOSES } from "../core/la
 import { Purpose, subStream } from "../core/random.js";
 import { binOf, type Choice, chooseCandidate, isSparse, steepness } from "./choice.js";
 import type { Decoder, Encoder } from "./codec.js";
-import { noiseScale } from "./noise.js";
+import { noiseScale } from "./forest.js";
 import type { Scale } from "../core/tables/scale.js";
 
 /** Purposes, as numbers of their sub-streams and of their counters. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeStretch, Stretches } from "../../src/stream/stretches.js";
+import { makeStretch, Stretches } from "../../src/stream/epochs.js";
 
 const shape = { levels: 3, epsilon: 1 };
 /** θ of stretches that are ten blocks long each. */

@@ -1,6 +1,6 @@
 /** An aggregator of either variant, as the part that stores it sees it. */
 import { Snapshots } from "../events/snapshots.js";
-import type { StreamCipher } from "../stream/sealing.js";
+import type { StreamCipher } from "../stream/streamCipher.js";
 import type { Parameters } from "../stream/snapshot.js";
 import type { Sealed } from "./durable.js";
 
