@@ -1,7 +1,7 @@
 /**
- * What candidates for θ cost, in blocks of 2^β. Candidate a (from 0) stands for θ_(a+1), which a value of bin k exceeds
- * iff k > a. How many values lie above a block is counted for all blocks at once; how many lie above each candidate, only for
- * the few blocks that are looked into. Every number depends on how often each bin occurs, never on the order of the bins.
+ * What candidates for θ cost, in chunks of 2^β. Candidate a (from 0) stands for θ_(a+1), which a value of bin k exceeds
+ * iff k > a. How many values lie above a chunk is counted for all chunks at once; how many lie above each candidate, only for
+ * the few chunks that are looked into. Every number depends on how often each bin occurs, never on the order of the bins.
  * Twin: src/core/js/chunks.ts.
  */
 
@@ -24,20 +24,20 @@ let bins: usize = 0;
 let m: u32 = 0;
 let wide: bool = false;
 
-/** Blocks of candidates; one entry more in each array below is for the values above all candidates. */
-export let blockCount: u32 = 0;
-/** Blocks from here on have their values grouped. */
+/** Chunks of candidates; one entry more in each array below is for the values above all candidates. */
+export let chunkCount: u32 = 0;
+/** Chunks from here on have their values grouped. */
 let groupedFrom: u32 = 0;
 let open: u32 = 0;
 
 // Arrays of u32 in scratch memory.
-/** Values in block k. */
+/** Values in chunk k. */
 let inside: usize = 0;
-/** Values in blocks above k. */
+/** Values in chunks above k. */
 let above: usize = 0;
-/** Values above each candidate of block `open`. */
+/** Values above each candidate of chunk `open`. */
 let aboveEach: usize = 0;
-/** Values in blocks ≥ groupedFrom, and the same grouped by block; block k's begin at starts[k]. */
+/** Values in chunks ≥ groupedFrom, and the same grouped by chunk; chunk k's begin at starts[k]. */
 let kept: usize = 0;
 let grouped: usize = 0;
 let starts: usize = 0;
@@ -50,16 +50,16 @@ function tableEntries(n: u32, beta: u32): u32 {
   return max((n >> beta) + 2, 1 << beta);
 }
 
-/** Bytes of scratch memory for n candidates in blocks of 2^beta, and m values. */
-export function blocksBytes(n: u32, beta: u32, m: u32): usize {
+/** Bytes of scratch memory for n candidates in chunks of 2^beta, and m values. */
+export function chunksBytes(n: u32, beta: u32, m: u32): usize {
   return (8 * <usize>tableEntries(n, beta) + 2 * <usize>m) << 2;
 }
 
 /** @param values m bins, u32 if `u32s`, else u16 */
-export function openBlocks(
+export function openChunks(
   selection: usize,
   candidates: u32,
-  blockBits: u32,
+  chunkBits: u32,
   values: usize,
   count: u32,
   u32s: bool,
@@ -67,11 +67,11 @@ export function openBlocks(
 ): void {
   grid = changetype<Grid>(selection);
   n = candidates;
-  beta = blockBits;
+  beta = chunkBits;
   bins = values;
   m = count;
   wide = u32s;
-  blockCount = (n + (1 << beta) - 1) >> beta;
+  chunkCount = (n + (1 << beta) - 1) >> beta;
   open = -1;
   const bytes = (<usize>tableEntries(n, beta)) << 2;
   inside = scratch;
@@ -81,8 +81,8 @@ export function openBlocks(
   tables = starts + bytes;
   kept = tables + 4 * bytes;
   grouped = kept + ((<usize>m) << 2);
-  if (wide) countBlocks<u32>();
-  else countBlocks<u16>();
+  if (wide) countChunks<u32>();
+  else countChunks<u16>();
   sumAbove();
   groupFrom(firstHopeful());
 }
@@ -94,17 +94,17 @@ function penalty(i: u32): f64 {
   return floor<f64>(<f64>i * grid.penaltyFactor * grid.penaltyUnit + 0.5);
 }
 
-/** No candidate of block k costs less. */
+/** No candidate of chunk k costs less. */
 // @ts-ignore: decorator
 @inline
 export function bound(k: u32): f64 {
   return grid.countWeight * <f64>at(above, k) + penalty((k << beta) + 1);
 }
 
-export function cheapestBlock(): u32 {
+export function cheapestChunk(): u32 {
   let best: u32 = 0;
   let least = bound(0);
-  for (let k: u32 = 1; k < blockCount; k++) {
+  for (let k: u32 = 1; k < chunkCount; k++) {
     const cost = bound(k);
     if (cost < least) {
       least = cost;
@@ -114,16 +114,16 @@ export function cheapestBlock(): u32 {
   return best;
 }
 
-/** The exact cost of candidate a of block k. */
+/** The exact cost of candidate a of chunk k. */
 export function cost(a: u32, k: u32): f64 {
   if (k < groupedFrom) groupFrom(0);
-  if (k != open) openBlock(k);
+  if (k != open) openChunk(k);
   return grid.countWeight * <f64>at(aboveEach, a - (k << beta)) + penalty(a + 1);
 }
 
-/** inside[k] of every block. Four tables take turns: see `tally`. */
-function countBlocks<T>(): void {
-  const entries = blockCount + 1;
+/** inside[k] of every chunk. Four tables take turns: see `tally`. */
+function countChunks<T>(): void {
+  const entries = chunkCount + 1;
   const bytes = (<usize>entries) << 2;
   memory.fill(tables, 0, bytes << 2);
   let at = bins;
@@ -138,31 +138,31 @@ function countBlocks<T>(): void {
   addTables(entries, inside);
 }
 
-/** The block of the bin at `at`. */
+/** The chunk of the bin at `at`. */
 // @ts-ignore: decorator
 @inline
 function blockOf<T>(at: usize): u32 {
   const bin: u32 = load<T>(at);
-  return select<u32>(blockCount, bin >> beta, bin >= n);
+  return select<u32>(chunkCount, bin >> beta, bin >= n);
 }
 
 /**
- * The first block that may well hold the winner: no earlier one has a candidate within HOPELESS_STRIDES of the lowest cost.
+ * The first chunk that may well hold the winner: no earlier one has a candidate within HOPELESS_STRIDES of the lowest cost.
  * The answer affects speed alone.
  */
 function firstHopeful(): u32 {
   let hopeless: f64 = Infinity;
-  for (let k: u32 = 0; k < blockCount; k++) {
+  for (let k: u32 = 0; k < chunkCount; k++) {
     const last = min(n, (k + 1) << beta);
     hopeless = min(hopeless, grid.countWeight * <f64>at(above, k) + penalty(last));
   }
   hopeless += <f64>HOPELESS_STRIDES * grid.stride;
   let k: u32 = 0;
-  while (k < blockCount - 1 && bound(k) > hopeless) k++;
+  while (k < chunkCount - 1 && bound(k) > hopeless) k++;
   return k;
 }
 
-/** Sorts the values of blocks ≥ first by block. */
+/** Sorts the values of chunks ≥ first by chunk. */
 function groupFrom(first: u32): void {
   const length = wide ? keepFrom<u32>(first << beta) : keepFrom<u16>(first << beta);
   groupedFrom = first;
@@ -172,18 +172,18 @@ function groupFrom(first: u32): void {
 /** above[k] = Σ_{k' > k} inside[k']. */
 function sumAbove(): void {
   let sum: u32 = 0;
-  for (let k: i32 = blockCount; k >= 0; k--) {
+  for (let k: i32 = chunkCount; k >= 0; k--) {
     put(above, k, sum);
     sum += at(inside, k);
   }
 }
 
-/** Sorts the kept values by block, every other one from the block's end: two chains of cursors, not one. */
+/** Sorts the kept values by chunk, every other one from the chunk's end: two chains of cursors, not one. */
 function group(first: u32, length: u32): void {
   const fronts = tables;
-  const backs = tables + ((<usize>(blockCount + 1)) << 2);
+  const backs = tables + ((<usize>(chunkCount + 1)) << 2);
   let start: u32 = 0;
-  for (let k = first; k < blockCount; k++) {
+  for (let k = first; k < chunkCount; k++) {
     put(starts, k, start);
     put(fronts, k, start);
     start += at(inside, k);
@@ -204,8 +204,8 @@ function group(first: u32, length: u32): void {
   }
 }
 
-/** Counts the values above each candidate of block k: those of higher blocks, and of higher bins in this one. */
-function openBlock(k: u32): void {
+/** Counts the values above each candidate of chunk k: those of higher chunks, and of higher bins in this one. */
+function openChunk(k: u32): void {
   tally(grouped + ((<usize>at(starts, k)) << 2), at(inside, k), 0, k << beta, 1 << beta, aboveEach);
   let sum = at(above, k);
   for (let a: i32 = (1 << beta) - 1; a >= 0; a--) {

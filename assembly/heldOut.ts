@@ -9,7 +9,8 @@ let candidates: usize = 0;
 let candidateCount: i32 = 0;
 let small: usize = 0;
 let smallCount: u32 = 0;
-let classes: usize = 0;
+/** The purpose of each position mod 32. */
+let byPosition: usize = 0;
 let counters: usize = 0;
 /** Bytes of one purpose's counters. */
 let row: usize = 0;
@@ -40,7 +41,7 @@ export function countHeldOut(
   candidateCount = ascendingCount;
   small = bins;
   smallCount = binCount;
-  classes = purposes;
+  byPosition = purposes;
   counters = counts;
   row = (<usize>ascendingCount + 1) << 3;
   const inverse = reinterpret<u64>(g) << 12 == 0; // a power of two
@@ -58,7 +59,7 @@ export function countHeldOut(
 @inline
 function add(x: f64, steps: u32, position: i32): void {
   const bin: usize = steps < smallCount ? <usize>load<u8>(small + <usize>steps) : binOf(x);
-  const purpose: usize = load<u8>(classes + <usize>(position & 31));
+  const purpose: usize = load<u8>(byPosition + <usize>(position & 31));
   const at = counters + (bin << 3);
   const counter = at + purpose * row;
   store<f64>(counter, load<f64>(counter) + 1);

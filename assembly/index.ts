@@ -7,7 +7,7 @@ export { makeConsistent } from "./consistency";
 export { growDay, makeDayConsistent } from "./day";
 export { blockSums, countAbove, estimateLeaves, publishBlocks } from "./ingest";
 export * from "./squareWave";
-export { blocksBytes } from "./chunks";
+export { chunksBytes } from "./chunks";
 export { noisyMax } from "./threshold";
 export { countHeldOut } from "./heldOut";
 export { fillReports } from "./reports";

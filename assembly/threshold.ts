@@ -1,6 +1,6 @@
 /** Bins → the noisy best θ, exactly and lazily. The algorithm and its proof: docs/lazy-scan.md. */
 import * as layout from "../src/core/layout";
-import { blockCount, bound, cheapestBlock, cost, openBlocks } from "./chunks";
+import { chunkCount, bound, cheapestChunk, cost, openChunks } from "./chunks";
 import { drawGeometric, drawLaplace } from "./laplace";
 import { beginRandom, endRandom, flip, nextWord } from "./reader";
 
@@ -20,19 +20,19 @@ let mark: f64 = 0;
 let holder: u32 = 0;
 
 /**
- * The selected candidate, from 1. The most promising block sets a mark; one word is then enough to see that most
+ * The selected candidate, from 1. The most promising chunk sets a mark; one word is then enough to see that most
  * others stay below it.
  * @param random staged for reader.ts
  * @param parameters grid of the scores (4 × f64: chunks.ts), two coins, scale
  * @param bins m of them, u32 if `wide`, else u16
- * @param scratch blocksBytes(candidates, blockBits, m) bytes
+ * @param scratch chunksBytes(candidates, chunkBits, m) bytes
  */
 export function noisyMax(
   random: usize,
   parameters: usize,
   laplace: bool,
   candidates: u32,
-  blockBits: u32,
+  chunkBits: u32,
   bins: usize,
   m: u32,
   wide: bool,
@@ -42,20 +42,20 @@ export function noisyMax(
   stride = load<f64>(selection, STRIDE);
   twoSided = laplace;
   n = candidates;
-  beta = blockBits;
+  beta = chunkBits;
   mark = -Infinity;
   holder = 0;
-  openBlocks(selection, n, beta, bins, m, wide, scratch);
+  openChunks(selection, n, beta, bins, m, wide, scratch);
   beginRandom(random);
-  const first = cheapestBlock();
+  const first = cheapestChunk();
   visit(first);
-  for (let k: u32 = 0; k < blockCount; k++) if (k != first) visit(k);
+  for (let k: u32 = 0; k < chunkCount; k++) if (k != first) visit(k);
   endRandom();
   mark = 0; // a score with its noise is as secret as the values
   return holder + 1;
 }
 
-/** Looks for candidates of block k with noise ≥ j·T: any other stays below the mark, whatever its score. */
+/** Looks for candidates of chunk k with noise ≥ j·T: any other stays below the mark, whatever its score. */
 function visit(k: u32): void {
   const end = min(n, (k + 1) << beta);
   for (let a = k << beta; a < end;) {
@@ -78,7 +78,7 @@ function level(gap: f64): u32 {
 
 /**
  * Among 2^width candidates, each lucky with probability x = 2^−j: the index of the first, or 2^width if none is.
- * P(i) = x(1 − x)^i = 2^(width−j) · 2^−width · (1 − x)^i, in that order: most blocks end after one word.
+ * P(i) = x(1 − x)^i = 2^(width−j) · 2^−width · (1 − x)^i, in that order: most chunks end after one word.
  */
 // @ts-ignore: decorator
 @inline

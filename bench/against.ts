@@ -54,7 +54,10 @@ const own = ({ path, wasmMs, jsMs }: Row): number | null => (path === "push" ? j
 
 /** The case of a row, in its present wording and without the figures that some rows print. */
 const titleOf = ({ path, case: what }: Row): string =>
-  `${path}, ${what.replace(/: [\d,]+ \w+\/s.*$/, "").replaceAll("tick", "period")}`;
+  `${path}, ${what
+    .replace(/: [\d,]+ \w+\/s.*$/, "")
+    .replaceAll("tick", "period")
+    .replace("others sealed", "others as snapshots")}`;
 
 /** The least time of each row. */
 function keepLeast(into: Map<string, Row>, rows: readonly Row[]): void {

@@ -29,7 +29,7 @@ async function fill(keys: number, push: (name: string) => unknown): Promise<{ ms
 }
 
 export async function* rows(): AsyncGenerator<Row> {
-  const what = `${KEYS} keys × ${values.length} values, 1024 live, others sealed`;
+  const what = `${KEYS} keys × ${values.length} values, 1024 live, others as snapshots`;
   process.stderr.write(`hub: ${what}\n`);
   const streams = openHub({ ...options, live: 1024 });
   const { ms, bytes } = await fill(KEYS, (name) => streams.pushMany(name, values));

@@ -15,7 +15,7 @@ function held(): number {
 }
 
 export async function* rows(): AsyncGenerator<Row> {
-  const what = `${KEYS} keys × ${values.length} values, ${options.live} live, others sealed`;
+  const what = `${KEYS} keys × ${values.length} values, ${options.live} live, others as snapshots`;
   process.stderr.write(`hub-million: ${what}\n`);
   const hub = openHub(options);
   const before = held();

@@ -3,7 +3,7 @@ import { zooStream } from "../research/zoo/zoo.js";
 import { chooseCore } from "../src/core/choose.js";
 import { privateStream, type System } from "../src/index.js";
 import { makeChoice } from "../src/stream/choice.js";
-import { Classes } from "../src/stream/thresholdCounts.js";
+import { ThresholdCounts } from "../src/stream/thresholdCounts.js";
 import { measure, type Row } from "./harness.js";
 
 const [HELD, COUNT, TREE] = [65_536, 2 ** 20, 65_536];
@@ -26,7 +26,7 @@ const holdOutEach = (core: "wasm" | "js") => (): number => {
 const choice = makeChoice(0.1, HELD, COUNT, 2000 * 32, 32);
 
 const count = (core: "wasm" | "js") => (): void =>
-  new Classes(choice).addMany(chooseCore(core), held, HELD, 2000, 1 / 32);
+  new ThresholdCounts(choice).addMany(chooseCore(core), held, HELD, 2000, 1 / 32);
 
 const release = (core: "wasm" | "js") => (): number => begun(core).pushMany(values).length;
 

@@ -2,7 +2,7 @@
 import type { Core } from "../../src/core/core.js";
 import { quantise } from "../../src/core/quantise.js";
 import { makeChoice } from "../../src/stream/choice.js";
-import { Classes } from "../../src/stream/thresholdCounts.js";
+import { ThresholdCounts } from "../../src/stream/thresholdCounts.js";
 import type { Decoder, Encoder } from "../../src/stream/codec.js";
 import type { Settings } from "../../src/stream/options.js";
 import type { ThresholdChooser } from "../../src/stream/threshold.js";
@@ -11,33 +11,33 @@ export class DefaultRule implements ThresholdChooser {
   readonly #core: Core;
   readonly #key: Uint32Array;
   readonly #settings: Settings;
-  readonly #classes: Classes;
+  readonly #counts: ThresholdCounts;
 
   constructor(core: Core, key: Uint32Array, settings: Settings) {
     const { epsilon, choosing, maxRange, max, resolution } = settings;
     this.#core = core;
     this.#key = key;
     this.#settings = settings;
-    this.#classes = new Classes(makeChoice(epsilon, choosing, maxRange, Math.floor(max / resolution)));
+    this.#counts = new ThresholdCounts(makeChoice(epsilon, choosing, maxRange, Math.floor(max / resolution)));
   }
 
   add(value: number): void {
-    this.#classes.add(quantise(value, this.#settings.max, this.#settings.resolution));
+    this.#counts.add(quantise(value, this.#settings.max, this.#settings.resolution));
   }
 
   choose(): number {
-    return this.#classes.choose(this.#core, this.#key).theta * this.#settings.resolution;
+    return this.#counts.choose(this.#core, this.#key).theta * this.#settings.resolution;
   }
 
   wipe(): void {
-    this.#classes.wipe();
+    this.#counts.wipe();
   }
 
   save(writer: Encoder): void {
-    this.#classes.save(writer);
+    this.#counts.save(writer);
   }
 
   load(reader: Decoder): void {
-    this.#classes.load(reader);
+    this.#counts.load(reader);
   }
 }

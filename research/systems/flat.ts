@@ -1,7 +1,7 @@
 /** Flat Laplace: every value gets noise of its own, of scale Θ/ε. A range sums as many noises as it has values. */
 import type { AnswerKind } from "../../src/stream/answer.js";
 import { noiseScale } from "../../src/stream/forest.js";
-import { PublishedBlocks } from "../../src/stream/history.js";
+import { History } from "../../src/stream/history.js";
 import { RangeIndex, type RawAnswer } from "../../src/stream/ranges.js";
 import { sameNoise } from "../../src/stream/epochs.js";
 import { laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
@@ -14,7 +14,7 @@ import { NoiseQueue } from "./noiseQueue.js";
 export class Flat implements IntegerStream {
   readonly #noise: NoiseQueue;
   /** Prefix sums of what was published: blocks of one value, under one level of noise. */
-  readonly #blocks: PublishedBlocks;
+  readonly #blocks: History;
   readonly #ranges: RangeIndex;
   length = 0;
 
@@ -23,7 +23,7 @@ export class Flat implements IntegerStream {
     const { epsilon, maxRange, history } = settings;
     this.#noise = new NoiseQueue(core, subStream(key, Purpose.baseline, 0, 0), noiseScale(1, theta, epsilon));
     const shape = { fanout: 2, levels: 1, blockLength: 1, blocksPerForest: maxRange, history };
-    this.#blocks = new PublishedBlocks(shape);
+    this.#blocks = new History(shape);
     this.#ranges = new RangeIndex(this.#blocks, shape, sameNoise(laplaceVariance(theta / epsilon)), {
       first: NO_SPREAD,
       weights: undefined,

@@ -1,11 +1,11 @@
 /** What following θ costs or gains: the same streams, seeds and hold-outs with and without it, compared run by run. */
-import { COUNT_PARTS } from "../../src/stream/follow.js";
-import { ALL_PARTS } from "../../src/stream/epochs.js";
+import { COUNT_SHARE } from "../../src/stream/follow.js";
+import { WHOLE } from "../../src/stream/epochs.js";
 import type { Measured } from "./measure.js";
 import type { ZooResult } from "./run.js";
 
 /** What the noise of a tree is in squares where its count has a share of ε, over the noise with all of ε. */
-const COST = (ALL_PARTS / (ALL_PARTS - COUNT_PARTS)) ** 2;
+const COST = (WHOLE / (WHOLE - COUNT_SHARE)) ** 2;
 
 /**
  * The ratio of the two mean squared errors, with the standard error of a ratio of paired means. Where θ never changed,

@@ -22,7 +22,7 @@ ACTION:
   run     runs a worker until SIGTERM; prints public counters every ten seconds
   clock   writes the heartbeats that close periods; needed where FILE has "every"
   read    prints what is published, each position once, until SIGINT
-  rekey   seals all state under the current key
+  rekey   encrypts all state again under the current key
 
 FILE is JSON with the options of a worker; docs/cluster.md shows one. It names the files that hold the keys.`,
   options: {},

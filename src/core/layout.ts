@@ -34,9 +34,9 @@ export const SELECTION_STRIDE = 24;
 export const SELECTION_STRIDE_COIN = 32;
 export const SELECTION_SIDE_COIN = 64;
 export const SELECTION_SCALE = 96;
-/** Blocks of candidates whose best cost is this many strides above the lowest are not worth sorting values for. */
+/** Chunks of candidates whose best cost is this many strides above the lowest are not worth sorting values for. */
 export const HOPELESS_STRIDES = 32;
-/** Beyond this level, with odds of 2^−1024, nothing is gained by telling blocks of candidates apart. */
+/** Beyond this level, with odds of 2^−1024, nothing is gained by telling chunks of candidates apart. */
 export const MAX_LEVEL = 1024;
 
 // Held-out values (assembly/heldOut.ts): how many purposes they serve, and the one whose values are summed as well.

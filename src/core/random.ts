@@ -18,12 +18,12 @@ export enum Purpose {
   forest = 3,
   reports = 4,
   baseline = 5,
-  /** The default hold-out: its classes of values, and the probe. */
+  /** The default hold-out: its counts, and the probe. */
   holdout = 6,
   probe = 7,
   /** Counts of values above θ, tree by tree. */
   following = 8,
-  /** The second choice of θ, by classes as in the hold-out. */
+  /** The second choice of θ, by counts as in the hold-out. */
   refining = 9,
   /** Events: the key that hashes ids of people, and the key of the counts of a mean. */
   people = 16,

@@ -2,7 +2,7 @@
 import { checkText, ownOptions, shown } from "../core/checks.js";
 import { given } from "../core/given.js";
 import { StreamCipher } from "../stream/streamCipher.js";
-import { encodeState, openSnapshot, sealSnapshot } from "../stream/snapshot.js";
+import { encodeState, openSnapshot, encryptSnapshot } from "../stream/snapshot.js";
 import type { CheckedStore } from "./checkedStore.js";
 import { Committer } from "./committer.js";
 import { type Budget, Odometer, type Release, TERMS, type Terms } from "./odometer.js";
@@ -59,7 +59,7 @@ export async function chargeMetric(
   if (found !== undefined) await openSnapshot(found.bytes, key, parameters); // no other key, and no other bytes
   await charge(budget, name, release, begins || found === undefined);
   if (found !== undefined) return;
-  const bytes = await sealSnapshot(
+  const bytes = await encryptSnapshot(
     await StreamCipher.make(key),
     1,
     encodeState(parameters, () => undefined),

@@ -51,9 +51,9 @@ interface Batch {
 export interface QueueOptions {
   /**
    * @param began when this process began to listen
-   * @param epoch of the journal when this process had the hub open before
+   * @param fence of the journal when this process had the hub open before
    */
-  readonly open: (began: number, epoch: number | undefined) => Promise<HubState>;
+  readonly open: (began: number, fence: number | undefined) => Promise<HubState>;
   /** Milliseconds between two commits, at least. */
   readonly every: number;
   /** Whether a state that is in doubt can be read again. */
@@ -74,8 +74,8 @@ export class CommitQueue {
   #opened: Promise<HubState> | undefined;
   /** What `#opened` resolved to. */
   #ready: HubState | undefined;
-  /** The epoch of the journal since this process opened the hub. */
-  #epoch: number | undefined;
+  /** The fence of the journal since this process opened the hub. */
+  #fence: number | undefined;
   /** When this process began to listen: with its first try to open the hub. */
   #began: number | undefined;
   #queue: Batch[] = [];
@@ -125,11 +125,11 @@ export class CommitQueue {
     for (let attempt = 1; ; attempt++)
       try {
         this.#began ??= this.#options.clock();
-        const state = await this.#options.open(this.#began, this.#epoch);
-        this.#epoch = state.journal.epoch;
+        const state = await this.#options.open(this.#began, this.#fence);
+        this.#fence = state.journal.fence;
         return state;
       } catch (error) {
-        if (isConflict(error) && this.#options.exclusive && this.#epoch !== undefined)
+        if (isConflict(error) && this.#options.exclusive && this.#fence !== undefined)
           throw new StoreError("conflict", "hub: another process opened this hub, so this one has ended", {
             cause: error,
           });

@@ -9,7 +9,7 @@ import { conflict, type NamedSnapshot, sameBytes, StoreError } from "./stores/st
 const ATTEMPTS = 3;
 
 interface Waiting {
-  readonly seal: () => NamedSnapshot | Promise<NamedSnapshot>;
+  readonly encrypt: () => NamedSnapshot | Promise<NamedSnapshot>;
   readonly resolve: (sequence: number) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -36,11 +36,11 @@ export class Committer {
 
   /**
    * Stores the state that a stream has when its turn comes. Resolves to the snapshot's sequence number.
-   * @param seal takes the snapshot; called once
+   * @param encrypt makes the snapshot; called once
    */
-  commit(seal: Waiting["seal"]): Promise<number> {
+  commit(encrypt: Waiting["encrypt"]): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ seal, resolve, reject });
+      this.#waiting.push({ encrypt, resolve, reject });
       if (!this.#running) void this.#run();
     });
   }
@@ -70,8 +70,8 @@ export class Committer {
     const members: Waiting[] = [];
     for (const member of turn)
       try {
-        const sealed = member.seal();
-        snapshots.push(sealed instanceof Promise ? await sealed : sealed);
+        const encrypted = member.encrypt();
+        snapshots.push(encrypted instanceof Promise ? await encrypted : encrypted);
         members.push(member);
       } catch (reason) {
         member.reject(reason);

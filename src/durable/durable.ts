@@ -8,15 +8,15 @@ import type { Committer } from "./committer.js";
 import { type NamedSnapshot, StoreError } from "./stores/store.js";
 
 /** A state that is encrypted into snapshots by the cipher that is given to it. */
-export interface Sealed {
+export interface Storable {
   /** The number of the newest snapshot. */
   readonly sequence: number;
-  seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array>;
+  encrypt(cipher: StreamCipher): Uint8Array | Promise<Uint8Array>;
 }
 
 const NOTHING = Promise.resolve();
 
-export class Durable<S extends Sealed> {
+export class Durable<S extends Storable> {
   protected readonly stream: S;
   readonly #store: CheckedStore;
   readonly #committer: Committer;
@@ -80,7 +80,7 @@ export class Durable<S extends Sealed> {
   #stored(): Promise<void> {
     if (!this.#changed) return this.#storing;
     return (this.#next ??= this.#committer
-      .commit(() => this.#seal())
+      .commit(() => this.#encrypt())
       .then(
         (sequence) => void (this.#sequence = sequence),
         (cause: unknown) => this.#end(cause),
@@ -88,11 +88,11 @@ export class Durable<S extends Sealed> {
   }
 
   /** The state of this moment. */
-  #seal(): NamedSnapshot | Promise<NamedSnapshot> {
+  #encrypt(): NamedSnapshot | Promise<NamedSnapshot> {
     this.#storing = this.#next!;
     this.#next = undefined;
     this.#changed = false;
-    const bytes = this.stream.seal(this.#cipher);
+    const bytes = this.stream.encrypt(this.#cipher);
     const { sequence } = this.stream;
     const name = this.name;
     return bytes instanceof Uint8Array

@@ -15,7 +15,7 @@ import type { LocalStatement } from "../local/localStatement.js";
 import type { LocalTerms } from "../local/thetas.js";
 import type { Parameters } from "../stream/snapshot.js";
 import { Durable } from "./durable.js";
-import type { SealedAggregator } from "./storableAggregator.js";
+import type { StorableAggregator } from "./storableAggregator.js";
 
 /** Parameters that a snapshot of an aggregator is bound to. */
 export function aggregatorParameters(name: string, options: AggregatorOptions): Parameters {
@@ -25,7 +25,7 @@ export function aggregatorParameters(name: string, options: AggregatorOptions): 
 }
 
 /** A durable aggregator, made by `openAggregator`: each call resolves after its state is stored. */
-export class DurableAggregator extends Durable<SealedAggregator<Aggregator>> {
+export class DurableAggregator extends Durable<StorableAggregator<Aggregator>> {
   /** End of the newest day whose θ is stored. */
   #told: number | undefined;
 

@@ -12,7 +12,7 @@ import type { PaperStatement } from "../local/paper/statement.js";
 import type { LocalQuantile, LocalShare, PercentileOptions } from "../local/percentiles.js";
 import type { Parameters } from "../stream/snapshot.js";
 import { Durable } from "./durable.js";
-import type { SealedAggregator } from "./storableAggregator.js";
+import type { StorableAggregator } from "./storableAggregator.js";
 
 /** Parameters that a snapshot of a paper aggregator is bound to. θ is not among them: a snapshot has its own. */
 export function paperParameters(name: string, options: PaperOptions): Parameters {
@@ -25,7 +25,7 @@ export function paperParameters(name: string, options: PaperOptions): Parameters
  * A durable aggregator of the paper's two phases, made by `openAggregator` with `variant: "paper"`: each call resolves after
  * its state is stored.
  */
-export class DurablePaperAggregator extends Durable<SealedAggregator<PaperAggregator>> {
+export class DurablePaperAggregator extends Durable<StorableAggregator<PaperAggregator>> {
   /** Learn-reports counted so far. */
   get learned(): number {
     return this.stream.aggregator.learned;

@@ -1,7 +1,7 @@
 /** Entries of a journal that are stored once, with some row, and never change: closed days. */
 import { type Decoder, Encoder } from "../stream/codec.js";
 import { StreamCipher } from "../stream/streamCipher.js";
-import { encodeState, sealSnapshot } from "../stream/snapshot.js";
+import { encodeState, encryptSnapshot } from "../stream/snapshot.js";
 import type { Records } from "./records.js";
 import { type NamedSnapshot, sameBytes, StoreError } from "./stores/store.js";
 
@@ -24,10 +24,10 @@ export class Entries {
     return `${this.#records.journal}/${name}`;
   }
 
-  async seal({ name: own, save }: JournalEntry): Promise<NamedSnapshot> {
+  async encrypt({ name: own, save }: JournalEntry): Promise<NamedSnapshot> {
     const name = this.#nameOf(own);
     const cipher = await StreamCipher.make(this.#records.key);
-    return { name, sequence: 1, bytes: await sealSnapshot(cipher, 1, encodeState({ name }, save)) };
+    return { name, sequence: 1, bytes: await encryptSnapshot(cipher, 1, encodeState({ name }, save)) };
   }
 
   /** Awaits the outcome of a put. The entry may be there already, from before a restart: then it has the same content. */

@@ -95,7 +95,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     this.#settings = settings;
     const charged = new Set<string>();
     this.#queue = new CommitQueue({
-      open: (began, epoch) => HubState.open(settings, charged, began, epoch),
+      open: (began, fence) => HubState.open(settings, charged, began, fence),
       every: settings.commitEvery,
       stored: settings.store !== undefined,
       exclusive: settings.exclusive,

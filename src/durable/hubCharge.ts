@@ -9,7 +9,7 @@
  */
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { StreamCipher } from "../stream/streamCipher.js";
-import { encodeState, openSnapshot, type Parameters, sealSnapshot } from "../stream/snapshot.js";
+import { encodeState, openSnapshot, type Parameters, encryptSnapshot } from "../stream/snapshot.js";
 import { charge, MARK, releaseNameOf } from "./budget.js";
 import { type CheckedStore, checkSequence } from "./checkedStore.js";
 import { Committer } from "./committer.js";
@@ -230,7 +230,7 @@ export class HubCharge {
     const plain = encodeState(parametersOf(name, kind), save);
     await this.#committer.commit(async () => ({
       ...{ name, sequence },
-      bytes: await sealSnapshot(cipher, sequence, plain),
+      bytes: await encryptSnapshot(cipher, sequence, plain),
     }));
     return { sequence, salt: cipher.salt };
   }

@@ -82,7 +82,7 @@ export function resolveHub(asked: HubOptions): HubSettings {
     threshold,
     keys: keyRule(keys),
     live: checkInteger("live", live, 1, 2 ** 24),
-    store: new CheckedStore(store ?? keepInMemory((bytes) => bytes)), // nobody else has what the hub's own streams sealed
+    store: new CheckedStore(store ?? keepInMemory((bytes) => bytes)), // nobody else has what the hub's own streams stored
     key: key === undefined ? crypto.getRandomValues(new Uint8Array(32)) : key,
     commitEvery: checkInteger("commitEvery", commitEvery, 0, 60_000),
     atLeast,

@@ -101,20 +101,20 @@ export class HubState {
    * Reads the state, and stores what follows from the options and the clock: no event has a part in it.
    * @param charged releases that were charged as they began, and whose beginning could not be stored; gets those that begin now
    * @param began when this process began to listen
-   * @param epoch of the journal when this process had the hub open before; undefined if it has not
+   * @param fence of the journal when this process had the hub open before; undefined if it has not
    */
   static async open(
     settings: EventHubSettings,
     charged: Set<string>,
     began: number,
-    epoch: number | undefined,
+    fence: number | undefined,
   ): Promise<HubState> {
     const { store, name, atLeast, calendar } = settings;
     const key = await snapshotKey(settings.key);
     const journal = await Journal.open(store, key, name, atLeast);
-    if (epoch === undefined) await checkOpening(settings, journal, charged);
+    if (fence === undefined) await checkOpening(settings, journal, charged);
     const alone = settings.exclusive && store !== undefined;
-    const begun = alone && (await journal.takeOver(epoch, emptyRow));
+    const begun = alone && (await journal.takeOver(fence, emptyRow));
     const catalogue = new Catalogue(secretKey(), calendar.zone);
     const found = await journal.load(catalogue);
     if (found !== undefined) catalogue.load(found);
@@ -123,7 +123,7 @@ export class HubState {
     const requests = new RequestIds(ids.slice(0, 4), settings.remember);
     const state = new HubState(settings, journal, catalogue, requests);
     await state.#load();
-    const first = epoch === undefined;
+    const first = fence === undefined;
     // Not the time of the newest row: if the clock was set back, an event would decide on which day new keys begin.
     const now = Math.max(first ? began : settings.clock(), state.#told);
     await state.#follow(now, key, charged, alone && !begun, first ? began : NaN);
@@ -217,7 +217,7 @@ export class HubState {
   /**
    * Follows the options: metrics and keys that are new, changed or gone. Passes over the periods that nobody listened to,
    * in a row of its own: if the first event's row did it, that event would decide which keys count the ones after it.
-   * @param commits the epoch of this process has no row yet
+   * @param commits the fence of this process has no row yet
    * @param missedAt periods that were over then were missed; NaN for none
    */
   async #follow(

@@ -45,7 +45,7 @@ export class Journal {
   // State
   readonly #states = new States("journal", TRANSITIONS, "opening");
   #position = 0;
-  #epoch = 0;
+  #fence = 0;
   /** The body of the newest row at opening; undefined if there is none. */
   newest: Uint8Array | undefined;
 
@@ -85,8 +85,8 @@ export class Journal {
   }
 
   /** How often a process took the journal over. */
-  get epoch(): number {
-    return this.#epoch;
+  get fence(): number {
+    return this.#fence;
   }
 
   /** Takes note of the newest row that was read. */
@@ -94,38 +94,38 @@ export class Journal {
     const newest = this.#stored?.ring.rows.at(-1);
     if (newest === undefined) return;
     this.#position = newest.position;
-    this.#epoch = newest.epoch;
+    this.#fence = newest.fence;
     this.newest = newest.body;
   }
 
   /**
-   * Takes the journal over: the process that had it cannot write any more. The first row of an epoch comes before anything
+   * Takes the journal over: the process that had it cannot write any more. The first row under a new fence comes before anything
    * else is read, so that nothing changes while the sections are loaded. Returns whether that row is stored; if not, the
-   * journal is empty or has no room, and the next commit begins the epoch.
-   * @param known the epoch that this process began before; undefined if it has not had the journal
+   * journal is empty or has no room, and the next commit begins it.
+   * @param known the fence that this process began before; undefined if it has not had the journal
    * @param bodyOf the first row's body, which must change nothing, from the newest one
    */
   async takeOver(known: number | undefined, bodyOf: (newest: Uint8Array) => Uint8Array): Promise<boolean> {
     const { ring, committer, records } = this.#stored!;
     if (known !== undefined) {
-      if (this.#epoch !== known) throw conflict(records.journal, this.#position);
+      if (this.#fence !== known) throw conflict(records.journal, this.#position);
       return true;
     }
     for (let attempt = 1; ; attempt++) {
       const newest = ring.rows.at(-1);
       if (newest === undefined || !hasRoom(newest)) {
-        this.#epoch++;
+        this.#fence++;
         return false;
       }
       const row = {
         ...newest,
         position: newest.position + 1,
-        epoch: newest.epoch + 1,
+        fence: newest.fence + 1,
         body: bodyOf(newest.body),
       };
-      const sealed = await ring.seal(row);
+      const encrypted = await ring.encrypt(row);
       try {
-        await committer.commit(() => sealed);
+        await committer.commit(() => encrypted);
         ring.take(row);
         this.#moveOn();
         return true;
@@ -256,8 +256,8 @@ export class Journal {
       await Promise.all(last.map(store));
       this.#sections.checkRoom(position);
       const manifest = this.#sections.manifest();
-      const row = await ring.seal({ position, epoch: this.#epoch, manifest, body });
-      const others = await Promise.all(once.map((one) => entries.seal(one)));
+      const row = await ring.encrypt({ position, fence: this.#fence, manifest, body });
+      const others = await Promise.all(once.map((one) => entries.encrypt(one)));
       const put = committer.commit(() => row);
       await Promise.allSettled([
         put,

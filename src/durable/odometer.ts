@@ -5,7 +5,7 @@
 import { checkChoice, checkInteger, checkNumber, checkText, ownOptions, shown } from "../core/checks.js";
 import { given } from "../core/given.js";
 import { type SnapshotKey, snapshotKey, StreamCipher } from "../stream/streamCipher.js";
-import { encodeState, openSnapshot, type Parameters, sealSnapshot } from "../stream/snapshot.js";
+import { encodeState, openSnapshot, type Parameters, encryptSnapshot } from "../stream/snapshot.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { checkDelta, composed } from "./composition.js";
 import {
@@ -377,7 +377,7 @@ export class Odometer {
     await this.#committer.commit(async () => ({
       name: this.#name,
       sequence,
-      bytes: await sealSnapshot(cipher, sequence, plain),
+      bytes: await encryptSnapshot(cipher, sequence, plain),
     }));
     this.#charges = charges;
     this.#sequence = sequence;

@@ -14,7 +14,7 @@ import { aggregatorParameters, DurableAggregator } from "./durableAggregator.js"
 import { DurablePaperAggregator, paperParameters } from "./durablePaperAggregator.js";
 import type { Release } from "./odometer.js";
 import type { Stored } from "./openEvents.js";
-import { SealedAggregator } from "./storableAggregator.js";
+import { StorableAggregator } from "./storableAggregator.js";
 
 export interface OpenAggregatorOptions extends AggregatorOptions, Stored {}
 export interface OpenPaperAggregatorOptions extends PaperVariant, Stored {}
@@ -64,14 +64,14 @@ async function open<A extends { statement(): Release }>(
   try {
     const opened = found && (await openSnapshot(found.bytes, key, parameters));
     const aggregator = make(opened?.state.blob());
-    const sealed = new SealedAggregator(aggregator, parameters, () => stateOf(aggregator));
+    const storable = new StorableAggregator(aggregator, parameters, () => stateOf(aggregator));
     if (opened !== undefined) {
       checkSequence(name, found!.sequence, opened.sequence);
-      sealed.snapshots.resume(opened.sequence, opened.salt);
+      storable.snapshots.resume(opened.sequence, opened.salt);
     }
     await charge(budget, name, aggregator.statement(), found === undefined);
-    const cipher = await sealed.snapshots.cipher(key);
-    return [sealed, store, new Committer(store), cipher, name] as const;
+    const cipher = await storable.snapshots.cipher(key);
+    return [storable, store, new Committer(store), cipher, name] as const;
   } catch (reason) {
     await store.giveBack(name);
     throw reason;

@@ -20,7 +20,7 @@ import type { EventStatement } from "../events/statement.js";
 import { snapshotKey, type StreamCipher } from "../stream/streamCipher.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { Committer } from "./committer.js";
-import { Durable, type Sealed } from "./durable.js";
+import { Durable, type Storable } from "./durable.js";
 import { charge } from "./budget.js";
 import { type DurableStream, openStream as openPositions, type OpenStreamOptions } from "./openStream.js";
 
@@ -54,7 +54,7 @@ export async function openStream(asked: OpenStreamOptions | (AnyEventOptions & S
     if (found !== undefined) checkSequence(name, found.sequence, events.sequence);
     await charge(budget, name, events.statement(), found === undefined);
     const cipher = await events.snapshots.cipher(key);
-    return new DurableEvents(new SealedEvents(events), store, new Committer(store), cipher, name);
+    return new DurableEvents(new StorableEvents(events), store, new Committer(store), cipher, name);
   } catch (reason) {
     await store.giveBack(name);
     throw reason;
@@ -62,7 +62,7 @@ export async function openStream(asked: OpenStreamOptions | (AnyEventOptions & S
 }
 
 /** A stream of events as the part that stores it sees it. */
-class SealedEvents<T extends AnyEvents> implements Sealed {
+class StorableEvents<T extends AnyEvents> implements Storable {
   readonly events: T;
 
   constructor(events: T) {
@@ -73,15 +73,15 @@ class SealedEvents<T extends AnyEvents> implements Sealed {
     return this.events.sequence;
   }
 
-  seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
-    return this.events.snapshots.seal(cipher);
+  encrypt(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
+    return this.events.snapshots.encrypt(cipher);
   }
 }
 
 type Kind = EventStream | Counter | Histogram;
 
 /** A stream of events, a counter or a histogram whose answers come after its state is stored. */
-export class DurableEvents<T extends Kind> extends Durable<SealedEvents<AnyEvents>> {
+export class DurableEvents<T extends Kind> extends Durable<StorableEvents<AnyEvents>> {
   /** Takes an event; resolves when it is stored. */
   add(...event: Parameters<T["add"]>): Promise<void> {
     return this.#ask((events) => (events as { add(...event: unknown[]): void }).add(...event), true);

@@ -1,7 +1,7 @@
 /** Changes the key that encrypts the snapshots of a store. */
 import { checkText, ownOptions } from "../core/checks.js";
 import { type SnapshotKey, snapshotKey } from "../stream/streamCipher.js";
-import { openableSnapshot, resealSnapshot } from "../stream/snapshot.js";
+import { openableSnapshot, reencryptSnapshot } from "../stream/snapshot.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { type Store, StoreError } from "./stores/store.js";
 
@@ -59,7 +59,7 @@ async function rekeyOne(
       await store.giveBack(name);
       return false;
     }
-    const { previous, bytes } = await resealSnapshot(found.bytes, old, fresh);
+    const { previous, bytes } = await reencryptSnapshot(found.bytes, old, fresh);
     checkSequence(name, found.sequence, previous);
     await store.put(name, previous + 1, bytes);
     return true;

@@ -1,15 +1,15 @@
 /**
  * The rows of a journal: numbered without gaps, in a ring of slots, encrypted and padded to a power of two.
  *
- *     row n = position · epoch · manifest · body, in slot (n − 1) mod 512
+ *     row n = position · fence · manifest · body, in slot (n − 1) mod 512
  *     manifest = for every section: hash of its name · version · last row that it covers
  *
  * A store accepts a row only behind the one that its slot has, so of two writers of a row one is refused. A process that
- * takes the journal over begins an epoch, with a row of its own.
+ * takes the journal over raises the fence, with a row of its own.
  */
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { StreamCipher } from "../stream/streamCipher.js";
-import { encodeState, sealSnapshot } from "../stream/snapshot.js";
+import { encodeState, encryptSnapshot } from "../stream/snapshot.js";
 import type { Records } from "./records.js";
 import type { NamedSnapshot, StoredSnapshot } from "./stores/store.js";
 
@@ -26,7 +26,7 @@ export interface ManifestEntry {
 export interface RingRow {
   readonly position: number;
   /** How often a process took the journal over, until this row. */
-  readonly epoch: number;
+  readonly fence: number;
   readonly manifest: readonly ManifestEntry[];
   readonly body: Uint8Array;
 }
@@ -103,8 +103,8 @@ export class Ring {
   async #open(slot: number, stored: StoredSnapshot): Promise<RingRow> {
     const { state } = await this.#records.open(this.#nameOf(slot), stored, {});
     this.#versions.set(slot, stored.sequence);
-    const [position, epoch] = [state.double(), state.count()];
-    return { position, epoch, manifest: readManifest(state, position), body: state.blob() };
+    const [position, fence] = [state.double(), state.count()];
+    return { position, fence, manifest: readManifest(state, position), body: state.blob() };
   }
 
   /** Reads the rows that another process wrote since; returns whether there are any. */
@@ -130,28 +130,28 @@ export class Ring {
   }
 
   /** The row as the store gets it. */
-  async seal({ position, epoch, manifest, body }: RingRow): Promise<NamedSnapshot> {
+  async encrypt({ position, fence, manifest, body }: RingRow): Promise<NamedSnapshot> {
     const slot = slotOf(position);
     const name = this.#nameOf(slot);
     const plain = encodeState({ name }, (writer) => {
       writer.double(position);
-      writer.count(epoch);
+      writer.count(fence);
       writeManifest(writer, manifest, position);
       writer.blob(body);
     });
     const sequence = (this.#versions.get(slot) ?? 0) + 1;
-    const bytes = await sealSnapshot(this.#cipher, sequence, padded(SHORTEST, plain));
+    const bytes = await encryptSnapshot(this.#cipher, sequence, padded(SHORTEST, plain));
     plain.fill(0);
     return { name, sequence, bytes };
   }
 
-  /** Says that the store has a row that was sealed, and holds it with those that were read. */
+  /** Says that the store has a row that was encrypted, and holds it with those that were read. */
   take(row: RingRow): void {
     this.stored(row.position);
     this.#rows.push(row);
   }
 
-  /** Says that the store has a row that was sealed. */
+  /** Says that the store has a row that was encrypted. */
   stored(position: number): void {
     const slot = slotOf(position);
     this.#versions.set(slot, (this.#versions.get(slot) ?? 0) + 1);

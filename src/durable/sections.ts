@@ -6,7 +6,7 @@
 import { digest, hashText } from "../events/siphash.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { StreamCipher } from "../stream/streamCipher.js";
-import { encodeState, type OpenedSnapshot, type Parameters, sealSnapshot } from "../stream/snapshot.js";
+import { encodeState, type OpenedSnapshot, type Parameters, encryptSnapshot } from "../stream/snapshot.js";
 import type { Records } from "./records.js";
 import { type ManifestEntry, SLOTS } from "./ring.js";
 import { conflict, type NamedSnapshot, StoreError } from "./stores/store.js";
@@ -169,7 +169,7 @@ export class Sections {
       of.version ??= await this.#storedVersion(of, position);
       of.cipher ??= await StreamCipher.make(this.#records.key);
       const sequence = of.version + 1;
-      const bytes = await sealSnapshot(of.cipher, sequence, plain);
+      const bytes = await encryptSnapshot(of.cipher, sequence, plain);
       plain.fill(0);
       prepared.push({ snapshot: { name: of.name, sequence, bytes }, of, covers: position });
     }

@@ -1,10 +1,10 @@
-/** An aggregator of either variant, as the part that stores it sees it. */
+/** An aggregator of either variant, as the code that stores it sees it. */
 import { Snapshots } from "../events/snapshots.js";
 import type { StreamCipher } from "../stream/streamCipher.js";
 import type { Parameters } from "../stream/snapshot.js";
-import type { Sealed } from "./durable.js";
+import type { Storable } from "./durable.js";
 
-export class SealedAggregator<A> implements Sealed {
+export class StorableAggregator<A> implements Storable {
   readonly aggregator: A;
   readonly snapshots: Snapshots;
 
@@ -21,7 +21,7 @@ export class SealedAggregator<A> implements Sealed {
     return this.snapshots.sequence;
   }
 
-  seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
-    return this.snapshots.seal(cipher);
+  encrypt(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
+    return this.snapshots.encrypt(cipher);
   }
 }

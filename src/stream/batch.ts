@@ -35,25 +35,25 @@ export function makeBatch(
   };
 }
 
-/** Number at the last position of a block: the rest of its estimate, less the amount that is held back from now on. */
-export function lastValue(estimate: number, perValue: number, held: number, blockLength: number): number {
-  return estimate - held - (blockLength - 1) * perValue;
+/** Number at the last position of a block: the rest of its estimate, less the amount that is deferred from now on. */
+export function lastValue(estimate: number, perValue: number, deferred: number, blockLength: number): number {
+  return estimate - deferred - (blockLength - 1) * perValue;
 }
 
 /**
  * What the positions of a batch publish, in units of the stream: a block's prediction at all but its last. Cannot fail.
- * @param held what published sums held back before
+ * @param deferred what published sums deferred before
  */
 export function publishBatch(
   core: Core,
   { filled, estimates, predictions, shares, lasts, out }: Batch,
   blockLength: number,
   resolution: number,
-  held: number,
+  deferred: number,
 ): Float64Array {
-  const { perValue, held: heldAfter } = predictions;
+  const { perValue, deferred: after } = predictions;
   for (let i = 0; i < estimates.length; i++) {
-    const more = heldAfter[i]! - (i === 0 ? held : heldAfter[i - 1]!);
+    const more = after[i]! - (i === 0 ? deferred : after[i - 1]!);
     lasts[i] = lastValue(estimates[i]!, perValue[i]!, more, blockLength) * resolution;
   }
   if (blockLength === 1) return out;

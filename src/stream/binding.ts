@@ -26,11 +26,11 @@ export function writeBinding(writer: Encoder, settings: Settings, name: string):
   writer.blob(namePart(name), commonPart(settings));
 }
 
-/** Refuses a snapshot that is bound to something else. @param sealed what `writeBinding` wrote, or an older version */
-export function checkBinding(sealed: Uint8Array, settings: Settings, name: string): void {
+/** Refuses a snapshot that is bound to something else. @param bound what `writeBinding` wrote, or an older version */
+export function checkBinding(bound: Uint8Array, settings: Settings, name: string): void {
   const [head, rest] = [namePart(name), commonPart(settings)];
-  const same = (part: Uint8Array, from: number) => part.every((byte, i) => byte === sealed[from + i]);
-  if (sealed.length === head.length + rest.length && same(head, 0) && same(rest, head.length)) return;
-  const parameters = JSON.parse(new TextDecoder().decode(sealed)) as Parameters;
+  const same = (part: Uint8Array, from: number) => part.every((byte, i) => byte === bound[from + i]);
+  if (bound.length === head.length + rest.length && same(head, 0) && same(rest, head.length)) return;
+  const parameters = JSON.parse(new TextDecoder().decode(bound)) as Parameters;
   checkParameters(parameters, { ...parametersOf(settings), name });
 }

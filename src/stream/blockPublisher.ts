@@ -1,10 +1,10 @@
 /**
  * The stream after the hold-out: clamp, quantise, sum a block, estimate it, publish.
  *
- *     value ─▶ block sum ─▶ Perturber ─▶ û ─▶ Smoother ─▶ prediction for the next block
+ *     value ─▶ block sum ─▶ Forest ─▶ û ─▶ Smoother ─▶ prediction for the next block
  *
  * All but the last position of a block publish the prediction, which was known before the block began; the last
- * publishes the rest of û, less what the smoother holds back. Everything published is a function of noisy integers.
+ * publishes the rest of û, less what the smoother defers. Everything published is a function of noisy integers.
  * Numbers inside are in grid units, rounded to multiples of 2^−fractionBits, so that sums are exact.
  */
 import { refuseReentry } from "../core/checks.js";
@@ -12,9 +12,9 @@ import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import type { AnswerKind } from "./answer.js";
 import { type Batch, lastValue, makeBatch, publishBatch } from "./batch.js";
-import type { PublishedBlocks } from "./history.js";
+import type { History } from "./history.js";
 import type { AboveCount } from "./thresholdCounts.js";
-import { type Hidden, hiddenIn } from "./clipping.js";
+import { type Hidden, clippingIn } from "./clipping.js";
 import type { RangeIndex, RawAnswer } from "./ranges.js";
 import type { Publisher } from "./publisher.js";
 import { makeParts } from "./publisherParts.js";
@@ -22,7 +22,7 @@ import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
 import type { Predictor } from "./predictor.js";
 import type { Refined } from "./refine.js";
-import type { Stretch } from "./epochs.js";
+import type { Epoch } from "./epochs.js";
 import type { Reached } from "./runningTree.js";
 import type { TreeSequence } from "./treeSequence.js";
 
@@ -33,7 +33,7 @@ export class BlockPublisher implements Publisher {
   readonly #core: Core;
   readonly #trees: TreeSequence;
   readonly #predictor: Predictor;
-  readonly #published: PublishedBlocks;
+  readonly #published: History;
   readonly #ranges: RangeIndex;
   // Fields that every push touches hold a number of their kind from the start. Engines then keep doubles in place,
   // and all streams of a process share one hidden class, whole or fractional as their parameters may be.
@@ -49,8 +49,8 @@ export class BlockPublisher implements Publisher {
   #left = 1;
   #sum = NaN;
   #perValue = NaN;
-  /** What published sums up to the running block hold back. */
-  #held = NaN;
+  /** Amount of the estimates so far that published sums defer. */
+  #deferred = NaN;
   /** What all but the last position of the running block publish. */
   #steady = NaN;
   /** What the last value published that ended a block or was above the limit. */
@@ -126,13 +126,13 @@ export class BlockPublisher implements Publisher {
    * Estimate of the amount that clamping removes in positions [from, to), in grid units.
    * @param above how many of the values that chose θ were above it
    */
-  hidden(from: number, to: number, above: AboveCount, confidence: number): Hidden {
-    return hiddenIn(this.#trees.countedParts(from, to, above), this.#largest, confidence);
+  clipping(from: number, to: number, above: AboveCount, confidence: number): Hidden {
+    return clippingIn(this.#trees.countedParts(from, to, above), this.#largest, confidence);
   }
 
   /** Θ over time, for the history that is kept. */
-  get stretches(): readonly Stretch[] {
-    return this.#trees.stretches.all;
+  get epochs(): readonly Epoch[] {
+    return this.#trees.epochs.all;
   }
 
   /** Result of the second choice of θ, once it was made. */
@@ -179,7 +179,7 @@ export class BlockPublisher implements Publisher {
     const block = this.#block;
     const end = block + 1;
     const perValue = this.#perValue;
-    const held = this.#held;
+    const deferred = this.#deferred;
     const variance = this.#nodeVariance;
     const published = this.#published;
     const sum = this.#sum + toGrid(value, this.#theta, this.#resolution);
@@ -201,11 +201,12 @@ export class BlockPublisher implements Publisher {
       this.#trees.count(value);
     }
     if (this.#blockLength > 1) {
-      this.#setPrediction(this.#predictor.next(estimate, variance), this.#predictor.held);
-      published.holdBack(this.#held);
+      this.#setPrediction(this.#predictor.next(estimate, variance), this.#predictor.deferred);
+      published.defer(this.#deferred);
     }
     this.#setBusy(false);
-    this.#special = lastValue(estimate, perValue, this.#held - held, this.#blockLength) * this.#resolution;
+    this.#special =
+      lastValue(estimate, perValue, this.#deferred - deferred, this.#blockLength) * this.#resolution;
   }
 
   /** Room for a block where there is none. @returns what the smoother remembers now, if a forest begins with the block */
@@ -251,12 +252,12 @@ export class BlockPublisher implements Publisher {
     this.#setBusy(true);
     this.#begin(reached);
     this.#predictor.nextMany(estimates, this.#block, predictions);
-    const { perValue, held, starts } = predictions;
-    const out = publishBatch(this.#core, batch, n, this.#resolution, this.#held);
-    this.#published.addMany(estimates, perValue, held, starts);
+    const { perValue, deferred, starts } = predictions;
+    const out = publishBatch(this.#core, batch, n, this.#resolution, this.#deferred);
+    this.#published.addMany(estimates, perValue, deferred, starts);
     this.#block += complete;
     this.#treeEnd = this.#trees.endOf(this.#block);
-    this.#setPrediction(perValue[complete]!, complete === 0 ? this.#held : held[complete - 1]!);
+    this.#setPrediction(perValue[complete]!, complete === 0 ? this.#deferred : deferred[complete - 1]!);
     this.#left = n - ((filled + count) % n);
     this.#sum = sum;
     this.#setBusy(false);
@@ -275,7 +276,7 @@ export class BlockPublisher implements Publisher {
     writer.count(this.#filled);
     writer.double(this.#sum); // 8 bytes, whatever it is: the length of a snapshot says nothing about values
     writer.double(this.#perValue);
-    writer.double(this.#held);
+    writer.double(this.#deferred);
     writer.double(this.#above);
     this.#trees.save(writer);
     this.#published.save(writer, this.#fraction, (...forest) => this.#predictor.replay(...forest));
@@ -297,9 +298,9 @@ export class BlockPublisher implements Publisher {
 
   /** What a push needs to know of the running tree. */
   #setTree(above: number): void {
-    const { stretch, limit } = this.#trees.running;
-    this.#theta = stretch.theta * this.#resolution;
-    this.#nodeVariance = stretch.nodeVariance;
+    const { epoch, limit } = this.#trees.running;
+    this.#theta = epoch.theta * this.#resolution;
+    this.#nodeVariance = epoch.nodeVariance;
     this.#watched = this.#trees.refining ? -Infinity : limit;
     this.#above = above;
     this.#treeEnd = this.#trees.endOf(this.#block);
@@ -310,9 +311,9 @@ export class BlockPublisher implements Publisher {
     this.#limit = busy ? -Infinity : this.#watched;
   }
 
-  #setPrediction(perValue: number, held: number): void {
+  #setPrediction(perValue: number, deferred: number): void {
     this.#perValue = perValue;
-    this.#held = held;
+    this.#deferred = deferred;
     this.#steady = perValue * this.resolution;
     this.#published.prediction = perValue;
   }

@@ -9,7 +9,7 @@
  * f = 16m/r within [1, 256] carries this to longer hold-outs.
  *
  * Privacy: one replaced value moves all counts between its old and new place by one, in the same direction. The hinge is
- * monotone and moves no further, and penalties are fixed by outputs of other classes. So one-sided noise of scale 1/ε is
+ * monotone and moves no further, and penalties are fixed by outputs for other purposes. So one-sided noise of scale 1/ε is
  * enough (docs/noisy-max.md).
  */
 import type { Candidates, Core } from "../core/core.js";

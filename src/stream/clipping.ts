@@ -1,6 +1,7 @@
 /**
- * What clamping to θ hides in a range, from noisy counts alone: that of held-out values above θ (thresholdCounts.ts), and where θ
- * follows the stream that of every tree, of values above the next larger candidate (follow.ts).
+ * Clipping: estimates what clamping to θ removes from a range, from noisy counts alone. These are the count of held-out values
+ * above θ (thresholdCounts.ts) and, if θ follows the stream, the count of every tree: values above the next larger candidate
+ * (follow.ts).
  *
  * A count says how many values were cut, and not by how much. Where a tail falls like a power of at least two, as all tails
  * with a variance do, they lose at most count·θ together if the count is above θ, and √2·count·θ if it is above the next
@@ -65,8 +66,8 @@ function laplaceSpread(scale: number): Spread {
   return { variance, fourth: variance ** 2 };
 }
 
-/** In grid units. @param largest max − min in grid units: no value hides more than it can have above θ */
-export function hiddenIn(parts: readonly CountedPart[], largest: number, confidence: number): Hidden {
+/** In grid units. @param largest max − min in grid units: no value loses more than it can have above θ */
+export function clippingIn(parts: readonly CountedPart[], largest: number, confidence: number): Hidden {
   const estimate = (kind: keyof Excess, errors: -1 | 0 | 1): number => {
     let [sum, spread] = [0, NO_SPREAD];
     for (const part of parts) {

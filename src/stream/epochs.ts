@@ -1,19 +1,19 @@
 /**
- * Stretches of a release: consecutive trees whose noise has the same scale. θ changes only where a tree begins, and trees
- * share no noise, so each stretch is a release of its own. A stream whose θ never changes is one stretch.
+ * Epochs of a release: consecutive trees whose noise has the same scale. θ changes only where a tree begins, and trees
+ * share no noise, so each epoch is a release of its own. A stream whose θ never changes is one epoch.
  */
 import type { Scale } from "../core/tables/scale.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { noiseScale } from "./forest.js";
 import { laplaceVariance } from "./variance.js";
 
-export interface Stretch {
-  /** First block of the stretch, counted over all forests. */
+export interface Epoch {
+  /** First block of the epoch, counted over all forests. */
   readonly block: number;
   /** Θ in grid units. */
   readonly theta: number;
   /** How many 32nds of ε the nodes of a tree have. */
-  readonly parts: number;
+  readonly share: number;
   /** Scale of the noise on every node. */
   readonly scale: Scale;
   /** Variance of the noise on every node, in squared grid units. */
@@ -21,26 +21,26 @@ export interface Stretch {
 }
 
 /** All of ε, in the 32nds that a tree's nodes and its counts share. */
-export const ALL_PARTS = 32;
+export const WHOLE = 32;
 
-/** Parameters that determine a stretch's noise. */
-export interface StretchShape {
+/** Parameters that determine an epoch's noise. */
+export interface EpochShape {
   readonly levels: number;
   readonly epsilon: number;
 }
 
-export function makeStretch(
-  { levels, epsilon }: StretchShape,
+export function makeEpoch(
+  { levels, epsilon }: EpochShape,
   block: number,
   theta: number,
-  parts: number,
-): Stretch {
+  share: number,
+): Epoch {
   return {
     block,
     theta,
-    parts,
-    scale: noiseScale(levels, theta, epsilon, parts),
-    nodeVariance: laplaceVariance((levels * theta * ALL_PARTS) / (parts * epsilon)),
+    share,
+    scale: noiseScale(levels, theta, epsilon, share),
+    nodeVariance: laplaceVariance((levels * theta * WHOLE) / (share * epsilon)),
   };
 }
 
@@ -48,7 +48,7 @@ export function makeStretch(
 export interface NodeNoise {
   /** Variance of the noise on the nodes above a block. */
   varianceAt(block: number): number;
-  /** The first block of the stretch that a block is in, and the first one after it. */
+  /** The first block of the epoch that a block is in, and the first one after it. */
   startOf(block: number): number;
   endOf(block: number): number;
 }
@@ -58,19 +58,19 @@ export function sameNoise(nodeVariance: number): NodeNoise {
   return { varianceAt: () => nodeVariance, startOf: () => 0, endOf: () => Infinity };
 }
 
-/** The stretches of the history that is kept; what came before them counts as the noisiest of it. */
-export class Stretches implements NodeNoise {
-  #list: readonly Stretch[];
+/** The epochs of the history that is kept; what came before them counts as the noisiest of it. */
+export class Epochs implements NodeNoise {
+  #list: readonly Epoch[];
 
-  constructor(first: Stretch) {
+  constructor(first: Epoch) {
     this.#list = [first];
   }
 
-  get last(): Stretch {
+  get last(): Epoch {
     return this.#list[this.#list.length - 1]!;
   }
 
-  get all(): readonly Stretch[] {
+  get all(): readonly Epoch[] {
     return this.#list;
   }
 
@@ -84,7 +84,7 @@ export class Stretches implements NodeNoise {
     return this.#list[this.#indexAt(block)]!.nodeVariance;
   }
 
-  /** Θ of the stretch that a block is in, in grid units. */
+  /** Θ of the epoch that a block is in, in grid units. */
   thetaAt(block: number): number {
     return this.#list[this.#indexAt(block)]!.theta;
   }
@@ -97,13 +97,13 @@ export class Stretches implements NodeNoise {
     return this.#list[this.#indexAt(block) + 1]?.block ?? Infinity;
   }
 
-  /** The list with more stretches, made before anything changes; `replace` takes it and cannot fail. */
-  followedBy(more: readonly Stretch[]): readonly Stretch[] {
+  /** The list with more epochs, made before anything changes; `replace` takes it and cannot fail. */
+  followedBy(more: readonly Epoch[]): readonly Epoch[] {
     return more.length === 0 ? this.#list : [...this.#list, ...more];
   }
 
-  /** @param oldest the first block that is kept: stretches before it become one */
-  replace(list: readonly Stretch[], oldest: number): void {
+  /** @param oldest the first block that is kept: epochs before it become one */
+  replace(list: readonly Epoch[], oldest: number): void {
     let old = 0;
     while (old + 1 < list.length && list[old + 1]!.block <= oldest) old++;
     if (old < 2) {
@@ -116,16 +116,16 @@ export class Stretches implements NodeNoise {
 
   save(writer: Encoder): void {
     writer.count(this.#list.length);
-    for (const { block, theta, parts } of this.#list) {
+    for (const { block, theta, share } of this.#list) {
       writer.count(block);
       writer.count(theta);
-      writer.count(parts);
+      writer.count(share);
     }
   }
 
-  load(reader: Decoder, shape: StretchShape): void {
+  load(reader: Decoder, shape: EpochShape): void {
     this.#list = Array.from({ length: reader.count() }, () =>
-      makeStretch(shape, reader.count(), reader.count(), reader.count()),
+      makeEpoch(shape, reader.count(), reader.count(), reader.count()),
     );
   }
 }

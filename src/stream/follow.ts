@@ -17,10 +17,10 @@ import { exactRational } from "../core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../core/tables/scale.js";
 import { binOf } from "./choice.js";
 import type { Decoder, Encoder } from "./codec.js";
-import { ALL_PARTS } from "./epochs.js";
+import { WHOLE } from "./epochs.js";
 
 /** How many 32nds of ε the count has. */
-export const COUNT_PARTS = 1;
+export const COUNT_SHARE = 1;
 /** A count is believed when it is this many scales of its noise above 0: chance does that once in 40 000 trees. */
 const SURE = 10;
 const WINDOWS = [1, 2, 4] as const;
@@ -42,13 +42,13 @@ export function makeFollowRule(epsilon: number, candidates: Float64Array): Follo
   return {
     candidates,
     epsilon,
-    scale: makeScale(BigInt(ALL_PARTS) * denominator, BigInt(COUNT_PARTS) * numerator),
+    scale: makeScale(BigInt(WHOLE) * denominator, BigInt(COUNT_SHARE) * numerator),
   };
 }
 
 /** A tree of this many values can hold enough of them above θ to be believed. */
 export function canFollow(epsilon: number, treeLength: number): boolean {
-  return treeLength >= (SURE * ALL_PARTS) / (COUNT_PARTS * epsilon);
+  return treeLength >= (SURE * WHOLE) / (COUNT_SHARE * epsilon);
 }
 
 /** Evidence of the trees so far about θ. Immutable: the next tree has the next one. */
@@ -79,7 +79,7 @@ export function followTree(rule: FollowRule, before: Following, tree: EndedTree)
   for (const w of WINDOWS) {
     if (counts.length < w) break;
     const sum = counts.slice(0, w).reduce((a, b) => a + b, 0);
-    if (sum * rule.epsilon * COUNT_PARTS <= SURE * Math.sqrt(w) * ALL_PARTS) continue;
+    if (sum * rule.epsilon * COUNT_SHARE <= SURE * Math.sqrt(w) * WHOLE) continue;
     const factor = FACTORS[sum > MANY * w * tree.values ? 1 : 0];
     return { theta: raised(rule.candidates, factor * theta), first, largest, counts: [] };
   }

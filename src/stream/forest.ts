@@ -14,11 +14,11 @@ import { type ForestShape, type OtherScales, type PlacedTree, Trees } from "./tr
 
 /**
  * t = levels·Θ/ε, with ε the exact rational that its double stands for.
- * @param parts how many 32nds of ε there are to spend
+ * @param share how many 32nds of ε there are to spend
  */
-export function noiseScale(levels: number, theta: number, epsilon: number, parts = 32): Scale {
+export function noiseScale(levels: number, theta: number, epsilon: number, share = 32): Scale {
   const { numerator, denominator } = exactRational(epsilon);
-  return makeScale(32n * BigInt(levels) * BigInt(theta) * denominator, BigInt(parts) * numerator);
+  return makeScale(32n * BigInt(levels) * BigInt(theta) * denominator, BigInt(share) * numerator);
 }
 
 /** The largest sum over a forest, noise included, in grid units. @param epsilon the least that the nodes of a tree have */
@@ -40,7 +40,7 @@ const NO_TREE: PlacedTree = {
   end: 0,
 };
 
-export class Perturber {
+export class Forest {
   readonly #core: Core;
   readonly #fanout: number;
   readonly #levels: number;

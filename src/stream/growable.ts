@@ -1,6 +1,6 @@
 /**
- * A column of doubles that grows in pieces. A piece is never copied once it is full, so growing takes no longer in a long
- * column than in a short one, and no push waits for it.
+ * An array of doubles that grows in pieces. A piece is never copied once it is full, so growing takes no longer in a long
+ * array than in a short one, and no push waits for it.
  */
 
 const PIECE_BITS = 12;
@@ -12,7 +12,7 @@ const WITHIN = PIECE - 1;
  */
 const FIRST = 8;
 
-export class Column {
+export class Growable {
   #pieces: Float64Array[] = [];
   readonly #most: number;
   #room = 0;
@@ -22,10 +22,10 @@ export class Column {
     this.#most = most;
   }
 
-  static of(numbers: Float64Array, most: number): Column {
-    const column = new Column(most);
-    column.setMany(numbers, 0);
-    return column;
+  static of(numbers: Float64Array, most: number): Growable {
+    const growable = new Growable(most);
+    growable.setMany(numbers, 0);
+    return growable;
   }
 
   /** How many numbers it can hold. */

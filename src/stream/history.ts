@@ -3,35 +3,68 @@
  * All numbers here are in grid units.
  */
 import type { Decoder, Encoder } from "./codec.js";
-import { Column } from "./growable.js";
-import { type Columns, makeColumns, reserveBlocks, roomOf } from "./forestColumns.js";
+import { Growable } from "./growable.js";
 import type { Shrinkage } from "./shrink.js";
 
 const NONE = new Float64Array(0);
 
+/** Arrays over the blocks of one forest. */
+interface BlockArrays {
+  /** prefix[k]: sum of the first k estimates of a forest. */
+  readonly prefix: Growable;
+  /** perValue[k]: what every position of block k but its last published. */
+  readonly perValue: Growable;
+  /** deferred[k]: what sums up to the end of block k defer of the estimates; none if the smoother never does. */
+  readonly deferred: Growable | undefined;
+}
+
+/**
+ * @param most blocks of a forest
+ * @param blocks there is room for as many
+ */
+function makeArrays(most: number, defers: boolean, blocks: number): BlockArrays {
+  const arrays = {
+    prefix: new Growable(most + 1),
+    perValue: new Growable(most),
+    deferred: defers ? new Growable(most) : undefined,
+  };
+  reserveBlocks(arrays, blocks);
+  return arrays;
+}
+
+/** Makes room for `blocks` in all. If there is no memory it fails, and nothing is lost. */
+function reserveBlocks({ prefix, perValue, deferred }: BlockArrays, blocks: number): void {
+  deferred?.reserve(blocks); // first: it has at least the room of `perValue`
+  prefix.reserve(blocks + 1);
+  perValue.reserve(blocks);
+}
+
+/** How many blocks there is room for. */
+const roomOf = ({ prefix, perValue }: BlockArrays): number => Math.min(perValue.room, prefix.room - 1);
+
 /** How released values of one forest are remembered. */
-export interface Forest extends Columns {
+export interface ForestHistory extends BlockArrays {
   /** Sum of all estimates before this forest. */
   readonly before: number;
   /** State of the smoother before the first block; `undefined` if its predictions cannot be made again. */
   start: Float64Array | undefined;
   blocks: number;
-  /** Shrinkage of each stretch of trees in the forest, by the stretch's first leaf; made when an answer needs them. */
+  /** Shrinkage of each epoch of trees in the forest, by the epoch's first leaf; made when an answer needs them. */
   shrinkages: Map<number, Shrinkage> | undefined;
 }
 
 /** All forests are made here: they have one hidden class, and a push finds its way in them without a search. */
-function makeForest(
-  { prefix, perValue, held }: Columns,
+function makeForestHistory(
+  { prefix, perValue, deferred }: BlockArrays,
   before: number,
   start: Float64Array | undefined,
   blocks: number,
-): Forest {
-  return { prefix, perValue, held, before, start, blocks, shrinkages: undefined };
+): ForestHistory {
+  return { prefix, perValue, deferred, before, start, blocks, shrinkages: undefined };
 }
 
 /** What runs before the first block: it is in no list, and nothing is written to it. */
-const NO_FOREST = /* @__PURE__ */ makeForest(/* @__PURE__ */ makeColumns(0, false, 0), 0, undefined, 0);
+const NO_FOREST = /* @__PURE__ */ makeForestHistory(/* @__PURE__ */ makeArrays(0, false, 0), 0, undefined, 0);
 
 /** Repeats what a smoother makes of the estimates of the forest that begins with block `block`. */
 export type Replay = (
@@ -39,33 +72,33 @@ export type Replay = (
   start: Float64Array,
   first: number,
   estimates: Float64Array,
-) => { readonly perValue: Float64Array; readonly held: Float64Array };
+) => { readonly perValue: Float64Array; readonly deferred: Float64Array };
 
-export interface BlocksShape {
+export interface HistoryShape {
   readonly blockLength: number;
   readonly blocksPerForest: number;
   /** Forests kept. */
   readonly history: number;
 }
 
-export class PublishedBlocks {
-  readonly #shape: BlocksShape;
-  readonly #holdsBack: boolean;
-  readonly #forests: Forest[] = [];
+export class History {
+  readonly #shape: HistoryShape;
+  readonly #defers: boolean;
+  readonly #forests: ForestHistory[] = [];
   #dropped = 0;
   /** The last forest. */
   #running = NO_FOREST;
-  /** Columns for the forests that the next blocks begin. */
-  readonly #spare: Columns[] = [];
+  /** BlockArrays for the forests that the next blocks begin. */
+  readonly #spare: BlockArrays[] = [];
   /** How many blocks the running forest can hold without further memory. */
   #room = 0;
   /** Number at every position of the unfinished block but its last. */
   prediction = NaN;
 
-  /** @param holdsBack whether published sums may differ from estimates at the end of a block */
-  constructor(shape: BlocksShape, holdsBack = false) {
+  /** @param defers whether published sums may differ from estimates at the end of a block */
+  constructor(shape: HistoryShape, defers = false) {
     this.#shape = shape;
-    this.#holdsBack = holdsBack;
+    this.#defers = defers;
   }
 
   /**
@@ -80,9 +113,9 @@ export class PublishedBlocks {
     forest.prefix.set(k + 1, forest.prefix.at(k) + estimate);
   }
 
-  /** Records the amount that sums up to the end of the last block hold back. */
-  holdBack(held: number): void {
-    this.#running.held?.set(this.#running.blocks - 1, held);
+  /** Records the amount that sums up to the end of the last block defer. */
+  defer(deferred: number): void {
+    this.#running.deferred?.set(this.#running.blocks - 1, deferred);
   }
 
   /**
@@ -92,7 +125,7 @@ export class PublishedBlocks {
   addMany(
     estimates: Float64Array,
     perValues: Float64Array,
-    held: Float64Array = NONE,
+    deferred: Float64Array = NONE,
     starts: readonly Float64Array[] = [],
   ): void {
     const unused = starts.values();
@@ -103,7 +136,7 @@ export class PublishedBlocks {
       const { prefix, blocks } = forest;
       const count = Math.min(estimates.length - done, this.#room - blocks);
       forest.perValue.setMany(perValues.subarray(done, done + count), blocks);
-      forest.held?.setMany(held.subarray(done, done + count), blocks);
+      forest.deferred?.setMany(deferred.subarray(done, done + count), blocks);
       let sum = prefix.at(blocks);
       for (let k = 0; k < count; k++) prefix.set(blocks + k + 1, (sum += estimates[done + k]!));
       forest.blocks += count;
@@ -135,7 +168,7 @@ export class PublishedBlocks {
     this.#spare.length = 0;
     const begun = Math.ceil((count - here) / blocksPerForest);
     for (let i = 0; i < begun && this.#forests.length + i < history; i++)
-      this.#spare.push(this.#makeColumns(Math.min(blocksPerForest, count - here - i * blocksPerForest)));
+      this.#spare.push(this.#makeArrays(Math.min(blocksPerForest, count - here - i * blocksPerForest)));
   }
 
   /** Makes room for a block or more where there is none, `wanted` of them as far as the forest goes. */
@@ -150,20 +183,20 @@ export class PublishedBlocks {
     this.#room = roomOf(this.#running);
   }
 
-  #makeColumns(blocks: number): Columns {
-    return makeColumns(this.#shape.blocksPerForest, this.#holdsBack, blocks);
+  #makeArrays(blocks: number): BlockArrays {
+    return makeArrays(this.#shape.blocksPerForest, this.#defers, blocks);
   }
 
-  /** A new forest, in the columns of the one that is dropped for it, if there is one. */
+  /** A new forest, in the arrays of the one that is dropped for it, if there is one. */
   #beginForest(start: Float64Array | undefined): void {
     const before = this.#running.before + this.#running.prefix.at(this.#running.blocks);
     const full = this.#forests.length === this.#shape.history;
-    const columns = full ? this.#forests[0]! : (this.#spare.shift() ?? this.#makeColumns(0));
+    const arrays = full ? this.#forests[0]! : (this.#spare.shift() ?? this.#makeArrays(0));
     if (full) {
       this.#forests.shift();
       this.#dropped++;
     }
-    this.#running = makeForest(columns, before, start, 0);
+    this.#running = makeForestHistory(arrays, before, start, 0);
     this.#forests.push(this.#running);
     this.#room = roomOf(this.#running);
   }
@@ -175,8 +208,8 @@ export class PublishedBlocks {
     if (forest === undefined) return this.prediction;
     const perValue = forest.perValue.at(k);
     if (position % blockLength !== blockLength - 1) return perValue;
-    const held = (forest.held?.at(k) ?? 0) - (k === 0 ? 0 : (forest.held?.at(k - 1) ?? 0));
-    return forest.prefix.at(k + 1) - forest.prefix.at(k) - held - (blockLength - 1) * perValue;
+    const deferred = (forest.deferred?.at(k) ?? 0) - (k === 0 ? 0 : (forest.deferred?.at(k - 1) ?? 0));
+    return forest.prefix.at(k + 1) - forest.prefix.at(k) - deferred - (blockLength - 1) * perValue;
   }
 
   /** û of a finished block; undefined when it is not, or no longer, here. */
@@ -193,7 +226,7 @@ export class PublishedBlocks {
     writer.count(this.#dropped);
     writer.count(this.#forests.length);
     for (let place = 0; place < this.#forests.length; place++) {
-      const { before, prefix, perValue, held, start, blocks } = this.#forests[place]!;
+      const { before, prefix, perValue, deferred, start, blocks } = this.#forests[place]!;
       const estimates = new Float64Array(blocks);
       for (let k = 0; k < blocks; k++) estimates[k] = prefix.at(k + 1) - prefix.at(k);
       writer.double(before);
@@ -203,7 +236,7 @@ export class PublishedBlocks {
       if (start !== undefined) writer.guessed(start, () => 0);
       const again = replayed(replay, this.firstBlock(place), start, perValue.at(0), estimates);
       writer.guessed(perValue.toArray(blocks), (k) => again.perValue[k]!);
-      writer.guessed(held?.toArray(blocks) ?? NONE, (k) => again.held[k]!);
+      writer.guessed(deferred?.toArray(blocks) ?? NONE, (k) => again.deferred[k]!);
     }
   }
 
@@ -218,16 +251,16 @@ export class PublishedBlocks {
       const start = reader.count() === 0 ? undefined : reader.guessed(() => 0);
       const again = replayed(replay, this.firstBlock(place), start, first, estimates);
       const perValue = reader.guessed((k) => again.perValue[k]!);
-      const held = reader.guessed((k) => again.held[k]!);
+      const deferred = reader.guessed((k) => again.deferred[k]!);
       const blocks = estimates.length;
       const prefix = new Float64Array(blocks + 1);
       estimates.forEach((estimate, k) => (prefix[k + 1] = prefix[k]! + estimate));
-      const columns = {
-        prefix: Column.of(prefix, most + 1),
-        perValue: Column.of(perValue, most),
-        held: this.#holdsBack ? Column.of(held, most) : undefined,
+      const arrays = {
+        prefix: Growable.of(prefix, most + 1),
+        perValue: Growable.of(perValue, most),
+        deferred: this.#defers ? Growable.of(deferred, most) : undefined,
       };
-      this.#running = makeForest(columns, before, start, blocks);
+      this.#running = makeForestHistory(arrays, before, start, blocks);
       this.#forests.push(this.#running);
       this.#room = roomOf(this.#running);
     }
@@ -257,8 +290,8 @@ export class PublishedBlocks {
   /** Sum of all that was published before a block that is finished, or running. */
   publishedBefore(block: number): number {
     const [forest, k] = block === 0 ? [undefined, 0] : this.locate(block - 1);
-    const ended = (k + 1) % this.#shape.blocksPerForest === 0; // nothing is held back from one forest to the next
-    return this.estimatesBefore(block) - (ended ? 0 : (forest?.held?.at(k) ?? 0));
+    const ended = (k + 1) % this.#shape.blocksPerForest === 0; // nothing is deferred from one forest to the next
+    return this.estimatesBefore(block) - (ended ? 0 : (forest?.deferred?.at(k) ?? 0));
   }
 
   /** The place of the forest that a block is in, or of the last forest where that one has not begun. */
@@ -268,7 +301,7 @@ export class PublishedBlocks {
   }
 
   /** The forest that holds a finished block, and the block's place in it; undefined for the running block. */
-  locate(block: number): [Forest | undefined, number] {
+  locate(block: number): [ForestHistory | undefined, number] {
     const { blocksPerForest } = this.#shape;
     const forest = this.#forests[Math.floor(block / blocksPerForest) - this.#dropped];
     const k = block % blocksPerForest;
@@ -276,7 +309,7 @@ export class PublishedBlocks {
   }
 
   /** By place: 0 is the oldest that is kept. */
-  forestAt(place: number): Forest | undefined {
+  forestAt(place: number): ForestHistory | undefined {
     return this.#forests[place];
   }
 
@@ -294,5 +327,5 @@ function replayed(
   first: number,
   estimates: Float64Array,
 ): ReturnType<Replay> {
-  return start === undefined ? { perValue: NONE, held: NONE } : replay(block, start, first, estimates);
+  return start === undefined ? { perValue: NONE, deferred: NONE } : replay(block, start, first, estimates);
 }

@@ -5,7 +5,7 @@
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { type Choice, choiceTables, makeChoice } from "./choice.js";
-import { type AboveCount, type Chosen, Classes } from "./thresholdCounts.js";
+import { type AboveCount, type Chosen, ThresholdCounts } from "./thresholdCounts.js";
 import { type Decoder, Encoder } from "./codec.js";
 import { candidateGrid } from "./grid.js";
 import { heldOut, type Settings } from "./options.js";
@@ -69,13 +69,13 @@ export function makeHoldout(core: Core, key: Uint32Array, settings: Settings): H
   return new PlainHoldout(core, key, settings, new NoisyMax(core, key, settings), units);
 }
 
-/** The first values are dealt into classes and choose θ; the next ones, where there are enough, probe for s; idle ones come last. */
+/** The first values are dealt out by position and choose θ; the next ones, where there are enough, probe for s; idle ones come last. */
 class ClassedHoldout implements Holdout {
   readonly #core: Core;
   readonly #key: Uint32Array;
   readonly #settings: Settings;
   /** Until θ is chosen: true counts stay in memory no longer than they are needed. */
-  #classes: Classes | undefined;
+  #counts: ThresholdCounts | undefined;
   #chosen: Chosen | undefined;
   #probe: Probe | undefined;
   #held = 0;
@@ -94,7 +94,7 @@ class ClassedHoldout implements Holdout {
     this.#read = settings.choosing + settings.probing;
     this.#width = settings.width;
     this.#resolution = settings.resolution;
-    this.#classes = new Classes(choiceOf(settings, core));
+    this.#counts = new ThresholdCounts(choiceOf(settings, core));
   }
 
   get held(): number {
@@ -112,15 +112,15 @@ class ClassedHoldout implements Holdout {
   add(value: number): void {
     const held = this.#held + 1;
     if (held >= this.#choosing) return this.#addLate(value, held);
-    this.#classes!.add(quantise(value, this.#width, this.#resolution));
+    this.#counts!.add(quantise(value, this.#width, this.#resolution));
     this.#held = held;
   }
 
   /** A value that chooses θ or comes after it. @param held how many there are with it */
   #addLate(value: number, held: number): void {
     if (held === this.#choosing) {
-      this.#classes!.add(quantise(value, this.#width, this.#resolution));
-      this.#set(this.#classes!.choose(this.#core, this.#key));
+      this.#counts!.add(quantise(value, this.#width, this.#resolution));
+      this.#set(this.#counts!.choose(this.#core, this.#key));
     } else if (held <= this.#read)
       this.#probe!.add(quantise(value, this.#chosen!.theta * this.#resolution, this.#resolution));
     this.#held = held;
@@ -128,9 +128,9 @@ class ClassedHoldout implements Holdout {
 
   addMany(batch: Float64Array, end: number): void {
     let next = 0;
-    if (this.#classes !== undefined) {
+    if (this.#counts !== undefined) {
       next = Math.min(end, this.#choosing - 1 - this.#held); // all but the one that chooses θ
-      this.#classes.addMany(this.#core, batch, next, this.#width, this.#resolution);
+      this.#counts.addMany(this.#core, batch, next, this.#width, this.#resolution);
       this.#held += next;
     }
     for (; next < end; next++) this.add(batch[next]!);
@@ -139,7 +139,7 @@ class ClassedHoldout implements Holdout {
   #set(chosen: Chosen): void {
     this.#chosen = chosen;
     this.wipe();
-    this.#classes = undefined;
+    this.#counts = undefined;
     if (this.#settings.probing > 0) this.#probe = new Probe(this.#settings, chosen.theta);
   }
 
@@ -155,12 +155,12 @@ class ClassedHoldout implements Holdout {
   }
 
   wipe(): void {
-    this.#classes?.wipe();
+    this.#counts?.wipe();
   }
 
   save(writer: Encoder): void {
     writer.double(this.#held);
-    this.#classes?.save(writer);
+    this.#counts?.save(writer);
     if (this.#chosen !== undefined) {
       const { theta, mean, above, sparse } = this.#chosen;
       for (const x of [theta, mean, above.count, above.values, Number(sparse)]) writer.double(x);
@@ -170,7 +170,7 @@ class ClassedHoldout implements Holdout {
 
   load(reader: Decoder): void {
     this.#held = reader.double();
-    if (this.#held < this.#choosing) return this.#classes!.load(reader);
+    if (this.#held < this.#choosing) return this.#counts!.load(reader);
     const [theta, mean] = [reader.double(), reader.double()];
     const above = { count: reader.double(), values: reader.double() };
     this.#set({ theta, mean, above, sparse: reader.double() === 1 });

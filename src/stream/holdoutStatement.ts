@@ -1,11 +1,11 @@
 /** What the statement says about the hold-out: who reads which values, what clamping hides, and what may be wrong. */
 import type { AboveCount } from "./thresholdCounts.js";
-import { COUNT_PARTS } from "./follow.js";
+import { COUNT_SHARE } from "./follow.js";
 import { heldOut, type Settings } from "./options.js";
-import { REFINE_PARTS, refiningEpsilon, refiningRead, refiningValues } from "./refine.js";
+import { REFINE_SHARE, refiningEpsilon, refiningRead, refiningValues } from "./refine.js";
 import type { ClampedShare, StageStatement } from "./statement.js";
-import { ALL_PARTS } from "./epochs.js";
-import { firstParts, nodeParts } from "./epsilonShares.js";
+import { WHOLE } from "./epochs.js";
+import { firstShare, nodeShare } from "./epsilonShares.js";
 
 export function stagesOf(settings: Settings): StageStatement[] {
   const { epsilon, choosing, probing, warming, variant, threshold, warmStart } = settings;
@@ -14,9 +14,9 @@ export function stagesOf(settings: Settings): StageStatement[] {
     mechanism: string,
     values: StageStatement["values"],
     which?: string,
-    parts = ALL_PARTS,
+    share = WHOLE,
   ): StageStatement => {
-    const all = { stage: name, mechanism, epsilon: (epsilon * parts) / ALL_PARTS, delta: 0, values };
+    const all = { stage: name, mechanism, epsilon: (epsilon * share) / WHOLE, delta: 0, values };
     return which === undefined ? all : { ...all, which };
   };
   const stages: StageStatement[] = [];
@@ -37,25 +37,25 @@ export function stagesOf(settings: Settings): StageStatement[] {
     );
   if (warming > 0) stages.push(stage("warm start", "one noisy sum", [choosing, end]));
   const published = [heldOut(settings), null] as const;
-  const release = (values: StageStatement["values"], parts: number) =>
-    stage("release", "noisy hierarchy, made consistent", values, undefined, parts);
+  const release = (values: StageStatement["values"], share: number) =>
+    stage("release", "noisy hierarchy, made consistent", values, undefined, share);
   if (settings.refine) {
     const second = heldOut(settings) + refiningValues(settings);
     const read = [heldOut(settings), heldOut(settings) + refiningRead(settings)] as const;
     const refine = (mechanism: string, which: string, name: StageStatement["stage"] = "threshold") =>
-      stage(name, mechanism, read, which, REFINE_PARTS);
+      stage(name, mechanism, read, which, REFINE_SHARE);
     stages.push(
-      release([heldOut(settings), second], firstParts(settings)),
+      release([heldOut(settings), second], firstShare(settings)),
       refine("second choice: a count for sparsity, discrete Laplace noise", "published positions 3 mod 16"),
       refine("second choice: a rough θ by permute-and-flip", "published positions 7 mod 16"),
       refine("second choice: θ by permute-and-flip", "published positions other than 3, 7, 15 mod 16"),
       refine("one noisy count of values above θ", "published positions 31 mod 32", "clamped share"),
-      release([second, null], nodeParts(settings)),
+      release([second, null], nodeShare(settings)),
     );
-  } else stages.push(release(published, nodeParts(settings)));
+  } else stages.push(release(published, nodeShare(settings)));
   if (settings.follow)
     stages.push(
-      stage("following", "per tree one noisy count of values above θ", published, undefined, COUNT_PARTS),
+      stage("following", "per tree one noisy count of values above θ", published, undefined, COUNT_SHARE),
     );
   return stages;
 }

@@ -28,7 +28,7 @@ export interface StreamOptions {
   /** θ, a public number that you know without looking at the data. Default: chosen privately from the hold-out. */
   readonly threshold?: "noisy-max" | number;
   /**
-   * How the next block is predicted from released ones. Default "shrunk": corrections that look like noise are held back
+   * How the next block is predicted from released ones. Default "shrunk": corrections that look like noise are deferred
    * until a tree ends, and the prediction is that of the best of several experts. `{ period }` adds one that looks back
    * one period. No effect on privacy.
    */
@@ -258,7 +258,7 @@ function checkFollow(
   return asked;
 }
 
-/** One value for every purpose that the classes have (thresholdCounts.ts). */
+/** One value for every purpose of the counts (thresholdCounts.ts). */
 const LEAST_REFINING = 32;
 
 /** @param values of a tree */

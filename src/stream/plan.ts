@@ -4,7 +4,7 @@ import { MEDIAN_BLOCKS } from "./smoothers/median.js";
 import { candidateGrid } from "./grid.js";
 import { heldOut, resolveSettings, type Settings, type StreamOptions } from "./options.js";
 import { refiningValues } from "./refine.js";
-import { firstParts, nodeEpsilon } from "./epsilonShares.js";
+import { firstShare, nodeEpsilon } from "./epsilonShares.js";
 import { forestSpread, meanVariance } from "./variance.js";
 
 export interface Plan {
@@ -65,7 +65,7 @@ export function plan(options: StreamOptions): Plan {
     refining: settings.refine
       ? {
           values: refiningValues(settings),
-          noiseScalePerTheta: levels / nodeEpsilon(settings, firstParts(settings)),
+          noiseScalePerTheta: levels / nodeEpsilon(settings, firstShare(settings)),
         }
       : null,
     errors: lengths(forestLength, fanout).map((length) => ({
@@ -118,7 +118,7 @@ export function errorOfLength(settings: Settings, length: number): number {
   return Math.sqrt(sum / OFFSETS);
 }
 
-/** Sum, prediction, and what is held back where the smoother does that. */
+/** Bytes of a block: its sum, its prediction and, if the smoother defers, what it deferred. */
 function bytesPerBlock({ smoother }: Settings): number {
   return smoother === "shrunk" || (typeof smoother === "object" && "period" in smoother) ? 24 : 16;
 }
@@ -127,10 +127,10 @@ function bytesPerBlock({ smoother }: Settings): number {
 function holdoutBytes(settings: Settings): number {
   const { choosing, width, thresholdStep, variant } = settings;
   if (variant === "paper") return choosing * (width / thresholdStep <= 2 ** 16 ? 2 : 4);
-  return choosing === 0 ? 0 : classesBytes(settings);
+  return choosing === 0 ? 0 : countsBytes(settings);
 }
 
-function classesBytes(settings: Settings): number {
+function countsBytes(settings: Settings): number {
   const { largest, step } = candidateGrid(settings);
   return 48 * (geometricCandidates(largest, step).length + 1);
 }
@@ -141,5 +141,5 @@ function releaseBytes(settings: Settings): number {
   const leaves = fanout ** (levels - 1);
   const groups = levels === 1 ? 0 : leaves / fanout;
   const smoothing = smoother === "median" ? 16 * (MEDIAN_BLOCKS + 1) : 8;
-  return 8 * (leaves + groups) + smoothing + (refine ? classesBytes(settings) : 0);
+  return 8 * (leaves + groups) + smoothing + (refine ? countsBytes(settings) : 0);
 }

@@ -2,7 +2,7 @@
  * What is published before a block's estimate is known: the smoother's predictions, per value, in grid units. They are
  * rounded to multiples of 1/fraction, so that sums of them are exact.
  */
-import type { PublishedBlocks, Replay } from "./history.js";
+import type { History, Replay } from "./history.js";
 import type { Decoder, Encoder } from "./codec.js";
 import type { Settings } from "./options.js";
 import { makeSmoother, type Smoother } from "./smoothers/index.js";
@@ -15,8 +15,8 @@ const MOST_REPLAYED = 256;
 export interface Predictions {
   /** Predictions for the running block, and for those after each estimate. */
   readonly perValue: Float64Array;
-  /** Amount that published sums hold back at the end of each block. */
-  readonly held: Float64Array;
+  /** Amount that published sums defer at the end of each block. */
+  readonly deferred: Float64Array;
   /** State of the smoother before each first block of a forest. */
   readonly starts: readonly Float64Array[];
 }
@@ -55,9 +55,9 @@ export class Predictor {
     return this.#smoother;
   }
 
-  /** Amount that published sums hold back now. */
-  get held(): number {
-    return this.round(this.#smoother.heldBack ?? 0);
+  /** Amount that published sums defer now. */
+  get deferred(): number {
+    return this.round(this.#smoother.deferred ?? 0);
   }
 
   /** State of the smoother before block `block`, if a forest begins with it and its predictions can be made again. */
@@ -86,7 +86,7 @@ export class Predictor {
     const length = forestsBefore(block + count) - forestsBefore(block);
     const starts: Float64Array[] = [];
     while (starts.length < length) starts.push(new Float64Array(this.#smoother.state.length));
-    return { perValue, held: new Float64Array(count), starts };
+    return { perValue, deferred: new Float64Array(count), starts };
   }
 
   /** `next` for finished blocks in order, from block `block` on. */
@@ -98,14 +98,14 @@ export class Predictor {
     smoother: Smoother,
     estimates: Float64Array,
     block: number,
-    { perValue, held, starts }: Predictions,
+    { perValue, deferred, starts }: Predictions,
   ): void {
     for (let i = 0, begun = 0; i < estimates.length; i++) {
       if (this.#begins(block + i)) starts[begun++]!.set(smoother.state);
       if (this.#blockLength === 1) continue; // nothing is left to prediction
       const next = smoother.next(estimates[i]!, this.#noise.varianceAt(block + i));
       perValue[i + 1] = this.round(next / this.#blockLength);
-      held[i] = this.round(smoother.heldBack ?? 0);
+      deferred[i] = this.round(smoother.deferred ?? 0);
     }
   }
 
@@ -122,16 +122,16 @@ export class Predictor {
   }
 
   /** @param block how many blocks are finished, all of them in `published` */
-  save(writer: Encoder, block: number, published: PublishedBlocks): void {
+  save(writer: Encoder, block: number, published: History): void {
     writer.guessed(this.#smoother.state, (i) => this.#remembered(i, block, published));
   }
 
-  load(reader: Decoder, block: number, published: PublishedBlocks): void {
+  load(reader: Decoder, block: number, published: History): void {
     this.#smoother.state.set(reader.guessed((i) => this.#remembered(i, block, published)));
   }
 
   /** What a smoother that keeps a ring of past estimates has at place i: snapshots need not hold it twice. */
-  #remembered(i: number, block: number, published: PublishedBlocks): number {
+  #remembered(i: number, block: number, published: History): number {
     if (i === 0) return block;
     const size = this.#smoother.state.length - 1;
     const newest = block - 1 - ((((block - i) % size) + size) % size);

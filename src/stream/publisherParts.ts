@@ -1,6 +1,6 @@
 /** What a BlockPublisher is made of. */
 import type { Core } from "../core/core.js";
-import { PublishedBlocks } from "./history.js";
+import { History } from "./history.js";
 import { leastEpsilon } from "./epsilonShares.js";
 import { fractionBits, largestSum } from "./forest.js";
 import type { Settings } from "./options.js";
@@ -16,7 +16,7 @@ export interface PublisherParts {
   readonly fraction: number;
   readonly trees: TreeSequence;
   readonly predictor: Predictor;
-  readonly published: PublishedBlocks;
+  readonly published: History;
   readonly ranges: RangeIndex;
 }
 
@@ -32,11 +32,11 @@ export function makeParts(
   const bits = fractionBits(largest);
   const fraction = 2 ** bits;
   const trees = new TreeSequence(core, key, settings, theta, bits);
-  const predictor = new Predictor(settings, trees.stretches, firstMean, fraction, largest);
-  const { heldBack, weights } = predictor.smoother;
-  const published = new PublishedBlocks(settings, heldBack !== undefined);
+  const predictor = new Predictor(settings, trees.epochs, firstMean, fraction, largest);
+  const { deferred, weights } = predictor.smoother;
+  const published = new History(settings, deferred !== undefined);
   const first = firstSpread(warmValues(settings), theta, settings.epsilon);
-  const thetaAt = (block: number): number => trees.stretches.thetaAt(block);
-  const ranges = new RangeIndex(published, settings, trees.stretches, { first, weights }, thetaAt);
+  const thetaAt = (block: number): number => trees.epochs.thetaAt(block);
+  const ranges = new RangeIndex(published, settings, trees.epochs, { first, weights }, thetaAt);
   return { fraction, trees, predictor, published, ranges };
 }

@@ -1,6 +1,6 @@
 /** Answers to range queries, in O(levels) from what was published. All numbers here are in grid units; `answer.ts` scales them. */
 import type { AnswerKind } from "./answer.js";
-import type { PublishedBlocks } from "./history.js";
+import type { History } from "./history.js";
 import { Shrinkage } from "./shrink.js";
 import type { NodeNoise } from "./epochs.js";
 import { NO_SPREAD, type Spread } from "./variance.js";
@@ -35,7 +35,7 @@ export interface Bounds {
 const NOTHING: Estimated = { sum: 0, spread: NO_SPREAD };
 
 export class RangeIndex {
-  readonly #blocks: PublishedBlocks;
+  readonly #blocks: History;
   readonly #shape: NoiseShape;
   readonly #noise: NodeNoise;
   readonly #predictions: PredictionNoise;
@@ -43,7 +43,7 @@ export class RangeIndex {
 
   /** @param thetaAt the most that a value of a block counts; without it answers have no bounds */
   constructor(
-    blocks: PublishedBlocks,
+    blocks: History,
     shape: NoiseShape,
     noise: NodeNoise,
     predictions: PredictionNoise,
@@ -150,7 +150,7 @@ export class RangeIndex {
   }
 
   /**
-   * The factors of the stretch of trees that a block is in, up to date; undefined before a tree of it has ended. Derived
+   * The factors of the epoch of trees that a block is in, up to date; undefined before a tree of it has ended. Derived
    * from released numbers alone, so snapshots need not hold them.
    */
   #shrinkageAt(block: number): Shrinkage | undefined {

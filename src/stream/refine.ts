@@ -13,18 +13,18 @@ import { Purpose } from "../core/random.js";
 import { nodeCount } from "../core/tree.js";
 import { mostSlices } from "../core/treeSlices.js";
 import { type Choice, makeChoice } from "./choice.js";
-import { type AboveCount, Classes } from "./thresholdCounts.js";
+import { type AboveCount, ThresholdCounts } from "./thresholdCounts.js";
 import type { Decoder, Encoder } from "./codec.js";
 import { candidateGrid } from "./grid.js";
 import type { Settings } from "./options.js";
-import { ALL_PARTS } from "./epochs.js";
+import { WHOLE } from "./epochs.js";
 import { HUGE } from "./trees.js";
 
 /**
  * How many 32nds of ε the choice has. With a half of ε, θ is as good as after a long hold-out. With a quarter or an
  * eighth its error is two to five times as large at ε = 0.1, in all trees after the first one (research/notes/short-hold-outs.md).
  */
-export const REFINE_PARTS = 16;
+export const REFINE_SHARE = 16;
 
 /** Values of the first tree: a tree of noise covers b^(h−1) values, whatever levels are skipped. */
 export const refiningValues = ({ fanout, levels, skipped }: Settings): number =>
@@ -42,7 +42,7 @@ export function refiningRead(settings: Settings): number {
 
 /** The share of ε that the choice has; exact, because it is a power of two. */
 export const refiningEpsilon = ({ epsilon }: Pick<Settings, "epsilon">): number =>
-  (epsilon * REFINE_PARTS) / ALL_PARTS;
+  (epsilon * REFINE_SHARE) / WHOLE;
 
 /** Result of the second choice of θ. */
 export interface Refined {
@@ -56,14 +56,14 @@ export interface Refined {
 export class Refining {
   readonly #settings: Settings;
   readonly #read: number;
-  readonly #classes: Classes;
+  readonly #counts: ThresholdCounts;
   /** Θ, where it was chosen before the tree ends. */
   #theta: number | undefined;
 
-  constructor(settings: Settings, classes = new Classes(refiningChoice(settings))) {
+  constructor(settings: Settings, counts = new ThresholdCounts(refiningChoice(settings))) {
     this.#settings = settings;
     this.#read = refiningRead(settings);
-    this.#classes = classes;
+    this.#counts = counts;
   }
 
   get theta(): number | undefined {
@@ -73,24 +73,24 @@ export class Refining {
   /** Counts a value, in units of the stream, if it is one of those that choose; cannot fail. */
   add(value: number): void {
     const { width, resolution } = this.#settings;
-    if (this.#classes.held < this.#read) this.#classes.add(quantise(value, width, resolution));
+    if (this.#counts.held < this.#read) this.#counts.add(quantise(value, width, resolution));
   }
 
   addMany(core: Core, values: Float64Array): void {
     const { width, resolution } = this.#settings;
-    const count = Math.min(values.length, this.#read - this.#classes.held);
-    this.#classes.addMany(core, values, count, width, resolution);
+    const count = Math.min(values.length, this.#read - this.#counts.held);
+    this.#counts.addMany(core, values, count, width, resolution);
   }
 
   copy(): Refining {
-    const copy = new Refining(this.#settings, this.#classes.copy());
+    const copy = new Refining(this.#settings, this.#counts.copy());
     copy.#theta = this.#theta;
     return copy;
   }
 
   /** Chooses Θ as soon as all values that choose are counted, though the tree still runs. @returns whether it did so now */
   chooseEarly(core: Core, key: Uint32Array): boolean {
-    if (this.#theta !== undefined || this.#classes.held < this.#read) return false;
+    if (this.#theta !== undefined || this.#counts.held < this.#read) return false;
     this.#theta = this.copy().choose(core, key).theta;
     return true;
   }
@@ -98,7 +98,7 @@ export class Refining {
   /** Chooses and wipes the counts. Their noisy mean is not given out: blocks that are published say what to predict. */
   choose(core: Core, key: Uint32Array): Refined {
     try {
-      const { theta, above, sparse } = this.#classes.choose(core, key, Purpose.refining);
+      const { theta, above, sparse } = this.#counts.choose(core, key, Purpose.refining);
       return { theta, above, sparse };
     } finally {
       this.wipe();
@@ -106,15 +106,15 @@ export class Refining {
   }
 
   wipe(): void {
-    this.#classes.wipe();
+    this.#counts.wipe();
   }
 
   save(writer: Encoder): void {
-    this.#classes.save(writer);
+    this.#counts.save(writer);
   }
 
   load(reader: Decoder): void {
-    this.#classes.load(reader);
+    this.#counts.load(reader);
   }
 }
 

@@ -1,12 +1,12 @@
 /** The tree that runs, and where values lead to (treeSequence.ts). */
 import type { Following } from "./follow.js";
 import type { Refined, Refining } from "./refine.js";
-import type { Stretch } from "./epochs.js";
+import type { Epoch } from "./epochs.js";
 import type { CountedTree } from "./treeCounts.js";
 
 /** A tree that runs. Never changed: the next tree has the next one. */
 export interface RunningTree {
-  readonly stretch: Stretch;
+  readonly epoch: Epoch;
   /** `undefined` where θ stays as it is. */
   readonly following: Following | undefined;
   /** Values above it are counted, in units of the stream. */
@@ -32,8 +32,8 @@ export interface Place {
 export interface Reached {
   readonly tree: RunningTree;
   readonly above: number;
-  /** All stretches up to it, and the counts of all trees before it. */
-  readonly list: readonly Stretch[];
+  /** All epochs up to it, and the counts of all trees before it. */
+  readonly list: readonly Epoch[];
   readonly counts: readonly CountedTree[];
   /** Counter of the values of the first tree, if they decide nothing after it. */
   readonly refining: Refining | undefined;

@@ -7,20 +7,20 @@
  * that ends in the family is off by. N_l is what the noise alone is expected to give. Trees are moved towards their
  * common mean in the same way. Where data vary far more than the noise, c is 1; where all variation is noise, c is 0.
  */
-import type { Column } from "./growable.js";
+import type { Growable } from "./growable.js";
 
 /** prefix.at(k): sum of the first k estimates. */
-export type Prefix = Pick<Column, "at">;
+export type Prefix = Pick<Growable, "at">;
 
 export interface TreeShape {
   readonly fanout: number;
   readonly levels: number;
 }
 
-/** The factors of one stretch of trees in a forest, brought up to date when a tree has ended: O(leaves of that tree), once. */
+/** The factors of one epoch of trees in a forest, brought up to date when a tree has ended: O(leaves of that tree), once. */
 export class Shrinkage {
   readonly #fanout: number;
-  /** The first leaf of the stretch, counted in the forest. */
+  /** The first leaf of the epoch, counted in the forest. */
   readonly #start: number;
   /** Leaves of a tree. */
   readonly #tree: number;
@@ -49,7 +49,7 @@ export class Shrinkage {
 
   /**
    * @param prefix prefix[k]: sum of the first k estimates of the forest
-   * @param end estimates up to this leaf are there and in the stretch
+   * @param end estimates up to this leaf are there and in the epoch
    */
   update(prefix: Prefix, end: number): void {
     const trees = Math.floor((end - this.#start) / this.#tree);

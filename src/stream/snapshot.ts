@@ -9,7 +9,14 @@
 import { NOISE_VERSION } from "../core/random.js";
 import { Decoder, Encoder } from "./codec.js";
 import type { Settings } from "./options.js";
-import { freshIv, IV_LENGTH, SALT_LENGTH, type SnapshotKey, StreamCipher, TAG_LENGTH } from "./streamCipher.js";
+import {
+  freshIv,
+  IV_LENGTH,
+  SALT_LENGTH,
+  type SnapshotKey,
+  StreamCipher,
+  TAG_LENGTH,
+} from "./streamCipher.js";
 import { smootherName } from "./smoothers/index.js";
 
 export interface OpenedSnapshot {
@@ -64,7 +71,7 @@ export function encodeState(
 }
 
 /** @param plain begins with what the snapshot is bound to: a text of parameters */
-export function sealSnapshot(
+export function encryptSnapshot(
   cipher: StreamCipher,
   sequence: number,
   plain: Uint8Array<ArrayBuffer>,
@@ -84,8 +91,8 @@ export function openSnapshot(
   key: SnapshotKey,
   parameters: Parameters,
 ): Promise<OpenedSnapshot> {
-  return openBound(bytes, key, (sealed) =>
-    checkParameters(JSON.parse(new TextDecoder().decode(sealed)) as Parameters, parameters),
+  return openBound(bytes, key, (bound) =>
+    checkParameters(JSON.parse(new TextDecoder().decode(bound)) as Parameters, parameters),
   );
 }
 
@@ -93,7 +100,7 @@ export function openSnapshot(
 export async function openBound(
   bytes: Uint8Array,
   key: SnapshotKey,
-  check: (sealed: Uint8Array) => void,
+  check: (bound: Uint8Array) => void,
 ): Promise<OpenedSnapshot> {
   const { sequence, salt, plain } = await decryptSnapshot(bytes, key);
   const state = new Decoder(plain);
@@ -106,15 +113,15 @@ export async function openBound(
   return { sequence, salt, state };
 }
 
-/** Seals the state of a snapshot again, as the next one of its stream, under another key. No parameter is needed for that. */
-export async function resealSnapshot(
+/** Encrypts the state of a snapshot again, as the next one of its stream, under another key. No parameter is needed for that. */
+export async function reencryptSnapshot(
   bytes: Uint8Array,
   from: SnapshotKey,
   to: SnapshotKey,
 ): Promise<{ readonly previous: number; readonly bytes: Uint8Array }> {
   const { sequence: previous, plain } = await decryptSnapshot(bytes, from);
   try {
-    return { previous, bytes: await sealSnapshot(await StreamCipher.make(to), previous + 1, plain) };
+    return { previous, bytes: await encryptSnapshot(await StreamCipher.make(to), previous + 1, plain) };
   } finally {
     plain.fill(0);
   }
@@ -174,11 +181,11 @@ const IDENTITY = "name";
 const BOUNDS = ["min", "max"];
 
 /** Refuses parameters that differ, and names the first one. */
-export function checkParameters(sealed: Parameters, wanted: Parameters): void {
-  const names = [IDENTITY, ...BOUNDS, ...new Set([...Object.keys(wanted), ...Object.keys(sealed)])];
-  const different = names.find((name) => sealed[name] !== wanted[name]);
+export function checkParameters(bound: Parameters, wanted: Parameters): void {
+  const names = [IDENTITY, ...BOUNDS, ...new Set([...Object.keys(wanted), ...Object.keys(bound)])];
+  const different = names.find((name) => bound[name] !== wanted[name]);
   if (different === undefined) return;
-  const [got, want] = [sealed, wanted].map((from) => JSON.stringify(from[different] ?? "none"));
+  const [got, want] = [bound, wanted].map((from) => JSON.stringify(from[different] ?? "none"));
   throw new RangeError(
     different === IDENTITY
       ? `snapshot: expected one of the stream ${want}, got one of ${got}`

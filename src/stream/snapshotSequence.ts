@@ -1,6 +1,6 @@
 /** The snapshots of one stream, one after the other: numbered from 1 on, and encrypted under one salt. */
 import { checkSnapshotKey, freshSalt, type SnapshotKey, StreamCipher } from "./streamCipher.js";
-import { sealSnapshot } from "./snapshot.js";
+import { encryptSnapshot } from "./snapshot.js";
 
 export class SnapshotSequence {
   readonly #encode: () => Uint8Array<ArrayBuffer>;
@@ -23,7 +23,7 @@ export class SnapshotSequence {
     const plain = this.#encode(); // before anything is awaited: a snapshot of this moment
     const sequence = ++this.#sequence;
     try {
-      return await sealSnapshot(await this.cipher(key), sequence, plain);
+      return await encryptSnapshot(await this.cipher(key), sequence, plain);
     } catch (error) {
       if (this.#sequence === sequence) this.#sequence--; // no other snapshot has been taken since
       throw error;
@@ -39,13 +39,13 @@ export class SnapshotSequence {
   }
 
   /** A snapshot, at once where the platform's cipher allows. */
-  seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
+  encrypt(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
     const plain = this.#encode();
-    const sealed = sealSnapshot(cipher, this.#sequence + 1, plain);
+    const encrypted = encryptSnapshot(cipher, this.#sequence + 1, plain);
     this.#sequence++;
-    if (sealed instanceof Promise) return sealed.finally(() => plain.fill(0));
+    if (encrypted instanceof Promise) return encrypted.finally(() => plain.fill(0));
     plain.fill(0);
-    return sealed;
+    return encrypted;
   }
 
   /** Continues after the snapshot that had this number and salt. */

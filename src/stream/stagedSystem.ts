@@ -26,7 +26,7 @@ export interface SystemParts<P extends Publisher> {
   publisher(beginning: Beginning): P;
   statement(stage: Stage<P>): Statement;
   /** Estimate of the amount that clamping removes in published positions, in units of the stream, if they are known. */
-  hidden?(stage: Stage<P>, from: number, to: number, confidence: number): Hidden | undefined;
+  clipping?(stage: Stage<P>, from: number, to: number, confidence: number): Hidden | undefined;
 }
 
 /** Where a system is: in its hold-out, or behind it. */
@@ -137,7 +137,7 @@ export class StagedSystem<P extends Publisher> implements System {
   range(from: number, to: number, options: RangeOptions = {}): RangeAnswer {
     this.checkIdle();
     const answer = answerRange(this.#publisher, from, to, options, this.#parts.answer);
-    const hidden = this.#parts.hidden?.(this.#stage, from, to, answer.confidence);
+    const hidden = this.#parts.clipping?.(this.#stage, from, to, answer.confidence);
     const received = { from: this.#heldOut + from, to: this.#heldOut + to };
     return { ...answer, received, ...(hidden === undefined ? {} : { hidden }) };
   }

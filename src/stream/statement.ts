@@ -168,8 +168,8 @@ function treatment(statement: Statement): string[] {
   ];
 }
 
-/** What clamping hides, as far as the values that chose θ can tell. */
-function hidden({ clampedShare }: Statement): string[] {
+/** Says how many of the values that chose θ were above it. */
+function clipping({ clampedShare }: Statement): string[] {
   if (clampedShare === null) return [];
   const { count, low, high, of } = clampedShare;
   const percent = (x: number) => `${number((100 * x) / of)} %`;
@@ -192,7 +192,7 @@ export function explainStatement(statement: Statement): string {
     statement.composition,
     ...treatment(statement),
     ...boundAdvice(statement.min, statement.max, statement.threshold),
-    ...hidden(statement),
+    ...clipping(statement),
     ...statement.warnings.map((warning) => `Warning: ${warning}.`),
     `Randomness: ${statement.randomness}. Core: ${statement.core.name}${statement.core.note === "" ? "" : ` (${statement.core.note})`}.`,
     "Not protected:",

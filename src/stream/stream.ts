@@ -1,10 +1,10 @@
 /**
  * Releases a stream of values in [min, max] under event-level ε-differential privacy.
  *
- *     value − min ─▶ Threshold ─▶ Perturber ─▶ Smoother ─▶ released value + min
+ *     value − min ─▶ Threshold ─▶ Forest ─▶ Smoother ─▶ published value + min
  *
- * The first `holdout` values choose θ (and give a first prediction) and are never released. Threshold, warm start
- * and perturber read disjoint values, so their ε compose in parallel: ε in all (docs/privacy-values.md).
+ * The first `holdout` values choose θ (and give a first prediction) and are never published. Threshold, warm start
+ * and forest read disjoint values, so their ε compose in parallel: ε in all (docs/privacy-values.md).
  */
 import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
@@ -32,7 +32,7 @@ import { type Stage, StagedSystem, type SystemParts } from "./stagedSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
 import type { PrivateStream, RangeOptions } from "./system.js";
 import { prepareTables } from "./followTables.js";
-import { firstParts, nodeEpsilon } from "./epsilonShares.js";
+import { firstShare, nodeEpsilon } from "./epsilonShares.js";
 
 /** Makes a stream: `push` a value, get its private number. This is ToPS. */
 export function privateStream(options: StreamOptions): PrivateStream {
@@ -91,7 +91,7 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
     settings: Settings,
     name = settings.name,
   ): Promise<HoldoutStream> {
-    const snapshot = await openBound(bytes, key, (sealed) => checkBinding(sealed, settings, name));
+    const snapshot = await openBound(bytes, key, (bound) => checkBinding(bound, settings, name));
     try {
       const Kind = kindOf(settings);
       return new Kind(settings, chooseCore(settings.core), snapshot.state.words(8), name, snapshot);
@@ -121,8 +121,8 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
   }
 
   /** A snapshot, at once where the platform's cipher allows. */
-  seal(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
-    return this.#snapshots.seal(cipher);
+  encrypt(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
+    return this.#snapshots.encrypt(cipher);
   }
 
   #encode(): Uint8Array<ArrayBuffer> {
@@ -227,7 +227,7 @@ class Tops implements SystemParts<BlockPublisher> {
     return new BlockPublisher(this.#core, this.#key, withSkipped(this.settings, skipped), theta, mean);
   }
 
-  hidden(
+  clipping(
     { release }: Stage<BlockPublisher>,
     from: number,
     to: number,
@@ -235,7 +235,7 @@ class Tops implements SystemParts<BlockPublisher> {
   ): Hidden | undefined {
     const above = release?.publisher.refined?.above ?? release?.beginning.above;
     if (above === undefined || above.values === 0) return undefined;
-    const { sum, low, high } = release!.publisher.hidden(from, to, above, confidence);
+    const { sum, low, high } = release!.publisher.clipping(from, to, above, confidence);
     const unit = this.settings.resolution;
     return { sum: sum * unit, low: low * unit, high: high * unit };
   }
@@ -269,12 +269,12 @@ class Tops implements SystemParts<BlockPublisher> {
     const { beginning, publisher } = release ?? {};
     const refined = publisher?.refined;
     const settled = withSkipped(this.settings, beginning?.skipped ?? this.settings.skipped);
-    const stretches = publisher?.stretches ?? [];
-    const units = stretches.at(-1)?.theta ?? holdout?.theta;
+    const epochs = publisher?.epochs ?? [];
+    const units = epochs.at(-1)?.theta ?? holdout?.theta;
     // Rounding must not put θ above max: a hub gives it to its streams.
     const thetaOf = (theta: number) =>
       min === 0 ? theta * resolution : Math.min(max, min + theta * resolution);
-    const parts = stretches.at(-1)?.parts ?? firstParts(settled);
+    const share = epochs.at(-1)?.share ?? firstShare(settled);
     return makeStatement(settled, this.#core.name, publisher?.length ?? 0, {
       system: variant === "paper" ? "ToPS, as in the paper" : "ToPS",
       epsilon,
@@ -283,12 +283,12 @@ class Tops implements SystemParts<BlockPublisher> {
       stages: stagesOf(settled),
       threshold: units === undefined ? null : thetaOf(units),
       smoother: smootherName(smoother) + (publisher?.smootherTrouble ?? ""),
-      thresholds: stretches.map(({ block, theta }) => ({
+      thresholds: epochs.map(({ block, theta }) => ({
         from: block * settled.blockLength,
         threshold: thetaOf(theta),
       })),
       noiseScale:
-        units === undefined ? null : (settled.levels * (units * resolution)) / nodeEpsilon(settled, parts),
+        units === undefined ? null : (settled.levels * (units * resolution)) / nodeEpsilon(settled, share),
       noise: "discrete Laplace, sampled exactly",
       settled: release !== undefined || settled.probing === 0,
       clampedShare:

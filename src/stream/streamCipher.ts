@@ -83,7 +83,7 @@ export class StreamCipher {
     if (this.#key instanceof CryptoKey)
       return crypto.subtle
         .encrypt(parameters(iv, header), this.#key, plain)
-        .then((sealed) => joinBytes([header, new Uint8Array(sealed)]));
+        .then((encrypted) => joinBytes([header, new Uint8Array(encrypted)]));
     const cipher = node.createCipheriv("aes-256-gcm", this.#key, iv, OPTIONS);
     cipher.setAAD(header);
     const text = cipher.update(plain);
@@ -92,15 +92,15 @@ export class StreamCipher {
   }
 
   /** The text of a message. Rejects unless it was encrypted by this key, with this header. */
-  async decrypt(header: Bytes, sealed: Bytes): Promise<Bytes> {
+  async decrypt(header: Bytes, encrypted: Bytes): Promise<Bytes> {
     const iv = header.subarray(-IV_LENGTH);
     if (this.#key instanceof CryptoKey)
-      return new Uint8Array(await crypto.subtle.decrypt(parameters(iv, header), this.#key, sealed));
-    const end = sealed.length - TAG_LENGTH;
+      return new Uint8Array(await crypto.subtle.decrypt(parameters(iv, header), this.#key, encrypted));
+    const end = encrypted.length - TAG_LENGTH;
     const decipher = node.createDecipheriv("aes-256-gcm", this.#key, iv, OPTIONS);
     decipher.setAAD(header);
-    decipher.setAuthTag(sealed.subarray(end));
-    const text = decipher.update(sealed.subarray(0, end));
+    decipher.setAuthTag(encrypted.subarray(end));
+    const text = decipher.update(encrypted.subarray(0, end));
     decipher.final(); // throws unless the tag is right: the text is not looked at before
     return joinBytes([text]);
   }

@@ -37,7 +37,7 @@ export interface System {
 export interface PrivateStream extends System {
   /** Values received so far, held-out ones included: after a restore the source continues here. */
   readonly received: number;
-  /** How often this stream has been sealed. */
+  /** How many snapshots of this stream were taken. */
   readonly sequence: number;
   /** The numbers published at positions [from, to), bit for bit: for a reader that missed some. */
   published(from: number, to: number): Float64Array;

@@ -1,12 +1,12 @@
 /**
- * The values that choose θ, held-out ones or those of the first tree (refine.ts), dealt by position into classes, so that
+ * The values that choose θ, held-out ones or those of the first tree (refine.ts), dealt out by position, so that
  * every value serves one purpose:
  *
  *     position mod 32      purpose                                                        noise
  *     3, 19                sparsity: how many values are above the smallest candidate     Lap(1/ε)
  *     7, 23                a rough θ_w                                                    permute-and-flip, scale 1/ε
  *     15                   the mean of values clamped to θ: the first prediction          Lap(Θ/ε)
- *     31                   how many values are above θ: what clamping hides               Lap(1/ε)
+ *     31                   how many values are above θ (clipping.ts)                      Lap(1/ε)
  *     the 26 others        θ                                                              permute-and-flip, scale 1/ε
  *
  * Each purpose is ε-private given the outputs of those before it, and a value is in one of them: adaptive parallel
@@ -28,7 +28,7 @@ const FINE = 2;
 const ABOVE = 4;
 
 /** A value's purpose by its position mod 32. */
-const CLASSES = Uint8Array.from({ length: 32 }, (_, i) =>
+const PURPOSE_AT = Uint8Array.from({ length: 32 }, (_, i) =>
   i % 16 === 3 ? SPARSITY : i % 16 === 7 ? ROUGH : i === 15 ? MEAN : i === 31 ? ABOVE : FINE,
 );
 
@@ -49,14 +49,14 @@ export interface Chosen {
   readonly sparse: boolean;
 }
 
-export class Classes {
+export class ThresholdCounts {
   readonly #choice: Choice;
   /** Candidates of the choice: every value looks its bin up. */
   readonly #candidates: Float64Array;
   readonly #smallBins: Uint8Array;
   /** 1/step, exactly: a power of two. */
   readonly #perStep: number = NaN;
-  /** Per purpose, values by how many candidates lie below them; then, of the mean's class, the sums of values in each bin. */
+  /** Per purpose, values by how many candidates lie below them; then, for the mean, the sums of values in each bin. */
   readonly #counters: Float64Array;
   readonly #bins: number;
   #held = 0;
@@ -77,7 +77,7 @@ export class Classes {
 
   /** @param x a value in grid units, from 0 to max/g */
   add(x: number): void {
-    const purpose = CLASSES[this.#held++ % 32]!;
+    const purpose = PURPOSE_AT[this.#held++ % 32]!;
     const steps = Math.ceil(x * this.#perStep);
     const bin = steps < this.#smallBins.length ? this.#smallBins[steps]! : binOf(this.#candidates, x);
     this.#counters[purpose * this.#bins + bin]!++;
@@ -87,7 +87,7 @@ export class Classes {
   /** Adds the first `count` values of a batch, in units of the stream; cannot fail. @param max in the same units */
   addMany(core: Core, values: Float64Array, count: number, max: number, resolution: number): void {
     const part = values.subarray(0, count);
-    const rest = [max, resolution, this.#choice, CLASSES, this.#held % 32, this.#counters] as const;
+    const rest = [max, resolution, this.#choice, PURPOSE_AT, this.#held % 32, this.#counters] as const;
     try {
       core.countHeldOut(part, ...rest);
     } catch {
@@ -132,7 +132,7 @@ export class Classes {
     };
   }
 
-  /** Per candidate, the values of a class that are above it. */
+  /** Per candidate, the values of a purpose that are above it. */
   #above(purpose: number): Float64Array {
     const above = new Float64Array(this.#bins - 1);
     const first = purpose * this.#bins + 1;
@@ -140,7 +140,7 @@ export class Classes {
     return above;
   }
 
-  /** The values of a class above candidate k. */
+  /** The values of a purpose above candidate k. */
   #countAbove(purpose: number, k: number): number {
     return this.#total(purpose, k + 1, this.#bins);
   }
@@ -153,14 +153,14 @@ export class Classes {
     return sum;
   }
 
-  /** Σ min(x, Θ) over the mean's class: bins up to the winner's hold values of at most Θ. */
+  /** Σ min(x, Θ) over the values of the mean: bins up to the winner's hold values of at most Θ. */
   #clampedSum(winner: number): number {
     const theta = this.#choice.candidates[winner]!;
     return this.#total(PURPOSES, 0, winner + 1) + theta * this.#countAbove(MEAN, winner);
   }
 
-  copy(): Classes {
-    const copy = new Classes(this.#choice);
+  copy(): ThresholdCounts {
+    const copy = new ThresholdCounts(this.#choice);
     copy.#held = this.#held;
     copy.#counters.set(this.#counters);
     return copy;

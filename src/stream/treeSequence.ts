@@ -5,7 +5,7 @@ import type { Decoder, Encoder } from "./codec.js";
 import { slicesDue, slicesSoon } from "./firstTree.js";
 import {
   countedAbove,
-  COUNT_PARTS,
+  COUNT_SHARE,
   followFrom,
   type Following,
   type FollowRule,
@@ -16,19 +16,19 @@ import {
   saveFollowing,
 } from "./follow.js";
 import { followRule } from "./followTables.js";
-import { Perturber } from "./forest.js";
-import { firstParts, nodeParts } from "./epsilonShares.js";
+import { Forest } from "./forest.js";
+import { firstShare, nodeShare } from "./epsilonShares.js";
 import type { Settings } from "./options.js";
 import type { AboveCount } from "./thresholdCounts.js";
 import type { CountedPart } from "./clipping.js";
 import { loadRefined, Refining, refiningEpsilon, saveRefined } from "./refine.js";
 import type { Place, Reached, RunningTree } from "./runningTree.js";
-import { ALL_PARTS, makeStretch, type Stretch, Stretches } from "./epochs.js";
+import { WHOLE, makeEpoch, type Epoch, Epochs } from "./epochs.js";
 import { type CountedTree, TreeCounts } from "./treeCounts.js";
 import type { OtherScales } from "./trees.js";
 
 export class TreeSequence implements OtherScales {
-  readonly stretches: Stretches;
+  readonly epochs: Epochs;
   readonly #counts = new TreeCounts();
   readonly #core: Core;
   readonly #key: Uint32Array;
@@ -36,7 +36,7 @@ export class TreeSequence implements OtherScales {
   readonly #rule: FollowRule | undefined;
   /** Blocks of a tree. */
   readonly #leaves: number;
-  readonly #perturber: Perturber;
+  readonly #forest: Forest;
   #running: RunningTree;
   /** Counts the values of the first tree until it ends, where they choose θ once more. */
   #refining: Refining | undefined;
@@ -52,9 +52,9 @@ export class TreeSequence implements OtherScales {
     this.#leaves = settings.fanout ** (settings.levels - 1);
     if (settings.follow) this.#rule = followRule(settings);
     if (settings.refine) this.#refining = new Refining(settings);
-    this.#running = this.#tree(makeStretch(settings, 0, theta, firstParts(settings)), followFrom(theta));
-    this.stretches = new Stretches(this.#running.stretch);
-    this.#perturber = new Perturber(core, key, settings, fractionBits, this);
+    this.#running = this.#tree(makeEpoch(settings, 0, theta, firstShare(settings)), followFrom(theta));
+    this.epochs = new Epochs(this.#running.epoch);
+    this.#forest = new Forest(core, key, settings, fractionBits, this);
   }
 
   get running(): RunningTree {
@@ -99,12 +99,12 @@ export class TreeSequence implements OtherScales {
 
   /** Scale of the noise with such a Θ. */
   scaleOf(theta: number): Scale {
-    return makeStretch(this.#settings, 0, theta, nodeParts(this.#settings)).scale;
+    return makeEpoch(this.#settings, 0, theta, nodeShare(this.#settings)).scale;
   }
 
   /** Draws what takes long before a push needs it. */
   prepare(block: number): void {
-    this.#perturber.prepare(block, this.#running.stretch.scale);
+    this.#forest.prepare(block, this.#running.epoch.scale);
   }
 
   /** Draws what is due of the first tree after so many idle values (firstTree.ts); cannot fail. */
@@ -114,13 +114,13 @@ export class TreeSequence implements OtherScales {
 
   /** Where the running tree has noise of a new scale, a part of it is drawn now: its first block has less to wait for. */
   #drawSoon(slices: number): void {
-    const { block, scale } = this.#running.stretch;
-    this.#perturber.draw(block, scale, slices);
+    const { block, scale } = this.#running.epoch;
+    this.#forest.draw(block, scale, slices);
   }
 
   /** û of a block of the running tree, from its true sum. */
   estimate(block: number, sum: number): number {
-    return this.#perturber.estimate(block, sum, this.#running.stretch.scale);
+    return this.#forest.estimate(block, sum, this.#running.epoch.scale);
   }
 
   /**
@@ -147,19 +147,19 @@ export class TreeSequence implements OtherScales {
     const { blockLength: n, resolution } = this.#settings;
     let { block, filled, sum, above, total } = from;
     let tree = this.#running;
-    const begun: Stretch[] = [];
+    const begun: Epoch[] = [];
     const counted: CountedTree[] = [];
     for (let at = 0; at < values.length;) {
       const end = this.endOf(block);
       const part = values.subarray(at, at + (end - block) * n - filled);
       const done = block - from.block;
       const finished = estimates.subarray(done, done + Math.floor((filled + part.length) / n));
-      const { theta, scale } = tree.stretch;
+      const { theta, scale } = tree.epoch;
       const clamp = theta * resolution;
       const taken = this.#core.blockSums(part, clamp, resolution, n, filled, sum, finished, tree.limit);
       sum = taken.sum;
       above += taken.above;
-      this.#perturber.estimateMany(block, finished, scale);
+      this.#forest.estimateMany(block, finished, scale);
       refining?.addMany(this.#core, part);
       at += part.length;
       filled = (filled + part.length) % n;
@@ -168,17 +168,17 @@ export class TreeSequence implements OtherScales {
       if (block < end) continue;
       const next = this.#after(tree, end, above, total, refining);
       refining = undefined;
-      if (next.stretch !== tree.stretch) begun.push(next.stretch);
+      if (next.epoch !== tree.epoch) begun.push(next.epoch);
       counted.push(next.counted!);
       [tree, above, total] = [next, 0, 0];
     }
-    const [list, counts] = [this.stretches.followedBy(begun), this.#counts.followedBy(counted)];
+    const [list, counts] = [this.epochs.followedBy(begun), this.#counts.followedBy(counted)];
     return { sum, above, tree, list, counts, refining };
   }
 
   /** Ends the running tree alone, as `estimateMany` does with values after it. @param last its last value */
   next(end: number, above: number, total: number, last: number): Reached {
-    const { stretch } = this.#running;
+    const { epoch } = this.#running;
     const refining = this.#refining?.copy();
     refining?.add(last);
     const tree = this.#after(this.#running, end, above, total, refining);
@@ -186,7 +186,7 @@ export class TreeSequence implements OtherScales {
       refining: undefined,
       tree,
       above: 0,
-      list: this.stretches.followedBy(tree.stretch === stretch ? [] : [tree.stretch]),
+      list: this.epochs.followedBy(tree.epoch === epoch ? [] : [tree.epoch]),
       counts: this.#counts.followedBy([tree.counted!]),
     };
   }
@@ -199,7 +199,7 @@ export class TreeSequence implements OtherScales {
     this.#running = tree;
     this.#refining?.wipe();
     this.#refining = refining;
-    this.stretches.replace(list, oldest);
+    this.epochs.replace(list, oldest);
     this.#counts.replace(counts, oldest);
     this.#drawSoon(slicesSoon(this.#settings));
   }
@@ -210,12 +210,12 @@ export class TreeSequence implements OtherScales {
    */
   countedParts(from: number, to: number, above: AboveCount): CountedPart[] {
     const { width, resolution, blockLength } = this.#settings;
-    const scale = ALL_PARTS / (COUNT_PARTS * this.#settings.epsilon);
+    const scale = WHOLE / (COUNT_SHARE * this.#settings.epsilon);
     const largest = Math.floor(width / resolution);
-    const { stretch, refined } = this.#running;
+    const { epoch, refined } = this.#running;
     const epsilon = refined === undefined ? this.#settings.epsilon : refiningEpsilon(this.#settings);
     const shape = { blockLength, scale, epsilon, largest };
-    return this.#counts.partsOf(from, to, stretch.theta, above, shape);
+    return this.#counts.partsOf(from, to, epoch.theta, above, shape);
   }
 
   /**
@@ -226,7 +226,7 @@ export class TreeSequence implements OtherScales {
    * @param refining has counted its values, if it is the first one and θ is chosen once more; wiped here
    */
   #after(
-    { stretch, following, refined: before }: RunningTree,
+    { epoch, following, refined: before }: RunningTree,
     end: number,
     above: number,
     total: number,
@@ -243,24 +243,24 @@ export class TreeSequence implements OtherScales {
       refined === before
         ? followTree(this.#rule!, following!, { count, values, mean: total / values })
         : followFrom(refined!.theta);
-    const { theta } = stretch;
-    const parts = nodeParts(this.#settings);
-    const same = next.theta === theta && parts === stretch.parts;
+    const { theta } = epoch;
+    const share = nodeShare(this.#settings);
+    const same = next.theta === theta && share === epoch.share;
     return {
-      ...this.#tree(same ? stretch : makeStretch(this.#settings, end, next.theta, parts), next),
+      ...this.#tree(same ? epoch : makeEpoch(this.#settings, end, next.theta, share), next),
       counted: { first, end, theta, count },
       refined,
     };
   }
 
-  #tree(stretch: Stretch, following: Following): RunningTree {
+  #tree(epoch: Epoch, following: Following): RunningTree {
     const rule = this.#rule;
-    if (rule === undefined) return { stretch, following: undefined, limit: Infinity };
-    return { stretch, following, limit: countedAbove(rule, stretch.theta) * this.#settings.resolution };
+    if (rule === undefined) return { epoch, following: undefined, limit: Infinity };
+    return { epoch, following, limit: countedAbove(rule, epoch.theta) * this.#settings.resolution };
   }
 
   save(writer: Encoder): void {
-    this.stretches.save(writer);
+    this.epochs.save(writer);
     if (this.#running.following === undefined) return;
     saveFollowing(writer, this.#running.following);
     this.#counts.save(writer);
@@ -272,8 +272,8 @@ export class TreeSequence implements OtherScales {
   }
 
   load(reader: Decoder): void {
-    this.stretches.load(reader, this.#settings);
-    const { last } = this.stretches;
+    this.epochs.load(reader, this.#settings);
+    const { last } = this.epochs;
     this.#running = this.#tree(
       last,
       this.#rule === undefined ? followFrom(last.theta) : loadFollowing(reader),

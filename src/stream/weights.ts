@@ -85,11 +85,11 @@ export class AnswerWeights {
     }, known);
   }
 
-  /** Forests and stretches are independent, and all forests that lie inside one piece and one stretch have the same spread. */
+  /** Forests and epochs are independent, and all forests that lie inside one piece and one epoch have the same spread. */
   #blockSpread(noise: NodeNoise): Spread {
     const { fanout, levels, blocksPerForest } = this.#shape;
     let spread = NO_SPREAD;
-    let group = { forest: -1, stretch: -1, variance: 0 };
+    let group = { forest: -1, epoch: -1, variance: 0 };
     let pieces: Piece[] = [];
     const finishGroup = (): void => {
       if (pieces.length > 0)
@@ -99,10 +99,10 @@ export class AnswerWeights {
     for (const { from, to, weight } of this.#pieces())
       for (let start = from; start < to;) {
         const block = Math.floor(start);
-        const [forest, stretch] = [Math.floor(start / blocksPerForest), noise.startOf(block)];
-        if (forest !== group.forest || stretch !== group.stretch) {
+        const [forest, epoch] = [Math.floor(start / blocksPerForest), noise.startOf(block)];
+        if (forest !== group.forest || epoch !== group.epoch) {
           finishGroup();
-          group = { forest, stretch, variance: noise.varianceAt(block) };
+          group = { forest, epoch, variance: noise.varianceAt(block) };
         }
         const { variance } = group;
         const begin = forest * blocksPerForest;

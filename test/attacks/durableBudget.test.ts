@@ -15,7 +15,7 @@ import {
 } from "../../src/index.js";
 import { fileStore } from "../../src/node.js";
 import { snapshotKey, StreamCipher } from "../../src/stream/streamCipher.js";
-import { encodeState, sealSnapshot } from "../../src/stream/snapshot.js";
+import { encodeState, encryptSnapshot } from "../../src/stream/snapshot.js";
 import { failing, key, options, plainStore, temporaryFolders, values } from "../durable/support.js";
 
 const folder = temporaryFolders();
@@ -395,7 +395,7 @@ test("a ledger that is full refuses a stream and a hub aloud, publishes nothing,
   const plain = encodeState({ kind: "odometer", name, unit: "one value" }, (writer) =>
     writer.text(JSON.stringify(charges)),
   );
-  await store.put(name, 1, await sealSnapshot(await StreamCipher.make(await snapshotKey(key)), 1, plain));
+  await store.put(name, 1, await encryptSnapshot(await StreamCipher.make(await snapshotKey(key)), 1, plain));
   const odometer = await open({ store, limit: 1e6 });
   const state = fileStore(folder());
   const budget = { odometer, data: "today" };

@@ -198,7 +198,7 @@ describe("snapshots and ranges", () => {
         throw new Fault("injected");
       },
     };
-    expect(() => stream.seal(broken as never)).toThrow(Fault);
+    expect(() => stream.encrypt(broken as never)).toThrow(Fault);
     expect(stream.sequence).toBe(0);
   });
 

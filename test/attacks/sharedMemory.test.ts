@@ -58,7 +58,7 @@ test.each(Object.keys(calls))("%s leaves nothing behind", (name) => {
 
 test("a kernel that traps leaves nothing behind", () => {
   clear();
-  const outOfReach = { ...selection, blockBits: 40 }; // a shift that makes the kernel read beyond its memory
+  const outOfReach = { ...selection, chunkBits: 40 }; // a shift that makes the kernel read beyond its memory
   try {
     core.noisyMax(random(), bins, outOfReach);
   } catch {

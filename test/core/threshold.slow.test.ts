@@ -61,10 +61,10 @@ describe.each(cores)("without noise, $name", (core) => {
     bins: Uint16Array | Uint32Array,
     candidates: number,
     perCandidate: number,
-    blockBits?: number,
+    chunkBits?: number,
   ) => {
     const made = selection({ candidates, holdout: bins.length, epsilon: 1e6 }, perCandidate);
-    const quiet = blockBits === undefined ? made : { ...made, blockBits };
+    const quiet = chunkBits === undefined ? made : { ...made, chunkBits };
     const cost = costs(bins, quiet);
     const best = cost.reduce((least, x, i) => (x < cost[least]! ? i : least), 0);
     expect(core.noisyMax(random("quiet"), bins, quiet)).toBe(best + 1);
@@ -144,7 +144,7 @@ describe("wasm and js", () => {
           { candidates: n, holdout: m, epsilon, noise: noises[below(2)]! },
           ((2 ** below(8) / n) * 4096) / epsilon,
         ),
-        blockBits: below(9),
+        chunkBits: below(9),
       };
       expect(wasm.noisyMax(a, bins, of)).toBe(jsCore.noisyMax(b, bins, of));
       expect(a.position).toBe(b.position);
@@ -226,7 +226,7 @@ test("values at the edge of the first block that can win, also the last few that
     for (let run = 0; run < 200; run++) {
       const [length, candidates] = [100 + draw(23), 2000 + draw(5000)];
       const of = selection({ candidates, holdout: length, epsilon: 10 }, 1 + draw(4));
-      const edge = 2 ** of.blockBits;
+      const edge = 2 ** of.chunkBits;
       const first = edge * (1 + draw(Math.floor(candidates / edge / 2)));
       const values = Array.from({ length }, () => (draw(4) > 0 ? first : first + draw(edge)));
       const bins = wide ? Uint32Array.from(values) : Uint16Array.from(values);

@@ -19,8 +19,8 @@ describe.each(noises)("exact distribution, %s noise", (noise) => {
     const of = selection({ candidates: n, holdout: 5, epsilon: 2, noise }, 500);
     const probabilities = winnerDistribution(costs(bins, of), 2048, noise);
     expect(probabilities.reduce((a, b) => a + b)).toBeCloseTo(1, 11);
-    for (const blockBits of [0, 1, 3]) {
-      const seen = wins(wasm, RUNS, bins, { ...of, blockBits }, `small ${blockBits}`);
+    for (const chunkBits of [0, 1, 3]) {
+      const seen = wins(wasm, RUNS, bins, { ...of, chunkBits }, `small ${chunkBits}`);
       expect(againstExact(seen, probabilities, 20)).toBeGreaterThan(ODDS);
     }
   });
@@ -37,7 +37,7 @@ describe.each(noises)("exact distribution, %s noise", (noise) => {
     expect(tiedProbabilities.reduce((a, b) => a + b)).toBeCloseTo(1, 11);
     const seen = tiedWins(tied);
     expect(againstExact(seen, tiedProbabilities, 20)).toBeGreaterThan(ODDS);
-    expect(seen.slice(2 ** tied.blockBits).reduce((a, b) => a + b)).toBeGreaterThan(1.8 * RUNS);
+    expect(seen.slice(2 ** tied.chunkBits).reduce((a, b) => a + b)).toBeGreaterThan(1.8 * RUNS);
   });
 
   test("a wrong tie rule is seen", () => {

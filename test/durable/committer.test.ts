@@ -10,9 +10,9 @@ test("a turn that fails outside the store rejects all its members, and the next 
       fails ? Promise.reject(new RangeError("no memory")) : Promise.resolve(snapshots.map(() => undefined)),
   } as unknown as CheckedStore;
   const committer = new Committer(store);
-  const seal = (name: string) => () => ({ name, sequence: 1, bytes: new Uint8Array(1) });
-  const turn = await Promise.allSettled([committer.commit(seal("a")), committer.commit(seal("b"))]);
+  const encrypt = (name: string) => () => ({ name, sequence: 1, bytes: new Uint8Array(1) });
+  const turn = await Promise.allSettled([committer.commit(encrypt("a")), committer.commit(encrypt("b"))]);
   expect(turn.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   fails = false;
-  expect(await committer.commit(seal("a"))).toBe(1);
+  expect(await committer.commit(encrypt("a"))).toBe(1);
 });

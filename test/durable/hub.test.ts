@@ -87,7 +87,7 @@ describe("hub", () => {
     expect([...first, ...rest]).toEqual([...alone.pushMany(values)]);
   });
 
-  test("close waits for running calls, seals their streams, and refuses calls that come later", async () => {
+  test("close waits for running calls, stores their streams, and refuses calls that come later", async () => {
     const inner = memoryStore();
     let open = () => {};
     const gate = new Promise<void>((resolve) => (open = resolve));
@@ -110,7 +110,7 @@ describe("hub", () => {
     expect([...first, ...rest]).toEqual([...alone.pushMany(values)]);
   });
 
-  test("close says which stream could not be stored, after it has sealed the others", async () => {
+  test("close says which stream could not be stored, after it has stored the others", async () => {
     const inner = memoryStore();
     const store: Store = {
       ...inner,

@@ -4,18 +4,18 @@ import { chooseCore } from "../../src/core/choose.js";
 import { Purpose, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { hiddenIn, partLikeHeldOut, partOfTree } from "../../src/stream/clipping.js";
+import { clippingIn, partLikeHeldOut, partOfTree } from "../../src/stream/clipping.js";
 
 describe("what clamping hides, worked by hand", () => {
   const held = { count: 30, values: 100 };
 
   test("is nothing where there is no part", () => {
-    expect(hiddenIn([], 1000, 0.95)).toEqual({ sum: 0, low: 0, high: 0 });
+    expect(clippingIn([], 1000, 0.95)).toEqual({ sum: 0, low: 0, high: 0 });
   });
 
   test("is a share of θ for each counted value, in proportion", () => {
     // 30 of 100 held-out values were above θ = 10: 300 of 1000, of which each hides 3 of at most 10.
-    const { sum, low, high } = hiddenIn([partLikeHeldOut(10, 1000, held, 1e6)], 1e9, 0.95);
+    const { sum, low, high } = clippingIn([partLikeHeldOut(10, 1000, held, 1e6)], 1e9, 0.95);
     expect(sum).toBeCloseTo(0.3 * 10 * 300, 9);
     expect(low).toBe(0);
     // No noise is left at that ε: counting 30 of a sample has the variance 31.
@@ -25,17 +25,17 @@ describe("what clamping hides, worked by hand", () => {
   test("of a tree is at least 2^¼ − 1 of θ for each counted value", () => {
     const tree = partOfTree(8, 500, { count: 5000, values: 1000 }, 10);
     const reach = Math.log(20) * 10; // one Laplace variable of scale 10
-    const { sum, low, high } = hiddenIn([tree], 1e9, 0.95);
+    const { sum, low, high } = clippingIn([tree], 1e9, 0.95);
     expect(sum).toBeCloseTo(0.6 * 8 * 2500, 9);
     expect(low / (8 * 0.5 * (2 ** 0.25 - 1)) / (5000 - reach)).toBeCloseTo(1, 4);
     expect(high / (8 * 0.5 * Math.SQRT2) / (5000 + reach)).toBeCloseTo(1, 4);
   });
 
   test("is never negative, and never more than values can have above θ", () => {
-    expect(hiddenIn([partLikeHeldOut(10, 1000, { count: -500, values: 100 }, 1)], 1e9, 0.95)).toEqual({
+    expect(clippingIn([partLikeHeldOut(10, 1000, { count: -500, values: 100 }, 1)], 1e9, 0.95)).toEqual({
       ...{ sum: 0, low: 0, high: 0 },
     });
-    expect(hiddenIn([partLikeHeldOut(10, 1000, held, 0.001)], 11, 0.95).high).toBe(1000);
+    expect(clippingIn([partLikeHeldOut(10, 1000, held, 0.001)], 11, 0.95).high).toBe(1000);
   });
 });
 
@@ -50,7 +50,7 @@ describe("the interval", () => {
     );
     return noise.filter((error) => {
       const tree = partOfTree(10, 1000, { count: 200 + error, values: 1000 }, 20);
-      const { low, high } = hiddenIn([tree], 1e9, 0.95);
+      const { low, high } = clippingIn([tree], 1e9, 0.95);
       return high < 200 * 10 * Math.SQRT2 || low > 200 * 10 * (2 ** 0.25 - 1);
     }).length;
   };

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { restore, type StreamOptions } from "../../src/index.js";
 import { resolveSettings } from "../../src/stream/options.js";
-import { PublishedBlocks } from "../../src/stream/history.js";
+import { History } from "../../src/stream/history.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
 import type { SmootherChoice } from "../../src/stream/smoothers/index.js";
 import { HoldoutStream } from "../../src/stream/stream.js";
@@ -83,7 +83,7 @@ describe.each(LINEAR)("%j", (smoother) => {
 
   test("were predictions taken for constants, it would be seen", () => {
     const settings = resolveSettings(OPTIONS);
-    const blocks = new PublishedBlocks(settings);
+    const blocks = new History(settings);
     for (let block = 0; block < Math.floor(LENGTH / 4); block++) blocks.add(0, 0);
     const broken = new RangeIndex(blocks, settings, sameNoise(laplaceVariance((2 * 10) / 0.5)), {
       first: NO_SPREAD,

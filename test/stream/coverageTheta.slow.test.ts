@@ -1,6 +1,6 @@
 /**
  * How often intervals hold the sum of values clamped to the θ of their time, where θ changes: it is chosen once more when the
- * first tree ends, or follows a stream that grows. Each block is bounded by the θ of its own stretch. Takes 6 s.
+ * first tree ends, or follows a stream that grows. Each block is bounded by the θ of its own epoch. Takes 6 s.
  */
 import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
@@ -76,7 +76,7 @@ describe.each(Object.entries(CASES))("%s", (_, { settings: chosen, value }) => {
     expect(low(shares(() => undefined))).toEqual([]);
   });
 
-  test("bounds by the θ of another stretch would be seen", () => {
+  test("bounds by the θ of another epoch would be seen", () => {
     const found = shares((interval, from, to, thetaAt) => {
       interval[1] = Math.min(interval[1], (to - from) * thetaAt(0));
     });

@@ -14,8 +14,8 @@ import {
   saveFollowing,
 } from "../../src/stream/follow.js";
 import { noiseScale } from "../../src/stream/forest.js";
-import { makeStretch } from "../../src/stream/epochs.js";
-import { nodeParts } from "../../src/stream/epsilonShares.js";
+import { makeEpoch } from "../../src/stream/epochs.js";
+import { nodeShare } from "../../src/stream/epsilonShares.js";
 import type { Scale } from "../../src/core/tables/scale.js";
 import { bits } from "../support/numbers.js";
 import { waysToPush } from "../support/waysToPush.js";
@@ -79,14 +79,14 @@ describe("ε", () => {
   test("is shared by the nodes and the count of a tree, exactly", () => {
     // One value moves a count by 1 and each of L node sums by Θ: 1/(32/ε) + L·Θ/(LΘ·32/(31ε)) = ε.
     const [epsilon, levels, theta] = [0.75, 3, 40];
-    const nodes = noiseScale(levels, theta, epsilon, nodeParts({ follow: true }));
+    const nodes = noiseScale(levels, theta, epsilon, nodeShare({ follow: true }));
     const { scale } = makeFollowRule(epsilon, candidates);
     const [n, c] = [nodes, scale].map((s) => ({ p: s.numerator, q: s.denominator }));
     // ε = 3/4: 1·c.q/c.p + L·Θ·n.q/n.p, over the common denominator.
     const spent = [c!.q * n!.p + BigInt(levels * theta) * n!.q * c!.p, c!.p * n!.p] as const;
     expect(spent[0] * 4n).toBe(spent[1] * 3n);
-    expect(nodeParts({ follow: false })).toBe(32);
-    expect(makeStretch({ levels, epsilon }, 0, theta, 31).scale).toEqual(nodes);
+    expect(nodeShare({ follow: false })).toBe(32);
+    expect(makeEpoch({ levels, epsilon }, 0, theta, 31).scale).toEqual(nodes);
   });
 
   /**
@@ -121,7 +121,7 @@ describe("ε", () => {
   const tOf = ({ numerator, denominator }: Scale) => Number(numerator) / Number(denominator);
 
   test("no replacement in a tiny tree shows more, and one shows all of it", () => {
-    expect(worstLoss(nodeParts({ follow: true }))).toBeCloseTo(0.75, 12);
+    expect(worstLoss(nodeShare({ follow: true }))).toBeCloseTo(0.75, 12);
   });
 
   test("nodes that kept all of ε beside the count would be seen", () => {
@@ -198,7 +198,7 @@ describe("a stream", () => {
     expect(bits(stream.pushMany(VALUES.subarray(HELD + 290)))).toBe(bits(published.subarray(290)));
   });
 
-  test("keeps the stretches of its history, and no more", () => {
+  test("keeps the epochs of its history, and no more", () => {
     const stream = privateStream({ ...OPTIONS, history: 512 });
     for (let i = 0; i < 12; i++) stream.pushMany(VALUES.subarray(i === 0 ? 0 : HELD));
     const { thresholds } = stream.statement();

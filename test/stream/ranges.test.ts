@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { makeAnswer, noiseQuantile } from "../../src/stream/answer.js";
 import type { PredictionNoise } from "../../src/stream/weights.js";
-import { PublishedBlocks } from "../../src/stream/history.js";
+import { History } from "../../src/stream/history.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
 import { sameNoise } from "../../src/stream/epochs.js";
 import { addSpreads, forestSpread, laplaceVariance, scaleSpread } from "../../src/stream/variance.js";
@@ -19,7 +19,7 @@ const predictions: PredictionNoise = {
 
 /** Blocks with integer estimates and dyadic predictions, so that every sum is exact and can be compared bit by bit. */
 function example(count: number, history = 100) {
-  const blocks = new PublishedBlocks({ ...shape, history });
+  const blocks = new History({ ...shape, history });
   blocks.prediction = running;
   const index = new RangeIndex(blocks, shape, sameNoise(laplaceVariance(scale)), predictions);
   const published: number[] = [];

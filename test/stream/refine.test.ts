@@ -5,15 +5,15 @@ import { type Random, Purpose } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import type { Scale } from "../../src/core/tables/scale.js";
 import { openHub, plan, privateStream, restore, type StreamOptions } from "../../src/index.js";
-import { Classes } from "../../src/stream/thresholdCounts.js";
+import { ThresholdCounts } from "../../src/stream/thresholdCounts.js";
 import { makeChoice } from "../../src/stream/choice.js";
 import { makeFollowRule } from "../../src/stream/follow.js";
-import { hiddenIn, partLikeHeldOut } from "../../src/stream/clipping.js";
+import { clippingIn, partLikeHeldOut } from "../../src/stream/clipping.js";
 import { noiseScale } from "../../src/stream/forest.js";
 import { resolveSettings } from "../../src/stream/options.js";
-import { REFINE_PARTS, refiningEpsilon, refiningValues } from "../../src/stream/refine.js";
+import { REFINE_SHARE, refiningEpsilon, refiningValues } from "../../src/stream/refine.js";
 import { HoldoutStream } from "../../src/stream/stream.js";
-import { firstParts, leastEpsilon, nodeParts } from "../../src/stream/epsilonShares.js";
+import { firstShare, leastEpsilon, nodeShare } from "../../src/stream/epsilonShares.js";
 import { coarse, law } from "../support/choiceLaw.js";
 import { bits } from "../support/numbers.js";
 import { waysToPush } from "../support/waysToPush.js";
@@ -26,7 +26,7 @@ describe("ε", () => {
   /**
    * The largest log-ratio of probabilities that replacing one value of the first tree can cause. All noise is independent:
    * that of the nodes and of the count is discrete Laplace, whose probabilities differ by |change|/t in the tails, and
-   * the law of the choice is known exactly. All values are of the class that chooses θ: those of other classes decide
+   * the law of the choice is known exactly. All values serve the choice of θ: those of other purposes decide
    * what the slopes are, and are in no other count.
    * @param parts 32nds of ε that nodes have @param share of ε that the choice has
    */
@@ -65,16 +65,16 @@ describe("ε", () => {
     }
     return worst;
   }
-  const first = firstParts(BOTH);
+  const first = firstShare(BOTH);
 
   test("no replacement in a tiny first tree shows more, and one shows nearly all of it", () => {
-    const loss = worstLoss(first, REFINE_PARTS / 32);
+    const loss = worstLoss(first, REFINE_SHARE / 32);
     expect(loss).toBeLessThanOrEqual(1 + 1e-9);
     expect(loss).toBeGreaterThan(0.99);
   });
 
   test("nodes that kept all of ε beside the choice would be seen", () => {
-    expect(worstLoss(nodeParts(BOTH), REFINE_PARTS / 32)).toBeGreaterThan(1.4);
+    expect(worstLoss(nodeShare(BOTH), REFINE_SHARE / 32)).toBeGreaterThan(1.4);
   });
 
   test("a choice with all of ε would be seen", () => {
@@ -82,7 +82,7 @@ describe("ε", () => {
   });
 
   test("is shared exactly, whatever double it is", () => {
-    expect([first, REFINE_PARTS, nodeParts(BOTH)]).toEqual([15, 16, 31]);
+    expect([first, REFINE_SHARE, nodeShare(BOTH)]).toEqual([15, 16, 31]);
     for (const epsilon of [0.1, 1 / 3, 5e-9, 7]) expect(2 * refiningEpsilon({ epsilon })).toBe(epsilon);
     expect(leastEpsilon({ ...BOTH, epsilon: 32 })).toBe(15);
     expect(leastEpsilon({ follow: true, refine: false, epsilon: 32 })).toBe(32);
@@ -171,10 +171,10 @@ describe("a stream", () => {
 
   test("chooses as a hold-out with half of ε does that reads the values of the first tree, unclamped", () => {
     const { epsilon, max, maxRange } = resolveSettings(OPTIONS);
-    const classes = new Classes(makeChoice(epsilon / 2, TREE, maxRange, max));
-    for (const value of VALUES.subarray(HELD, HELD + TREE)) classes.add(value);
+    const counts = new ThresholdCounts(makeChoice(epsilon / 2, TREE, maxRange, max));
+    for (const value of VALUES.subarray(HELD, HELD + TREE)) counts.add(value);
     // Other noise, but at this ε hardly any: the neighbours of the winner at most.
-    const { theta, above } = classes.choose(chooseCore(), new Uint32Array(8));
+    const { theta, above } = counts.choose(chooseCore(), new Uint32Array(8));
     const { threshold, from } = whole.statement().thresholds[1]!;
     expect(Math.abs(Math.log2(threshold / theta))).toBeLessThan(1);
     expect([from, above.values]).toEqual([TREE, 2]);
@@ -270,7 +270,7 @@ describe("a stream", () => {
     const { count, high, of } = clampedShare!;
     expect(high).toBeCloseTo(count + Math.log(20) / 1, 12); // ε/2 = 1
     const part = partLikeHeldOut(threshold!, 3000, { count, values: of }, 1);
-    expect(stream.range(5000, 8000).hidden).toEqual(hiddenIn([part], 1000, 0.95));
+    expect(stream.range(5000, 8000).hidden).toEqual(clippingIn([part], 1000, 0.95));
   });
 
   test("draws the noise that its shares of ε ask for, each from a sub-stream of its own", () => {
@@ -354,16 +354,16 @@ describe("a stream", () => {
 describe("true counts", () => {
   afterEach(() => vi.restoreAllMocks());
 
-  /** Everything that `wipe` was not called on, among the classes made since `watch`. */
+  /** Everything that `wipe` was not called on, among the counts made since `watch`. */
   function watch() {
-    const wiped = new Set<Classes>();
-    const copies: Classes[] = [];
-    const { copy, wipe } = Classes.prototype; // eslint-disable-line @typescript-eslint/unbound-method
-    vi.spyOn(Classes.prototype, "wipe").mockImplementation(function (this: Classes) {
+    const wiped = new Set<ThresholdCounts>();
+    const copies: ThresholdCounts[] = [];
+    const { copy, wipe } = ThresholdCounts.prototype; // eslint-disable-line @typescript-eslint/unbound-method
+    vi.spyOn(ThresholdCounts.prototype, "wipe").mockImplementation(function (this: ThresholdCounts) {
       wiped.add(this);
       wipe.call(this);
     });
-    vi.spyOn(Classes.prototype, "copy").mockImplementation(function (this: Classes) {
+    vi.spyOn(ThresholdCounts.prototype, "copy").mockImplementation(function (this: ThresholdCounts) {
       const made = copy.call(this);
       copies.push(this, made);
       return made;

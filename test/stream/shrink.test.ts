@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { PublishedBlocks } from "../../src/stream/history.js";
+import { History } from "../../src/stream/history.js";
 import { RangeIndex } from "../../src/stream/ranges.js";
-import { Column } from "../../src/stream/growable.js";
+import { Growable } from "../../src/stream/growable.js";
 import { deviationVariances, Shrinkage } from "../../src/stream/shrink.js";
 import { sameNoise } from "../../src/stream/epochs.js";
 import { forestSpread, laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
@@ -9,7 +9,7 @@ import { forestSpread, laplaceVariance, NO_SPREAD } from "../../src/stream/varia
 const prefixOf = (leaves: readonly number[]) => {
   const prefix = new Float64Array(leaves.length + 1);
   leaves.forEach((leaf, i) => (prefix[i + 1] = prefix[i]! + leaf));
-  return Column.of(prefix, prefix.length);
+  return Growable.of(prefix, prefix.length);
 };
 const total = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 
@@ -127,7 +127,7 @@ describe("deviations", () => {
 describe("an index", () => {
   const shape = { fanout: 4, levels: 2, blockLength: 4, blocksPerForest: 16, history: 2 };
   const filled = (count: number) => {
-    const blocks = new PublishedBlocks(shape);
+    const blocks = new History(shape);
     for (const estimate of example(count, 300)) blocks.add(estimate, 0);
     blocks.prediction = 2;
     return new RangeIndex(blocks, shape, sameNoise(laplaceVariance(3)), {

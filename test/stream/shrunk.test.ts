@@ -18,15 +18,15 @@ const tiny = {
 
 test("two families of two blocks, worked by hand", () => {
   const smoother = shrunk(tiny, 0);
-  smoother.next(13, 3); // no family has ended: nothing is held back
-  expect(smoother.heldBack).toBe(0);
+  smoother.next(13, 3); // no family has ended: nothing is deferred
+  expect(smoother.deferred).toBe(0);
   smoother.next(11, 3); // the family ends: μ = 12; S_1 = (13 − 10)² = 9
-  expect(smoother.heldBack).toBe(0);
+  expect(smoother.deferred).toBe(0);
   // The second family begins with 16: S_1 = 9 + ½·(16 − 9) = 12.5, d = (12.5 − 2)/1, c = 10.5/12.5 = 0.84.
   smoother.next(16, 3);
-  expect(smoother.heldBack).toBeCloseTo(0.16 * (16 - 12), 12);
+  expect(smoother.deferred).toBeCloseTo(0.16 * (16 - 12), 12);
   smoother.next(16, 3);
-  expect(smoother.heldBack).toBe(0);
+  expect(smoother.deferred).toBe(0);
 });
 
 test("no move is larger than two standard deviations of the noise", () => {
@@ -34,16 +34,16 @@ test("no move is larger than two standard deviations of the noise", () => {
   for (let block = 0; block < 32; block++) smoother.next(0, 3);
   // x = 3√V after families of zeros: S_1 = x²/8, d = V/8, c = 1/9, and (1 − c)·x = 2.67 √V.
   smoother.next(3 * Math.sqrt(2), 3);
-  expect(smoother.heldBack).toBeCloseTo(2 * Math.sqrt(2), 12);
+  expect(smoother.deferred).toBeCloseTo(2 * Math.sqrt(2), 12);
 });
 
-test("a forest that ends inside a family: nothing is held back, and the family says what the one before it did", () => {
+test("a forest that ends inside a family: nothing is deferred, and the family says what the one before it did", () => {
   const smoother = shrunk({ ...tiny, blocksPerForest: 5 }, 0);
   const families = tiny.levels + 1; // the place of this expert
   const predictions = 3 + tiny.levels + (tiny.levels + 2);
   for (const estimate of [13, 11, 16, 20]) smoother.next(estimate, 3);
   smoother.next(30, 3); // the last block of the forest is the first one of its family
-  expect(smoother.heldBack).toBe(0);
+  expect(smoother.deferred).toBe(0);
   expect(smoother.state[predictions + families]).toBe((16 + 20) / 2);
   // The next forest begins a family: it knows nothing of that block.
   smoother.next(40, 3);

@@ -125,7 +125,7 @@ describe.each(ALL.map((choice) => ({ choice })))("conformance, $choice", ({ choi
     b.restart?.();
     for (let i = 10; i < 20; i++) {
       expect(b.next(Math.sin(i), 1)).toBe(a.next(Math.sin(i), 1));
-      expect(b.heldBack).toBe(a.heldBack);
+      expect(b.deferred).toBe(a.deferred);
     }
   });
 

@@ -63,7 +63,7 @@ describe("a restored stream resumes bit for bit", () => {
     "many candidates": { ...small, variant: "paper", max: 2 ** 18, tuning: { thresholdStep: 1 } },
   };
 
-  test.each(Object.keys(options))("sealed at any moments: %s", async (name) => {
+  test.each(Object.keys(options))("taken at any moments: %s", async (name) => {
     const option = options[name]!;
     const values = longTailedStream(600, 150, "snapshot");
     const whole = privateStream(option);
@@ -95,9 +95,9 @@ describe("a restored stream resumes bit for bit", () => {
   test("the snapshot is of the moment of the call, not of when it was written", async () => {
     const stream = privateStream(small);
     stream.pushMany(longTailedStream(100, 150, "moment"));
-    const sealing = stream.snapshot(key);
+    const pending = stream.snapshot(key);
     const next = stream.push(50);
-    expect((await restore(await sealing, key, small)).push(50)).toBe(next);
+    expect((await restore(await pending, key, small)).push(50)).toBe(next);
   });
 
   test("with a CryptoKey, and across both kinds of key", async () => {
@@ -140,20 +140,20 @@ describe("at the defaults a snapshot is at most 64 KB", () => {
 });
 
 describe("refused, each with its reason", () => {
-  const sealed = async (option: StreamOptions = small, values = 100) => {
+  const taken = async (option: StreamOptions = small, values = 100) => {
     const stream = privateStream(option);
     stream.pushMany(longTailedStream(values, 150, "refused"));
     return stream.snapshot(key);
   };
 
   test("cut short, at every length", async () => {
-    const bytes = await sealed();
+    const bytes = await taken();
     for (let length = 0; length < bytes.length; length++)
       await expect(restore(bytes.subarray(0, length), key, small)).rejects.toThrow(/truncated|corrupt/);
   });
 
   test("any bit changed, or anything added", async () => {
-    const bytes = await sealed();
+    const bytes = await taken();
     for (let bit = 0; bit < 8 * bytes.length; bit += bit < 400 ? 1 : 5) {
       const other = bytes.slice();
       other[bit >> 3]! ^= 1 << (bit & 7);
@@ -163,17 +163,17 @@ describe("refused, each with its reason", () => {
   });
 
   test("another key", async () => {
-    await expect(restore(await sealed(), new Uint8Array(32), small)).rejects.toThrow(/cannot decrypt/);
+    await expect(restore(await taken(), new Uint8Array(32), small)).rejects.toThrow(/cannot decrypt/);
   });
 
   test("another version", async () => {
-    const bytes = await sealed();
+    const bytes = await taken();
     bytes[5] = 1; // an earlier one
     await expect(restore(bytes, key, small)).rejects.toThrow(/expected format version 2, got 1/);
   });
 
   test("another stream", async () => {
-    await expect(restore(await sealed(), key, { ...small, name: "sales" })).rejects.toThrow(
+    await expect(restore(await taken(), key, { ...small, name: "sales" })).rejects.toThrow(
       'snapshot: expected one of the stream "sales", got one of "visits"',
     );
   });
@@ -194,13 +194,13 @@ describe("refused, each with its reason", () => {
     unsafeSeed: { ...small, unsafeSeed: "another" },
   };
   test.each(Object.keys(others))("other parameters: %s", async (name) => {
-    await expect(restore(await sealed(), key, others[name]!)).rejects.toThrow(
+    await expect(restore(await taken(), key, others[name]!)).rejects.toThrow(
       /^snapshot: expected one made with \w+ = /,
     );
   });
 
   test("a smoother with another parameter", async () => {
-    const bytes = await sealed({ ...small, smoother: { moving: 4 } });
+    const bytes = await taken({ ...small, smoother: { moving: 4 } });
     await expect(restore(bytes, key, { ...small, smoother: { moving: 5 } })).rejects.toThrow(
       'smoother = "moving (5)", got "moving (4)"',
     );
@@ -218,7 +218,7 @@ describe("refused, each with its reason", () => {
   });
 });
 
-test("two seals of one state share nothing that can be seen", async () => {
+test("two snapshots of one state share nothing that can be seen", async () => {
   const stream = privateStream(small);
   const [one, two] = [await stream.snapshot(key), await stream.snapshot(key)];
   const equal = one.slice(30).filter((byte, i) => byte === two[30 + i]).length; // after the salt, which they share

@@ -20,11 +20,11 @@ async function cipherWith(node: boolean) {
 
 test("both give the same bytes and read each other's", async () => {
   const [native, web] = [await cipherWith(true), await cipherWith(false)];
-  const sealed = native.encrypt(header, plain);
-  expect(sealed).toBeInstanceOf(Uint8Array); // at once
-  expect(await web.encrypt(header, plain)).toEqual(sealed);
+  const encrypted = native.encrypt(header, plain);
+  expect(encrypted).toBeInstanceOf(Uint8Array); // at once
+  expect(await web.encrypt(header, plain)).toEqual(encrypted);
   for (const cipher of [native, web])
-    expect(await cipher.decrypt(header, (await sealed).slice(42))).toEqual(plain);
+    expect(await cipher.decrypt(header, (await encrypted).slice(42))).toEqual(plain);
 });
 
 test("the key of a stream is HKDF-SHA-256 of the key and the stream's salt", async () => {
@@ -32,18 +32,18 @@ test("the key of a stream is HKDF-SHA-256 of the key and the stream's salt", asy
   const streamKey = new Uint8Array(
     hkdfSync("sha256", key, "", Buffer.concat([Buffer.from("brume snapshot"), salt]), 32),
   );
-  const sealed = await (await cipherWith(true)).encrypt(header, plain);
+  const encrypted = await (await cipherWith(true)).encrypt(header, plain);
   const decipher = createDecipheriv("aes-256-gcm", streamKey, header.subarray(30));
-  decipher.setAAD(header).setAuthTag(sealed.subarray(-16));
-  expect(Uint8Array.from(decipher.update(sealed.subarray(42, -16)))).toEqual(plain);
+  decipher.setAAD(header).setAuthTag(encrypted.subarray(-16));
+  expect(Uint8Array.from(decipher.update(encrypted.subarray(42, -16)))).toEqual(plain);
   decipher.final();
 });
 
 test.each([true, false])("a changed header, text or tag is refused (Node: %s)", async (node) => {
   const cipher = await cipherWith(node);
-  const sealed = (await cipher.encrypt(header, plain)).slice(42);
-  for (let i = 0; i < sealed.length; i++)
-    await expect(cipher.decrypt(header, sealed.with(i, sealed[i]! ^ 1))).rejects.toThrow();
+  const encrypted = (await cipher.encrypt(header, plain)).slice(42);
+  for (let i = 0; i < encrypted.length; i++)
+    await expect(cipher.decrypt(header, encrypted.with(i, encrypted[i]! ^ 1))).rejects.toThrow();
   for (let i = 0; i < header.length; i++)
-    await expect(cipher.decrypt(header.with(i, header[i]! ^ 1), sealed)).rejects.toThrow();
+    await expect(cipher.decrypt(header.with(i, header[i]! ^ 1), encrypted)).rejects.toThrow();
 });

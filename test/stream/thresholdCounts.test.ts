@@ -2,19 +2,19 @@ import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { binOf, makeChoice } from "../../src/stream/choice.js";
-import { Classes } from "../../src/stream/thresholdCounts.js";
+import { ThresholdCounts } from "../../src/stream/thresholdCounts.js";
 import { Decoder, Encoder } from "../../src/stream/codec.js";
 
 const cores = { js: chooseCore("js"), wasm: chooseCore("wasm") };
 
-describe("classes", () => {
-  const key = unsafeKey("classes");
+describe("counts", () => {
+  const key = unsafeKey("counts");
   const choice = makeChoice(1, 320, 5120, 1000);
   const values = Array.from({ length: 320 }, (_, i) => (i % 11 === 0 ? 900 : (i * 7919) % 20));
   const chosen = (list: readonly number[], core = cores.js) => {
-    const classes = new Classes(choice);
-    for (const x of list) classes.add(x);
-    return classes.choose(core, key);
+    const counts = new ThresholdCounts(choice);
+    for (const x of list) counts.add(x);
+    return counts.choose(core, key);
   };
 
   test("every position serves one purpose: the others' outputs do not move", () => {
@@ -40,7 +40,7 @@ describe("classes", () => {
 
   test("batches count as single values do, on both cores and on one that fails", () => {
     const many = Float64Array.from({ length: 1600 }, (_, i) => values[i % 320]! + (i % 3) / 4);
-    const each = new Classes(choice);
+    const each = new ThresholdCounts(choice);
     for (const value of many) each.add(Math.floor(value + 0.5));
     const broken = {
       ...cores.wasm,
@@ -49,7 +49,7 @@ describe("classes", () => {
       },
     };
     for (const core of [cores.js, cores.wasm, broken]) {
-      const batches = new Classes(choice);
+      const batches = new ThresholdCounts(choice);
       for (const [from, to] of [
         [0, 3],
         [3, 900],
@@ -68,14 +68,14 @@ describe("classes", () => {
   test("are saved in a length that says nothing about values, at any moment", () => {
     for (const held of [0, 1, 100, 320]) {
       const lengths = [0, 1000].map((x) => {
-        const classes = new Classes(choice);
-        for (let i = 0; i < held; i++) classes.add(x);
+        const counts = new ThresholdCounts(choice);
+        for (let i = 0; i < held; i++) counts.add(x);
         const writer = new Encoder();
-        classes.save(writer);
-        const loaded = new Classes(choice);
+        counts.save(writer);
+        const loaded = new ThresholdCounts(choice);
         loaded.load(new Decoder(writer.bytes));
-        for (let i = held; i < 320; i++) [classes, loaded].forEach((each) => each.add(i));
-        expect(loaded.choose(cores.js, key)).toEqual(classes.choose(cores.js, key));
+        for (let i = held; i < 320; i++) [counts, loaded].forEach((each) => each.add(i));
+        expect(loaded.choose(cores.js, key)).toEqual(counts.choose(cores.js, key));
         return writer.bytes.length;
       });
       expect(lengths[0]).toBe(lengths[1]);
@@ -85,10 +85,10 @@ describe("classes", () => {
 
 describe("what is told to the choice", () => {
   const choice = makeChoice(1, 3200, 51_200, 1000);
-  const fed = (value: (i: number) => number): Classes => {
-    const classes = new Classes(choice);
-    for (let i = 0; i < 3200; i++) classes.add(value(i));
-    return classes;
+  const fed = (value: (i: number) => number): ThresholdCounts => {
+    const counts = new ThresholdCounts(choice);
+    for (let i = 0; i < 3200; i++) counts.add(value(i));
+    return counts;
   };
 
   test("a stream is sparse if few values are above the smallest candidate, not above the second", () => {
@@ -99,10 +99,10 @@ describe("what is told to the choice", () => {
   });
 
   test("the fine choice has its knee at twice the rough one: θ of twenty keys, pinned", () => {
-    const classes = fed((k) => Math.min(1000, Math.floor(3200 / (1 + ((k * 7919) % 3200)))));
+    const counts = fed((k) => Math.min(1000, Math.floor(3200 / (1 + ((k * 7919) % 3200)))));
     const thetas = Array.from(
       { length: 20 },
-      (_, i) => classes.choose(cores.js, unsafeKey(`knee ${i}`)).theta,
+      (_, i) => counts.choose(cores.js, unsafeKey(`knee ${i}`)).theta,
     );
     expect(thetas).toEqual([
       861, 304, 304, 1000, 609, 1000, 431, 181, 431, 512, 724, 861, 724, 431, 1000, 861, 304, 724, 861, 724,
@@ -113,9 +113,9 @@ describe("what is told to the choice", () => {
 test("a grid finer than the candidates chooses the same θ from whole numbers, and the mean of what they are", () => {
   const [largest, step] = [1000, 128];
   for (const run of [1, 2, 3, 4, 5]) {
-    const coarse = new Classes(makeChoice(1, 3200, 51_200, largest));
-    const fine = new Classes(makeChoice(1, 3200, 51_200, largest * step, step));
-    const halves = new Classes(makeChoice(1, 3200, 51_200, largest * step + 3, step)); // max is on no candidate's grid
+    const coarse = new ThresholdCounts(makeChoice(1, 3200, 51_200, largest));
+    const fine = new ThresholdCounts(makeChoice(1, 3200, 51_200, largest * step, step));
+    const halves = new ThresholdCounts(makeChoice(1, 3200, 51_200, largest * step + 3, step)); // max is on no candidate's grid
     for (let i = 0; i < 3200; i++) {
       const x = (i * 7919) % (40 * run);
       coarse.add(x);
@@ -123,7 +123,7 @@ test("a grid finer than the candidates chooses the same θ from whole numbers, a
       halves.add(x * step - Number(x > 0) * (step / 2)); // within (x − 1, x]: the same candidates are below
     }
     const key = Uint32Array.of(run, 2, 3, 4, 5, 6, 7, 8);
-    const [want, got, cut] = [coarse, fine, halves].map((classes) => classes.choose(chooseCore(), key));
+    const [want, got, cut] = [coarse, fine, halves].map((counts) => counts.choose(chooseCore(), key));
     expect([got!.theta, got!.above, got!.sparse]).toEqual([want!.theta * step, want!.above, want!.sparse]);
     expect([cut!.theta, cut!.above]).toEqual([got!.theta, got!.above]);
     expect(Math.abs(got!.mean / step - want!.mean)).toBeLessThan(want!.theta); // other noise, of the same scale
@@ -134,10 +134,10 @@ test("a grid finer than the candidates chooses the same θ from whole numbers, a
 test("a value above the largest candidate is above it, though the candidate is no multiple of the step", () => {
   const choice = makeChoice(1, 3200, 51_200, 1003, 8);
   for (let x = 0; x <= 1004; x++) {
-    const classes = new Classes(choice);
-    classes.add(x);
+    const counts = new ThresholdCounts(choice);
+    counts.add(x);
     const writer = new Encoder();
-    classes.save(writer);
+    counts.save(writer);
     const reader = writer.read();
     reader.double();
     const bins = choice.candidates.length + 1;

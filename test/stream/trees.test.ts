@@ -6,7 +6,7 @@ import { makeScale } from "../../src/core/tables/scale.js";
 import { growInSlices, mostSlices, SLICE } from "../../src/core/treeSlices.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { Perturber } from "../../src/stream/forest.js";
+import { Forest } from "../../src/stream/forest.js";
 import { bits } from "../support/numbers.js";
 import { watchedCore } from "../support/watchedCore.js";
 
@@ -42,13 +42,13 @@ const shapes = [2 ** 15, 2 ** 14 + 40, 2 ** 14 + 1].map((blocksPerForest) => ({
 
 test.each(shapes)("no block draws more than a slice: $blocksPerForest blocks a forest", (shape) => {
   const { core, drawn } = watchedCore(cores[0]!);
-  const perturber = new Perturber(core, key, shape, 20);
-  perturber.estimate(0, 0, scale); // the first tree has none before it
+  const forest = new Forest(core, key, shape, 20);
+  forest.estimate(0, 0, scale); // the first tree has none before it
   drawn();
   const whole = new Float64Array(2 * shape.blocksPerForest + 100).fill(7);
-  new Perturber(jsCore, key, shape, 20).estimateMany(0, whole, scale);
+  new Forest(jsCore, key, shape, 20).estimateMany(0, whole, scale);
   for (let block = 1; block < whole.length; block++) {
-    const estimate = perturber.estimate(block, 7, scale);
+    const estimate = forest.estimate(block, 7, scale);
     if (drawn() > SLICE) expect.fail(`block ${block} draws a tree at once`);
     if (whole[block] !== estimate) expect.fail(`block ${block} has another estimate`);
   }
@@ -58,15 +58,15 @@ test("batches leave no slices behind", () => {
   const shape = shapes[0]!;
   const { core, drawn } = watchedCore(cores[0]!);
   for (const batch of [2 ** 14 - 1, 2 ** 14 - 5, 2 ** 14 - 17, 2 ** 15 - 3]) {
-    const perturber = new Perturber(core, key, shape, 20);
+    const forest = new Forest(core, key, shape, 20);
     const whole = new Float64Array(batch + 200);
-    new Perturber(jsCore, key, shape, 20).estimateMany(0, whole, scale);
+    new Forest(jsCore, key, shape, 20).estimateMany(0, whole, scale);
     const sums = new Float64Array(batch);
-    perturber.estimateMany(0, sums, scale);
+    forest.estimateMany(0, sums, scale);
     expect(bits(sums)).toBe(bits(whole.subarray(0, batch)));
     drawn();
     for (let block = batch; block < whole.length; block++) {
-      expect(perturber.estimate(block, 0, scale)).toBe(whole[block]);
+      expect(forest.estimate(block, 0, scale)).toBe(whole[block]);
       expect(drawn()).toBeLessThanOrEqual(SLICE);
     }
   }
@@ -82,7 +82,7 @@ test("what fails ahead is drawn when it is due", () => {
       throw new RangeError("no memory");
     },
   };
-  const [failing, sound] = [core, jsCore].map((one) => new Perturber(one, key, shape, 20));
+  const [failing, sound] = [core, jsCore].map((one) => new Forest(one, key, shape, 20));
   const first = 2 ** 14 - 100;
   for (let block = first; block < first + 200; block++)
     expect(failing!.estimate(block, 0, scale)).toBe(sound!.estimate(block, 0, scale));
@@ -91,7 +91,7 @@ test("what fails ahead is drawn when it is due", () => {
 
 test("where the scale changes, trees that were drawn ahead are drawn again", () => {
   const shape = shapes[0]!;
-  const [ahead, afresh] = [0, 0].map(() => new Perturber(jsCore, key, shape, 20));
+  const [ahead, afresh] = [0, 0].map(() => new Forest(jsCore, key, shape, 20));
   const [tree, other] = [2 ** 14, makeScale(98765n, 2n)];
   for (let block = tree - 100; block < tree; block++) ahead!.estimate(block, 0, scale);
   expect(ahead!.estimate(tree, 0, other)).toBe(afresh!.estimate(tree, 0, other));

@@ -1,4 +1,4 @@
-/** Whose noise an answer holds, where noise changes from stretch to stretch: added up group by group. */
+/** Which noise contributes to an answer if noise changes from epoch to epoch: added up group by group. */
 import { describe, expect, test } from "vitest";
 import type { NodeNoise } from "../../src/stream/epochs.js";
 import { addSpreads, boundSpreads, forestSpread, NO_SPREAD, scaleSpread } from "../../src/stream/variance.js";
@@ -15,7 +15,7 @@ const noise: NodeNoise = {
 };
 const first = { variance: 3, fourth: 2 };
 
-/** One piece after the other, each cut where a forest or a stretch ends, and grouped by both. */
+/** One piece after the other, each cut where a forest or an epoch ends, and grouped by both. */
 function byGroups(pieces: readonly { from: number; to: number; weight: number }[]) {
   const groups = new Map<string, { from: number; to: number; weight: number }[]>();
   for (const { from, to, weight } of pieces)

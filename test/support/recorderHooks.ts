@@ -17,9 +17,9 @@ import { People } from "../../src/events/people.js";
 import { Release } from "../../src/events/release.js";
 import { RunningDay } from "../../src/events/runningDay.js";
 import { ThresholdTally } from "../../src/events/thresholdTally.js";
-import { Classes } from "../../src/stream/thresholdCounts.js";
+import { ThresholdCounts } from "../../src/stream/thresholdCounts.js";
 import { Encoder } from "../../src/stream/codec.js";
-import { Perturber } from "../../src/stream/forest.js";
+import { Forest } from "../../src/stream/forest.js";
 import { Probe } from "../../src/stream/probe.js";
 import { NoisyMax } from "../../src/stream/threshold.js";
 import { type PlacedTree, Trees } from "../../src/stream/trees.js";
@@ -343,11 +343,11 @@ watch(LimitChoice.prototype, "choose", (recording, run) => {
 // Value streams
 
 const placed = new WeakMap<object, PlacedTree>();
-let perturber: object | undefined;
+let forest: object | undefined;
 
 watch(Trees.prototype, "take", (_, run) => {
   const tree = run() as PlacedTree;
-  if (perturber !== undefined) placed.set(perturber, tree);
+  if (forest !== undefined) placed.set(forest, tree);
   return tree;
 });
 
@@ -357,24 +357,24 @@ function meetBlock(recording: Recording, self: object, block: number, sum: numbe
 }
 
 function within<T>(self: object, run: () => T): T {
-  const before = perturber;
-  perturber = self;
+  const before = forest;
+  forest = self;
   try {
     return run();
   } finally {
-    perturber = before;
+    forest = before;
   }
 }
 
-watch(Perturber.prototype, "prepare", (_, run, self) => within(self, run));
+watch(Forest.prototype, "prepare", (_, run, self) => within(self, run));
 
-watch(Perturber.prototype, "estimate", (recording, run, self, [block, sum]) => {
+watch(Forest.prototype, "estimate", (recording, run, self, [block, sum]) => {
   const estimate = within(self, run);
   meetBlock(recording, self, block, sum);
   return estimate;
 });
 
-watch(Perturber.prototype, "estimateMany", (recording, run, self, [block, sums, scale]) => {
+watch(Forest.prototype, "estimateMany", (recording, run, self, [block, sums, scale]) => {
   // One by one: each block then has the tree that it is in.
   if (sums.length > 1) {
     for (let i = 0; i < sums.length; i++) self.estimateMany(block + i, sums.subarray(i, i + 1), scale);
@@ -424,7 +424,7 @@ const MOST_BINS = 2 ** 12;
 const [SPARSITY, ROUGH, FINE, MEAN] = [0, 1, 2, 3];
 const PURPOSES = 5;
 
-watch(Classes.prototype, "choose", (recording, run, self, [, , stage]) => {
+watch(ThresholdCounts.prototype, "choose", (recording, run, self, [, , stage]) => {
   const counters = stateOf(self, lengthOf(self)).subarray(1);
   const size = counters.length / (PURPOSES + 1);
   const of = (purpose: number) => counters.subarray(purpose * size, (purpose + 1) * size);
@@ -434,7 +434,7 @@ watch(Classes.prototype, "choose", (recording, run, self, [, , stage]) => {
   recording.meet(sparsity!, 0, aboveEach(of(SPARSITY))[0]!);
   recording.meetCounts(rough!, aboveEach(of(ROUGH)), weight);
   recording.meetCounts(fine!, aboveEach(of(FINE)), weight);
-  const chosen = result as ReturnType<Classes["choose"]>;
+  const chosen = result as ReturnType<ThresholdCounts["choose"]>;
   recording.output(chosen.theta, 2); // those of the mean and of values above θ
   const held = of(MEAN).reduce((sum, n) => sum + n, 0);
   if (held > 0) recording.meet(mean!, 0, Math.round(chosen.mean * held - mean!.noise[0]!));
@@ -446,7 +446,7 @@ watch(TreeSequence.prototype, "next", (recording, run, _, [, above]) => {
   followed = above;
   try {
     const result = run() as ReturnType<TreeSequence["next"]>;
-    recording.output(result.tree.stretch.theta);
+    recording.output(result.tree.epoch.theta);
     return result;
   } finally {
     followed = undefined;

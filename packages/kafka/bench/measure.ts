@@ -95,7 +95,7 @@ export interface Restore {
   /** Milliseconds until a new worker has opened all partitions, after one that stopped and after one that was killed. */
   readonly stopped: number;
   readonly killed: number;
-  /** Bytes of state per stream: key, headers' names left out, and sealed snapshot. */
+  /** Bytes of state per stream: key, headers' names left out, and encrypted snapshot. */
   readonly bytes: number;
 }
 

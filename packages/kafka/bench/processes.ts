@@ -39,7 +39,7 @@ export class BenchProcess {
       throw new Error("bench: expected the worker to work, got its end");
   }
 
-  /** With SIGTERM it seals everything and leaves; with SIGKILL it dies as it is. */
+  /** With SIGTERM it takes snapshots of everything and leaves; with SIGKILL it dies as it is. */
   async end(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
     const exited = once(this.#child, "exit");
     this.#child.kill(signal);

@@ -96,7 +96,7 @@ export class Batch {
     this.#hash(record.key, value, record.timestamp, person);
     if (keyed === undefined || this.#problem(record, value, person) !== undefined)
       return this.#refuse(record, value, person);
-    if (record.offset < keyed.sealedAt) return; // a replay, and the snapshot has it
+    if (record.offset < keyed.snapshotAt) return; // a replay, and the snapshot has it
     this.received++;
     keyed.take(value, record.timestamp, person, record.offset);
     this.#state.touched(keyed);
@@ -123,7 +123,7 @@ export class Batch {
     for (const number of [beat.time, ...beat.days]) this.#hash(null, number, 0, undefined);
     if (!takesEvents(this.#settings.stream)) return;
     for (const keyed of this.#state.streams.values()) {
-      if (offset < keyed.sealedAt) continue;
+      if (offset < keyed.snapshotAt) continue;
       this.#publish(keyed, keyed.beat(beat, offset));
       this.#state.touched(keyed);
     }

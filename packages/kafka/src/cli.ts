@@ -18,7 +18,7 @@ export interface ClusterFile extends Omit<KafkaWorkerOptions, "key" | "values" |
   readonly values?: "json" | "float64" | "float32";
   readonly partitions?: number;
   readonly keys: Readonly<Record<string, string>>;
-  /** Name of the key that seals; default: the last one. */
+  /** Name of the key that encrypts; default: the last one. */
   readonly currentKey?: string;
   /** SASL, with the password in a file. */
   readonly sasl?: {
@@ -71,7 +71,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       console.log(JSON.stringify(published));
   },
   rekey: async (port, options) => {
-    console.log(`${await rekey(port, options)} streams were sealed under the current key`);
+    console.log(`${await rekey(port, options)} streams were encrypted under the current key`);
   },
 };
 

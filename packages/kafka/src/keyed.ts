@@ -1,4 +1,4 @@
-/** One key's stream inside a task: its state, what of it is sealed, and what waits to be pushed. */
+/** One key's stream inside a task: its state, what of it is in a snapshot, and what waits to be pushed. */
 import type { webcrypto } from "node:crypto";
 
 import { type Keyring, Refusal } from "./keys.js";
@@ -25,15 +25,15 @@ export class Keyed {
   readonly name: string;
   readonly key: Buffer;
   /** All records of `in` before this offset are in the newest snapshot. */
-  sealedAt: number;
+  snapshotAt: number;
   /** Number of the newest snapshot. */
-  sealedSequence = 0;
-  /** Name of the key that sealed it. */
+  snapshotSequence = 0;
+  /** Name of the key that encrypted it. */
   keyId: string;
   /** First offset that the newest snapshot lacks. */
   dirtyFrom: number | undefined;
   /** Values since the newest snapshot. */
-  unsealed = 0;
+  sinceSnapshot = 0;
   readonly #stream: KeyedStream;
   readonly #settings: KeyedSettings;
   /** Time as the log told this stream. */
@@ -46,12 +46,12 @@ export class Keyed {
     stream: KeyedStream,
     settings: KeyedSettings,
     clock: LogClock,
-    sealedAt: number,
+    snapshotAt: number,
     keyId: string,
   ) {
     this.name = name;
     this.key = Buffer.from(name);
-    this.sealedAt = sealedAt;
+    this.snapshotAt = snapshotAt;
     this.keyId = keyId;
     this.#stream = stream;
     this.#settings = settings;
@@ -79,10 +79,10 @@ export class Keyed {
       const [numbers, at] = readNumbers(bytes, after);
       const clock = new LogClock(clockRules(settings.stream), times.length === 0 ? undefined : times);
       const secret = await secretOf(keyId, settings);
-      const sealed = bytes.subarray(at);
-      const stream = await restoreStream(name, sealed, secret, settings.stream, clock, numbers);
+      const snapshot = bytes.subarray(at);
+      const stream = await restoreStream(name, snapshot, secret, settings.stream, clock, numbers);
       const keyed = new Keyed(name, stream, settings, clock, offset, keyId);
-      keyed.sealedSequence = stream.sequence;
+      keyed.snapshotSequence = stream.sequence;
       return keyed;
     } catch (cause) {
       if (cause instanceof Refusal) throw cause;
@@ -95,7 +95,7 @@ export class Keyed {
   /** What the manifest's hash covers. */
   get fingerprint(): string {
     const header = this.#header.toString("base64");
-    return JSON.stringify([this.name, this.sealedSequence, this.sealedAt, header, this.keyId]);
+    return JSON.stringify([this.name, this.snapshotSequence, this.snapshotAt, header, this.keyId]);
   }
 
   /** Takes a value into the next push, or an event into its period. */
@@ -116,16 +116,16 @@ export class Keyed {
     return moved === undefined ? [] : this.#stream.beat(moved.silence);
   }
 
-  /** Seals the state under the current key. @param offset everything before it is in this state */
-  async seal(offset: number): Promise<Uint8Array> {
+  /** Encrypts the state under the current key. @param offset everything before it is in this state */
+  async encrypt(offset: number): Promise<Uint8Array> {
     this.keyId = this.#settings.keys.current;
     const header = this.#makeHeader();
     const secret = await secretOf(this.keyId, this.#settings);
     const snapshot = await this.#stream.snapshot(secret);
-    this.sealedSequence = this.#stream.sequence;
-    this.sealedAt = offset;
+    this.snapshotSequence = this.#stream.sequence;
+    this.snapshotAt = offset;
     this.dirtyFrom = undefined;
-    this.unsealed = 0;
+    this.sinceSnapshot = 0;
     this.#header = header;
     return Buffer.concat([header, snapshot]);
   }
@@ -137,7 +137,7 @@ export class Keyed {
 
   #touch(offset: number): void {
     this.dirtyFrom ??= offset;
-    this.unsealed++;
+    this.sinceSnapshot++;
   }
 }
 

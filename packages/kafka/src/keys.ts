@@ -1,6 +1,6 @@
 /**
  * Keys for what lies in the state topic, derived from a master key: one for each use and partition, from which each
- * stream derives one of its own. A single AES-GCM key must not seal more than 2³² times, which many streams would
+ * stream derives one of its own. A single AES-GCM key must not encrypt more than 2³² times, which many streams would
  * reach within hours. Master keys have names, so that one can be replaced while records under the old one exist.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, webcrypto } from "node:crypto";
@@ -12,7 +12,7 @@ export type KeyOption =
 const [IV, TAG] = [12, 16];
 
 export class Keyring {
-  /** Name of the key that seals; part of every record, public. */
+  /** Name of the key that encrypts; part of every record, public. */
   readonly current: string;
   readonly #keys: Map<string, Uint8Array>;
   readonly #imported = new Map<string, Promise<webcrypto.CryptoKey>>();
@@ -54,17 +54,17 @@ export class Keyring {
 }
 
 /** AES-256-GCM: IV, ciphertext, tag. */
-export function sealBytes(key: Buffer, plain: Buffer): Buffer {
+export function encryptBytes(key: Buffer, plain: Buffer): Buffer {
   const iv = randomBytes(IV);
   const cipher = createCipheriv("aes-256-gcm", key, iv);
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-export function openBytes(name: string, key: Buffer, sealed: Buffer): Buffer {
+export function openBytes(name: string, key: Buffer, encrypted: Buffer): Buffer {
   try {
-    const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, IV));
-    decipher.setAuthTag(sealed.subarray(-TAG));
-    return Buffer.concat([decipher.update(sealed.subarray(IV, -TAG)), decipher.final()]);
+    const decipher = createDecipheriv("aes-256-gcm", key, encrypted.subarray(0, IV));
+    decipher.setAuthTag(encrypted.subarray(-TAG));
+    return Buffer.concat([decipher.update(encrypted.subarray(IV, -TAG)), decipher.final()]);
   } catch {
     throw new Refusal(`${name}: cannot decrypt: wrong key, or corrupt or truncated data`);
   }

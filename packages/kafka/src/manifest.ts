@@ -1,11 +1,11 @@
 /**
- * The record that says what a partition's state is. It is written in every transaction, sealed, and checked when a
+ * The record that says what a partition's state is. It is written in every transaction, encrypted, and checked when a
  * task opens: a state topic that was rolled back, mixed or recreated is refused, because going on from it would
  * publish positions again with other numbers.
  */
 import { createHash, type Hash } from "node:crypto";
 
-import { type Keyring, openBytes, Refusal, sealBytes } from "./keys.js";
+import { type Keyring, openBytes, Refusal, encryptBytes } from "./keys.js";
 import type { LogRecord, NewRecord } from "./port.js";
 
 /** Kafka key of the manifest in the state topic; streams have keys with a prefix. */
@@ -37,9 +37,9 @@ export interface Place {
   readonly partition: number;
 }
 
-export function sealManifest(manifest: Manifest, keys: Keyring, { group, partition }: Place): NewRecord {
+export function encryptManifest(manifest: Manifest, keys: Keyring, { group, partition }: Place): NewRecord {
   const key = keys.derive(keys.current, "manifest", group, partition);
-  const value = sealBytes(key, Buffer.from(JSON.stringify({ version: VERSION, ...manifest })));
+  const value = encryptBytes(key, Buffer.from(JSON.stringify({ version: VERSION, ...manifest })));
   return { key: Buffer.from(MANIFEST_KEY), value, headers: [[KEY_HEADER, Buffer.from(keys.current)]] };
 }
 
@@ -89,7 +89,7 @@ function keyId({ headers }: LogRecord): string {
 const SEGMENT = 4096;
 
 /**
- * Hashes over processed records, in segments, so that the oldest can be dropped. They are in the sealed manifest
+ * Hashes over processed records, in segments, so that the oldest can be dropped. They are in the encrypted manifest
  * only, since values can be guessed from a hash. A replay must give the same
  * hashes: otherwise `in` has changed, and its noise would fall on other values.
  */

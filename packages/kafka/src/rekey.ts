@@ -1,4 +1,4 @@
-/** Seals every stream again under the keyring's current key, so that an older key can be thrown away. */
+/** Encrypts every stream again under the keyring's current key, so that an older key can be thrown away. */
 import { Batch } from "./batch.js";
 import { Keyring } from "./keys.js";
 import type { Port } from "./port.js";
@@ -6,13 +6,13 @@ import { loadState } from "./state.js";
 import { transactionalId } from "./task.js";
 import { taskSettings, type WorkerOptions } from "./worker.js";
 
-/** Streams that one transaction seals at most. */
+/** Streams that one transaction encrypts at most. */
 const AT_ONCE = 500;
 
 /**
  * Walks through all partitions. Running workers are fenced for a moment and open again: give them the new keyring
  * first. The old key is still needed by records that compaction has not removed yet.
- * @returns how many streams were sealed again
+ * @returns how many streams were encrypted again
  */
 export async function rekey(port: Port, options: WorkerOptions): Promise<number> {
   const keys = new Keyring(options.key);
@@ -27,8 +27,8 @@ export async function rekey(port: Port, options: WorkerOptions): Promise<number>
     const old = [...state.streams.values()].filter(({ keyId }) => keyId !== keys.current);
     count += old.length;
     for (let at = 0; at < old.length; at += AT_ONCE) {
-      const sealed = await Promise.all(old.slice(at, at + AT_ONCE).map((keyed) => state.seal(keyed)));
-      await writer.write([{ topic: settings.state, partition, records: [...sealed, state.manifest()] }]);
+      const snapshots = await Promise.all(old.slice(at, at + AT_ONCE).map((keyed) => state.encrypt(keyed)));
+      await writer.write([{ topic: settings.state, partition, records: [...snapshots, state.manifest()] }]);
       await writer.commit();
     }
     await writer.close();

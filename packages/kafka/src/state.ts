@@ -7,7 +7,7 @@ import {
   type Manifest,
   openManifest,
   readState,
-  sealManifest,
+  encryptManifest,
   SegmentHashes,
   type StateRecord,
   streamRecord,
@@ -20,7 +20,7 @@ export interface StateSettings extends KeyedSettings {
   readonly in: string;
   readonly state: string;
   readonly out: string;
-  /** A stream is sealed when it has this many values that no snapshot has. */
+  /** A snapshot of a stream is taken when it has this many values that no snapshot has. */
   readonly sealEvery: number;
   /** And at the latest when a record this many offsets ago is in no snapshot: bounds the replay. */
   readonly replayLimit: number;
@@ -59,7 +59,7 @@ export class PartitionState {
 
   add(keyed: Keyed): void {
     this.streams.set(keyed.key.toString("latin1"), keyed);
-    if (keyed.sealedSequence > 0) this.#hash.add(keyed.fingerprint);
+    if (keyed.snapshotSequence > 0) this.#hash.add(keyed.fingerprint);
     else this.#dirty.add(keyed);
   }
 
@@ -67,27 +67,27 @@ export class PartitionState {
     this.#dirty.add(keyed);
   }
 
-  /** Streams to seal now. */
+  /** Streams of which a snapshot is due. */
   due(all: boolean): Keyed[] {
     const { sealEvery, replayLimit } = this.#settings;
     const due: Keyed[] = [];
     for (const keyed of this.#dirty)
       if (
         all ||
-        keyed.sealedSequence === 0 ||
-        keyed.unsealed >= sealEvery ||
+        keyed.snapshotSequence === 0 ||
+        keyed.sinceSnapshot >= sealEvery ||
         keyed.dirtyFrom! < this.next - replayLimit
       )
         due.push(keyed);
     return due;
   }
 
-  async seal(keyed: Keyed): Promise<NewRecord> {
-    if (keyed.sealedSequence > 0) this.#hash.remove(keyed.fingerprint);
+  async encrypt(keyed: Keyed): Promise<NewRecord> {
+    if (keyed.snapshotSequence > 0) this.#hash.remove(keyed.fingerprint);
     this.#dirty.delete(keyed);
-    const bytes = await keyed.seal(this.next);
+    const bytes = await keyed.encrypt(this.next);
     this.#hash.add(keyed.fingerprint);
-    return streamRecord(keyed.name, keyed.sealedAt, keyed.keyId, bytes);
+    return streamRecord(keyed.name, keyed.snapshotAt, keyed.keyId, bytes);
   }
 
   /** The manifest after this transaction. */
@@ -106,7 +106,7 @@ export class PartitionState {
       segments: this.segments.list,
       ...(this.clock.now === -Infinity ? {} : { clock: this.clock.state }),
     };
-    return sealManifest(manifest, keys, place);
+    return encryptManifest(manifest, keys, place);
   }
 }
 

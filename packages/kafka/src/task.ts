@@ -43,7 +43,7 @@ export interface TaskStats {
 
 /** Numbers that one transaction holds at most. */
 const MOST_OUTPUTS = 20_000;
-/** Milliseconds without input after which everything is sealed, so that `in` may be deleted by retention. */
+/** Milliseconds without input after which everything is in a snapshot, so that `in` may be deleted by retention. */
 const IDLE = 5_000;
 
 /** The one writer of a partition's state and numbers. */
@@ -67,7 +67,7 @@ export class PartitionTask {
     this.#life = new Reopening(() => this.#open(), this.stats, onError);
   }
 
-  /** Finishes what was fetched, seals all streams, commits, and ends. */
+  /** Finishes what was fetched, takes snapshots of all streams, commits, and ends. */
   stop(): Promise<void> {
     return this.#life.stop();
   }
@@ -159,13 +159,13 @@ export class PartitionTask {
   ): Promise<void> {
     const { state: topic, out, deadLetters, place } = this.#settings;
     const { partition } = place;
-    const sealed = await Promise.all(state.due(all).map((keyed) => state.seal(keyed)));
+    const snapshots = await Promise.all(state.due(all).map((keyed) => state.encrypt(keyed)));
     const manifest = state.manifest();
     const outputs = batch.outputs;
     if (outputs.length > 0) outputs.push({ ...outputs.pop()!, headers: [counterHeader(state.counter)] });
     await writer.write([
       { topic: out, partition, records: outputs },
-      { topic, partition, records: [...sealed, manifest] },
+      { topic, partition, records: [...snapshots, manifest] },
       ...(deadLetters === undefined
         ? []
         : [

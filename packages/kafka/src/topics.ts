@@ -6,7 +6,7 @@ import type { TopicFacts } from "./state.js";
 export interface TopicNames {
   /** Values: the record's key names the stream. */
   readonly in: string;
-  /** Sealed state, compacted. */
+  /** Encrypted state, compacted. */
   readonly state: string;
   /** Private numbers. */
   readonly out: string;

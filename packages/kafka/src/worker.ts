@@ -10,7 +10,7 @@ import { checkTopics, type SafetyOptions, type TopicNames } from "./topics.js";
 import type { OutputFormat, ValueFormat } from "./values.js";
 
 export interface WorkerOptions extends TopicNames, SafetyOptions, MemberOptions {
-  /** Seals the state; as secret as the data. The same for all workers of the group. */
+  /** Encrypts the state; as secret as the data. The same for all workers of the group. */
   readonly key: KeyOption;
   /**
    * Options of each key's stream: `epsilon`, `max` and so on. With `every` it takes events and publishes one number per
@@ -24,7 +24,7 @@ export interface WorkerOptions extends TopicNames, SafetyOptions, MemberOptions 
   readonly format?: OutputFormat;
   /** Milliseconds between transactions. Default 100. */
   readonly commitInterval?: number;
-  /** A stream is sealed after this many values. Default 256. Between seals, a restart replays `in`. */
+  /** A snapshot of a stream is stored after this many values. Default 256. Between snapshots, a restart replays `in`. */
   readonly sealEvery?: number;
   /** Offsets of `in` that a restart replays at most. Default 200,000. */
   readonly replayLimit?: number;

@@ -3,13 +3,13 @@
  * alone, as if it were all that ε is spent on, and on a stream whose trees are single values.
  */
 import { geometricCandidates } from "../../../src/stream/choice.js";
-import { COUNT_PARTS, makeFollowRule, noisyCount } from "../../../src/stream/follow.js";
-import { ALL_PARTS } from "../../../src/stream/epochs.js";
+import { COUNT_SHARE, makeFollowRule, noisyCount } from "../../../src/stream/follow.js";
+import { WHOLE } from "../../../src/stream/epochs.js";
 import { type MakeTargets, THETA } from "../target.js";
 import { observing } from "./stream.js";
 
 export const following: MakeTargets = (epsilon, core) => {
-  const rule = makeFollowRule((epsilon * ALL_PARTS) / COUNT_PARTS, geometricCandidates(THETA));
+  const rule = makeFollowRule((epsilon * WHOLE) / COUNT_SHARE, geometricCandidates(THETA));
   const options = {
     ...{ epsilon, max: THETA, holdout: 16, maxRange: 2 },
     tuning: { fanout: 2, skipLevels: 0, follow: true },

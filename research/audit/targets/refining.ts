@@ -3,7 +3,7 @@
  * stream whose first tree is one block of 32 values, and whose θ is 1 or 2. One value, of the class that chooses, is 0 or max.
  */
 import { refiningEpsilon } from "../../../src/stream/refine.js";
-import { firstParts, nodeEpsilon } from "../../../src/stream/epsilonShares.js";
+import { firstShare, nodeEpsilon } from "../../../src/stream/epsilonShares.js";
 import type { MakeTargets } from "../target.js";
 import { observing } from "./stream.js";
 
@@ -23,7 +23,7 @@ export const refining: MakeTargets = (epsilon, core) => {
   const places = Array.from({ length: TREE }, (_, i) => i).filter(
     (i) => i > 0 && ![3, 7, 15].includes(i % 16),
   );
-  const perTheta = nodeEpsilon({ ...options.tuning, epsilon }, firstParts(options.tuning));
+  const perTheta = nodeEpsilon({ ...options.tuning, epsilon }, firstShare(options.tuning));
   return [
     {
       name: "a published value that is also in the second choice of the threshold, 0 or max",

@@ -3,7 +3,7 @@ import type { Thresholds } from "../core.js";
 import { MAX_LEVEL } from "../layout.js";
 import { checkBins, type Selection } from "../tables/selection.js";
 import type { Random } from "../random.js";
-import { Blocks } from "./chunks.js";
+import { Chunks } from "./chunks.js";
 import { drawGeometric, drawLaplace, type Tables, tablesOf } from "./laplace.js";
 import { WordReader } from "./reader.js";
 
@@ -14,7 +14,7 @@ export const noisyMax: Thresholds["noisyMax"] = (random, bins, selection) => {
 
 /** One selection. Candidates are numbered from 0 here: a stands for θ_(a+1), which a value of bin k exceeds iff k > a. */
 class Run {
-  readonly #blocks: Blocks;
+  readonly #chunks: Chunks;
   readonly #selection: Selection;
   readonly #words: WordReader;
   readonly #tables: Tables;
@@ -23,32 +23,32 @@ class Run {
   #holder = 0;
 
   constructor(random: Random, bins: ArrayLike<number>, selection: Selection) {
-    this.#blocks = new Blocks(bins, selection);
+    this.#chunks = new Chunks(bins, selection);
     this.#selection = selection;
     this.#words = new WordReader(random);
     this.#tables = tablesOf(selection.scale);
   }
 
-  /** The most promising block sets a mark; one word is then enough to see that most others stay below it. */
+  /** The most promising chunk sets a mark; one word is then enough to see that most others stay below it. */
   winner(): number {
     try {
-      const first = this.#blocks.cheapest();
+      const first = this.#chunks.cheapest();
       this.#visit(first);
-      for (let k = 0; k < this.#blocks.count; k++) if (k !== first) this.#visit(k);
+      for (let k = 0; k < this.#chunks.count; k++) if (k !== first) this.#visit(k);
       this.#words.finish();
       return this.#holder;
     } finally {
-      this.#blocks.wipe();
+      this.#chunks.wipe();
     }
   }
 
-  /** Looks for candidates of block k with noise ≥ j·T: any other stays below the mark, whatever its score. */
+  /** Looks for candidates of chunk k with noise ≥ j·T: any other stays below the mark, whatever its score. */
   #visit(k: number): void {
-    const { blockBits, candidates } = this.#selection;
-    const end = Math.min(candidates, (k + 1) << blockBits);
-    for (let a = k << blockBits; a < end;) {
-      const j = this.#level(this.#mark + this.#blocks.bound(k));
-      const width = Math.min(j, blockBits);
+    const { chunkBits, candidates } = this.#selection;
+    const end = Math.min(candidates, (k + 1) << chunkBits);
+    for (let a = k << chunkBits; a < end;) {
+      const j = this.#level(this.#mark + this.#chunks.bound(k));
+      const width = Math.min(j, chunkBits);
       const skipped = this.#firstLucky(j, width);
       a += skipped;
       if (skipped >> width === 0 && a < end) this.#consider(a++, k, j);
@@ -65,7 +65,7 @@ class Run {
 
   /**
    * Among 2^width candidates, each lucky with probability x = 2^−j: the index of the first, or 2^width if none is.
-   * P(i) = x(1 − x)^i = 2^(width−j) · 2^−width · (1 − x)^i, in that order: most blocks end after one word.
+   * P(i) = x(1 − x)^i = 2^(width−j) · 2^−width · (1 − x)^i, in that order: most chunks end after one word.
    */
   #firstLucky(j: number, width: number): number {
     const none = 1 << width;
@@ -88,7 +88,7 @@ class Run {
     if (j > 0 && twoSided && !this.#words.flip(sideCoin)) return;
     for (let i = 0; i < j; i++) if (!this.#words.flip(strideCoin)) return;
     const draw = j === 0 && twoSided ? drawLaplace : drawGeometric;
-    const score = j * stride + draw(this.#words, this.#tables) - this.#blocks.cost(a, k);
+    const score = j * stride + draw(this.#words, this.#tables) - this.#chunks.cost(a, k);
     if (score > this.#mark || (score === this.#mark && a < this.#holder)) {
       this.#mark = score;
       this.#holder = a;

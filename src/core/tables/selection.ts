@@ -51,8 +51,8 @@ export interface Selection {
   readonly strideCoin: Coin;
   /** 1/(1 + exp(−1/t)): P(N ≥ a) = P(G ≥ a) times this for two-sided N and a ≥ 1. */
   readonly sideCoin: Coin;
-  /** β: candidates are bounded in blocks of 2^β. Affects speed alone. */
-  readonly blockBits: number;
+  /** β: candidates are bounded in chunks of 2^β. Affects speed alone. */
+  readonly chunkBits: number;
 }
 
 /** Scores, noise and their sums stay below 2⁵²: costs below 2⁵¹, and a scale of 2⁴⁰ reaches 2⁵¹ once in exp(2¹¹). */
@@ -104,7 +104,7 @@ export function makeSelection(options: SelectionOptions): Selection {
     stride: Number(stride),
     strideCoin: strideCoin(scale, stride),
     sideCoin: sideCoin(scale),
-    blockBits: Math.max(0, (32 - Math.clz32(candidates - 1)) / 2 - 2) | 0,
+    chunkBits: Math.max(0, (32 - Math.clz32(candidates - 1)) / 2 - 2) | 0,
   };
 }
 

@@ -86,13 +86,13 @@ export interface Kernels {
   ): void;
   fillGeometric(random: number, scale: number, count: number, out: number): void;
   fillLaplace(random: number, scale: number, count: number, out: number): void;
-  blocksBytes(candidates: number, blockBits: number, m: number): number;
+  chunksBytes(candidates: number, chunkBits: number, m: number): number;
   noisyMax(
     random: number,
     parameters: number,
     laplace: number,
     candidates: number,
-    blockBits: number,
+    chunkBits: number,
     bins: number,
     m: number,
     wide: number,

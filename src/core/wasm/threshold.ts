@@ -19,12 +19,12 @@ export function threshold(kernels: Kernels): Thresholds {
   return {
     noisyMax(random, bins, selection) {
       checkBins(bins, selection);
-      const { candidates, blockBits } = selection;
+      const { candidates, chunkBits } = selection;
       const scale = selection.scale.words(fillDigit); // before the arena is taken
       return useArena(kernels, (arena) => {
         const parameters = stage(arena, selection, scale);
         const values = arena.put(bins);
-        const scratch = arena.take(kernels.blocksBytes(candidates, blockBits, bins.length));
+        const scratch = arena.take(kernels.chunksBytes(candidates, chunkBits, bins.length));
         let winner = 0;
         withRandom(kernels, arena, random, (block) => {
           winner = kernels.noisyMax(
@@ -32,7 +32,7 @@ export function threshold(kernels: Kernels): Thresholds {
             parameters,
             selection.noise === "laplace" ? 1 : 0,
             candidates,
-            blockBits,
+            chunkBits,
             values,
             bins.length,
             bins instanceof Uint32Array ? 1 : 0,

@@ -31,10 +31,10 @@ export function custom(
     },
     next(estimate) {
       remember(state, estimate);
-      const held = remembered(state);
-      const oldest = state[0]! - held;
+      const count = remembered(state);
+      const oldest = state[0]! - count;
       const prediction = attempt(
-        Array.from({ length: held }, (_, i) => state[1 + ((oldest + i) % OWN_BLOCKS)]! * unit + least),
+        Array.from({ length: count }, (_, i) => state[1 + ((oldest + i) % OWN_BLOCKS)]! * unit + least),
       );
       if (Math.abs(prediction) <= largest) return prediction;
       failures++;

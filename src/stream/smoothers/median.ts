@@ -23,9 +23,9 @@ export function median(): Smoother {
       remember(state, estimate);
       replace(sorted, leaving, estimate);
       known = state[0]!;
-      const held = remembered(state);
-      const upper = sorted[held >> 1]!;
-      return held % 2 === 1 ? upper : (sorted[(held >> 1) - 1]! + upper) / 2;
+      const count = remembered(state);
+      const upper = sorted[count >> 1]!;
+      return count % 2 === 1 ? upper : (sorted[(count >> 1) - 1]! + upper) / 2;
     },
   };
 }

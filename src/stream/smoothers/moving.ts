@@ -11,10 +11,10 @@ export function moving(w: number): Smoother {
     },
     next(estimate) {
       remember(state, estimate);
-      const held = remembered(state);
+      const count = remembered(state);
       let sum = 0;
-      for (let i = 1; i <= held; i++) sum += state[i]!;
-      return sum / held;
+      for (let i = 1; i <= count; i++) sum += state[i]!;
+      return sum / count;
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Published sums that hold back what looks like noise (docs/departures.md, "Shrunk corrections").
+ * Published sums that defer what looks like noise (docs/departures.md, "Shrunk corrections").
  *
  * A block's estimate strays by far more than its data: most of what the last position of a block would publish is noise,
  * and it comes back with the opposite sign when its family ends. So each running family of the tree (k finished children
@@ -39,13 +39,13 @@ const tableFor = lastMade((b: number, levels: number): TreeTable => ({
   unitNoise: Float64Array.from(familyVariances(b, levels).flat()),
 }));
 
-/** Where the last nodes by level stand in the state: after the number of blocks, the sum of all, and what is held back. */
+/** Where the last nodes by level stand in the state: after the number of blocks, the sum of all, and what is deferred. */
 const NODES = 3;
 
 /** Numbers that follow from the state are kept between blocks; `restart` makes them again. */
 class Shrunk implements Smoother {
   /**
-   * Blocks, sum of all, held back, last nodes by level, errors and predictions of experts, past blocks, families. Per family
+   * Blocks, sum of all, deferred, last nodes by level, errors and predictions of experts, past blocks, families. Per family
    * of a level: A, μ, S_k − V_k for k = 1 … b − 1, and how many families have begun.
    */
   readonly state: Float64Array;
@@ -68,7 +68,7 @@ class Shrunk implements Smoother {
   /** Finished blocks of the running forest, and of the running family. */
   #inForest = 0;
   #inFamily = 0;
-  /** By level, what the running family holds back. */
+  /** By level, what the running family defers. */
   readonly #moves: Float64Array;
   /** How many levels have a finished node: the lowest ones, and the first has one when it is asked for. */
   #known = 1;
@@ -107,7 +107,7 @@ class Shrunk implements Smoother {
     this.#blocks = NaN;
   }
 
-  get heldBack(): number {
+  get deferred(): number {
     return this.state[2]!;
   }
 
@@ -121,9 +121,9 @@ class Shrunk implements Smoother {
     this.#blocks = blocks;
     const kept = this.#addBlock(estimate);
     if (++this.#inForest === this.#blocksPerForest) this.#endForest();
-    let held = 0;
-    for (let g = 0; g < this.#families; g++) held += this.#moves[g]!;
-    state[2] = held;
+    let deferred = 0;
+    for (let g = 0; g < this.#families; g++) deferred += this.#moves[g]!;
+    state[2] = deferred;
     const levels = this.#levels;
     const predictions = this.#predictions;
     state[predictions] = estimate;
@@ -132,7 +132,7 @@ class Shrunk implements Smoother {
     state[predictions + levels + 1] = this.#familyMean(estimate, kept);
     if (this.#lag > 0) state[predictions + levels + 2] = this.#onePeriodAgo(estimate);
     const prediction = state[best]!;
-    // Not held near the last block: a season may begin with a jump.
+    // Not kept near the last block: a season may begin with a jump.
     if (best === predictions + levels + 2) return prediction;
     const noise = levels === 1 ? nodeVariance : nodeVariance * this.#unitNoise[1]!;
     const reach = REACH * Math.sqrt(noise);
@@ -150,7 +150,7 @@ class Shrunk implements Smoother {
     for (let g = 0; g < this.#families; g++) {
       const k = this.#childrenOf(g);
       this.#moves[g] = 0;
-      if (k > 0) this.#holdBack(g, k);
+      if (k > 0) this.#defer(g, k);
     }
   }
 
@@ -226,7 +226,7 @@ class Shrunk implements Smoother {
     const surplus = state[row]! - k * state[row + 1]!;
     const noise = this.#nodeVariance * this.#unitNoise[g * b + k]!;
     state[row + 1 + k]! += weight * (surplus * surplus - noise - state[row + 1 + k]!);
-    return this.#holdBack(g, k);
+    return this.#defer(g, k);
   }
 
   /** A forest may end inside a tree. */
@@ -239,8 +239,8 @@ class Shrunk implements Smoother {
     }
   }
 
-  /** Sets what the running family of level g holds back after its k-th child. @returns c = d k²/(d k² + V_k) */
-  #holdBack(g: number, k: number): number {
+  /** Sets what the running family of level g defers after its k-th child. @returns c = d k²/(d k² + V_k) */
+  #defer(g: number, k: number): number {
     const b = this.#b;
     const state = this.state;
     const row = this.#rows + g * (2 + b);

@@ -34,8 +34,8 @@ export interface Smoother {
   next(estimate: number, nodeVariance: number): number;
   /** How often a caller's own function failed and was stood in for. */
   readonly failures?: number;
-  /** Amount of all estimates so far that published sums hold back, in grid units; omitted if it is always 0. */
-  readonly heldBack?: number;
+  /** Amount of all estimates so far that published sums defer, in grid units; omitted if it is always 0. */
+  readonly deferred?: number;
   /** Left out where a prediction is no weighted sum of estimates. Error bars need it: a prediction holds their noise. */
   readonly weights?: PastWeights;
   /** Everything it remembers, for a snapshot; of fixed length. */

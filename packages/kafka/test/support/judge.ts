@@ -112,11 +112,11 @@ async function singleProcess(port: Port, options: WorkerOptions, partition: numb
       beat.zone === ((stream as { zone?: string }).zone ?? "UTC")
     )
       for (const each of streams.values()) {
-        if (offset >= each.sealedAt) note(each, each.beat(beat, offset));
+        if (offset >= each.snapshotAt) note(each, each.beat(beat, offset));
       }
     else if (needsPerson(stream) && person === undefined) continue;
     else if (takesEvents(stream) && timestamp > 8.64e15) continue;
-    else if (keyed !== undefined && !Number.isNaN(value) && offset >= keyed.sealedAt) {
+    else if (keyed !== undefined && !Number.isNaN(value) && offset >= keyed.snapshotAt) {
       verdict.values++;
       keyed.take(value, timestamp, person, offset);
       if (!takesEvents(stream)) note(keyed, keyed.push());

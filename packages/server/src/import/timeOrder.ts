@@ -1,6 +1,6 @@
 /**
- * Events of a log in the order of time, with bounded memory and nothing on disk. A first pass counts: which stretch of time
- * has how many events, and where in the file they are. Later passes hold the events of a stretch until the last of them is
+ * Events of a log in the order of time, with bounded memory and nothing on disk. A first pass counts: which span of time
+ * has how many events, and where in the file they are. Later passes keep the events of a span until the last of them is
  * read. A log that is nearly in order needs one pass more; one that is not needs as many as its size is of the memory.
  */
 import { Refusal } from "../refusal.js";
@@ -17,12 +17,12 @@ export interface LogEvent {
 /** Reads all events, in the order of the file. */
 export type ReadEvents = () => AsyncIterable<LogEvent>;
 
-/** Bytes of events that are held at once. */
+/** Bytes of events in memory at once. */
 export const MEMORY = 2 ** 29;
 const MINUTE = 60_000;
-const MOST_STRETCHES = 2 ** 18;
+const MOST_SPANS = 2 ** 18;
 
-/** About the bytes that an event takes while it is held. */
+/** About the bytes that an event takes in memory. */
 const costOf = ({ key, person = "" }: LogEvent): number => 200 + 2 * (key.length + person.length);
 
 export class TimeOrder {
@@ -30,9 +30,9 @@ export class TimeOrder {
   readonly #from: number;
   readonly #to: number;
   readonly #memory: number;
-  /** Milliseconds of a stretch. */
+  /** Milliseconds of a span. */
   readonly #length: number;
-  // State: of each stretch
+  // State: of each span
   readonly #counts: Float64Array;
   readonly #costs: Float64Array;
   /** The numbers of its first and last event in the file, from 1; 0 if it has none. */
@@ -44,11 +44,11 @@ export class TimeOrder {
     this.#from = from;
     this.#to = to;
     this.#memory = memory;
-    this.#length = MINUTE * Math.ceil((to - from) / MINUTE / MOST_STRETCHES);
-    const stretches = Math.ceil((to - from) / this.#length);
+    this.#length = MINUTE * Math.ceil((to - from) / MINUTE / MOST_SPANS);
+    const spans = Math.ceil((to - from) / this.#length);
     [this.#counts, this.#costs, this.#firsts, this.#lasts] = [
-      ...[new Float64Array(stretches), new Float64Array(stretches)],
-      ...[new Float64Array(stretches), new Float64Array(stretches)],
+      ...[new Float64Array(spans), new Float64Array(spans)],
+      ...[new Float64Array(spans), new Float64Array(spans)],
     ] as [Float64Array, Float64Array, Float64Array, Float64Array];
   }
 
@@ -58,21 +58,21 @@ export class TimeOrder {
     let [number, newest] = [0, -Infinity];
     for await (const event of read()) {
       number++;
-      const stretch = order.#stretchOf(event.at);
-      if (stretch < 0) continue;
+      const span = order.#spanOf(event.at);
+      if (span < 0) continue;
       if (event.at < newest) order.#inOrder = false;
       newest = event.at;
-      order.#counts[stretch]!++;
-      order.#costs[stretch]! += costOf(event);
-      order.#firsts[stretch] ||= number;
-      order.#lasts[stretch] = number;
+      order.#counts[span]!++;
+      order.#costs[span]! += costOf(event);
+      order.#firsts[span] ||= number;
+      order.#lasts[span] = number;
     }
     order.#checkMemory();
     return order;
   }
 
   /** −1 outside of the time that is imported. */
-  #stretchOf(at: number): number {
+  #spanOf(at: number): number {
     return at >= this.#from && at < this.#to ? Math.floor((at - this.#from) / this.#length) : -1;
   }
 
@@ -99,39 +99,39 @@ export class TimeOrder {
   async *#asTheyAre(read: ReadEvents, skip: number): AsyncGenerator<LogEvent> {
     let [left, seen] = [skip, 0];
     for await (const event of read()) {
-      if (this.#stretchOf(event.at) < 0) continue;
+      if (this.#spanOf(event.at) < 0) continue;
       seen++;
       if (left-- <= 0) yield event;
     }
     if (seen !== this.size) throw changed();
   }
 
-  /** Reads the file once and gives the events of some stretches, each as soon as its last one is read. */
+  /** Reads the file once and gives the events of some spans, each as soon as its last one is read. */
   async *#pass(read: ReadEvents, start: number, end: number): AsyncGenerator<LogEvent> {
-    const held = new Map<number, LogEvent[]>();
+    const waiting = new Map<number, LogEvent[]>();
     let [number, next] = [0, start];
     for await (const event of read()) {
       number++;
-      const stretch = this.#stretchOf(event.at);
-      if (stretch >= start && stretch < end) {
-        const own = held.get(stretch);
-        if (own === undefined) held.set(stretch, [event]);
+      const span = this.#spanOf(event.at);
+      if (span >= start && span < end) {
+        const own = waiting.get(span);
+        if (own === undefined) waiting.set(span, [event]);
         else own.push(event);
       }
-      for (; next < end && this.#lasts[next]! <= number; next++) yield* this.#give(held, next);
+      for (; next < end && this.#lasts[next]! <= number; next++) yield* this.#give(waiting, next);
       if (next === end) return;
     }
     throw changed(); // there were more of them before
   }
 
-  *#give(held: Map<number, LogEvent[]>, stretch: number): Generator<LogEvent> {
-    const events = held.get(stretch) ?? [];
-    held.delete(stretch);
-    if (events.length !== this.#counts[stretch]) throw changed();
+  *#give(waiting: Map<number, LogEvent[]>, span: number): Generator<LogEvent> {
+    const events = waiting.get(span) ?? [];
+    waiting.delete(span);
+    if (events.length !== this.#counts[span]) throw changed();
     yield* events.sort((a, b) => a.at - b.at); // stable
   }
 
-  /** The end of the longest run of stretches from `start` whose events fit into memory as they are read. */
+  /** The end of the longest run of spans from `start` whose events fit into memory as they are read. */
   #endOfPass(start: number): number {
     let [fits, fails] = [start, this.#counts.length + 1];
     for (let end = this.#counts.length; fails - fits > 1; end = Math.floor((fits + fails) / 2))
@@ -147,20 +147,20 @@ export class TimeOrder {
     );
   }
 
-  /** Bytes of events that a pass over some stretches holds, at most. */
+  /** Bytes of events that a pass over some spans keeps, at most. */
   #peak(start: number, end: number): number {
-    const stretches: number[] = [];
-    const given = new Float64Array(end - start); // the event of the file behind which a stretch is given
-    for (let stretch = start; stretch < end; stretch++) {
-      if (this.#counts[stretch]! > 0) stretches.push(stretch);
-      given[stretch - start] = Math.max(this.#lasts[stretch]!, given[stretch - start - 1] ?? 0);
+    const spans: number[] = [];
+    const given = new Float64Array(end - start); // the event of the file behind which a span is given
+    for (let span = start; span < end; span++) {
+      if (this.#counts[span]! > 0) spans.push(span);
+      given[span - start] = Math.max(this.#lasts[span]!, given[span - start - 1] ?? 0);
     }
-    stretches.sort((a, b) => this.#firsts[a]! - this.#firsts[b]!);
-    let [held, peak, gone] = [0, 0, start];
-    for (const stretch of stretches) {
-      while (given[gone - start]! < this.#firsts[stretch]!) held -= this.#costs[gone++]!;
-      held += this.#costs[stretch]!;
-      peak = Math.max(peak, held);
+    spans.sort((a, b) => this.#firsts[a]! - this.#firsts[b]!);
+    let [bytes, peak, gone] = [0, 0, start];
+    for (const span of spans) {
+      while (given[gone - start]! < this.#firsts[span]!) bytes -= this.#costs[gone++]!;
+      bytes += this.#costs[span]!;
+      peak = Math.max(peak, bytes);
     }
     return peak;
   }
