@@ -13,7 +13,7 @@ import { incompleteBeta, lowerBound, upperBound } from "../support/binomial.js";
 const core = chooseCore("js"); // nothing here is large enough to gain by WebAssembly
 const ODDS = 1e-6;
 const EPSILON = 1;
-const RUNS = 170_000;
+const RUNS = 100_000;
 
 /** As small as it gets with every stage in it: 16 values are held out and choose θ ∈ {1, 2}, three blocks of 16 are released. */
 const tiny = {
@@ -117,7 +117,7 @@ test("Clopper–Pearson bounds against exact sums", () => {
 });
 
 describe("replacing one value in", () => {
-  // Six streams of 170 000 runs: 1 020 000 in all, two questions per stream.
+  // Six streams of 100 000 runs, two questions per stream.
   const base = new Outputs(settingsAt(EPSILON), BASE, RUNS, "base");
 
   test.each(Object.entries(POSITIONS))("%s never shows more than ε", (place, position) => {

@@ -1,3 +1,0 @@
-import { shard } from "./shard.js";
-
-shard(2);
