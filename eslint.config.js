@@ -18,6 +18,7 @@ export default tseslint.config(
     ignores: [
       "dist",
       "packages/*/dist",
+      "research/dist",
       "packages/*/build",
       "build",
       "coverage",
@@ -73,7 +74,7 @@ export default tseslint.config(
           patterns: [
             {
               regex: "^(\\.\\./)+src/",
-              message: "The page uses what users have: import from brume and brume/research.",
+              message: "The page uses what users have: import from brume and brume-research.",
             },
           ],
         },

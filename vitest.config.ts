@@ -36,7 +36,8 @@ export default defineConfig({
   // What the site and the packages import.
   resolve: {
     alias: [
-      { find: /^brume\/research$/, replacement: source("research/index.ts") },
+      { find: /^brume-research$/, replacement: source("research/index.ts") },
+      { find: /^brume-research\/cli$/, replacement: source("research/cli/index.ts") },
       { find: /^brume\/node$/, replacement: source("src/node.ts") },
       { find: /^brume$/, replacement: source("src/index.ts") },
     ],

@@ -1,5 +1,5 @@
 /**
- * Everything that a release does but the publishing: builds and packs the three packages, checks the tarballs, and writes
+ * Everything that a release does but the publishing: builds and packs the four packages, checks the tarballs, and writes
  * build/release with the tarballs, the compiled kernels, an SBOM, all hashes, and how to build the same bytes again.
  * `npm run release:check [-- --tag v0.1.0]`
  */
@@ -14,7 +14,8 @@ import { formatMessage } from "publint/utils";
 const OUT = "build/release";
 /** Bytes of a tarball, at most. */
 const BUDGETS: Readonly<Record<string, number>> = {
-  brume: 1_000_000,
+  brume: 720_000,
+  "brume-research": 300_000,
   "brume-server": 400_000,
   "brume-kafka": 200_000,
 };
@@ -40,7 +41,7 @@ interface Manifest {
   readonly homepage?: string;
   readonly bugs?: object;
 }
-const folders = [".", "packages/server", "packages/kafka"];
+const folders = [".", "research", "packages/server", "packages/kafka"];
 const manifests = folders.map(
   (folder) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest,
 );

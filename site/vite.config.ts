@@ -58,7 +58,7 @@ export default defineConfig({
   base: "./",
   appType: "mpa",
   plugins: [parts, policy, docsServer],
-  resolve: { alias: { "brume/research": at("../research/index.ts"), brume: at("../src/index.ts") } },
+  resolve: { alias: { "brume-research": at("../research/index.ts"), brume: at("../src/index.ts") } },
   build: {
     outDir: "dist",
     target: "es2022",

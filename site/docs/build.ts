@@ -28,7 +28,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "brume/node": "src/node.ts",
   "brume/reporter": "src/reporter.ts",
   "brume/device": "src/device.ts",
-  "brume/research": "research/index.ts",
+  "brume-research": "research/index.ts",
 };
 /** The names that TypeDoc gives them: paths without "index". */
 const MODULES = new Map(
@@ -109,7 +109,7 @@ export async function buildDocs(out: string): Promise<void> {
   const app = await Application.bootstrap({
     name: "Brume",
     entryPoints: Object.values(ENTRIES),
-    tsconfig: "tsconfig.build.json",
+    tsconfig: "site/docs/tsconfig.typedoc.json",
     readme: "README.md",
     projectDocuments: [
       ...["docs/*.md", "docs/reference/*.md", "research/notes/*.md"],

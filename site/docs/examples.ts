@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** What an example may import. */
-const LIBRARY: Record<string, string> = { brume: "src/index.ts", "brume/research": "research/index.ts" };
+const LIBRARY: Record<string, string> = { brume: "src/index.ts", "brume-research": "research/index.ts" };
 
 export interface Example {
   readonly key: string;

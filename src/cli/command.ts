@@ -6,6 +6,12 @@ import { didYouMean } from "../core/nearest.js";
 export class UsageError extends Error {
   readonly exitCode = 2;
 }
+
+/** Exit code 2: the command is in a package that is not installed. */
+export class MissingPackage extends Error {
+  readonly exitCode = 2;
+}
+
 /** Exit code 1: the data could not be read, or the result not written. */
 export class DataError extends Error {
   readonly exitCode = 1;

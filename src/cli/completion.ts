@@ -2,12 +2,13 @@
 import { type Command, UsageError } from "./command.js";
 import { SUMMARIES } from "./summaries.js";
 
-type Load = () => Promise<readonly Command[]>;
+/** What is completed of a command. */
+type Words = Pick<Command, "name" | "options">;
 
 const SHELLS = { bash, zsh, fish } as const;
 
-/** @param load all commands, with their options */
-export const completionOf = (load: Load): Command => ({
+/** @param load all commands */
+export const completionOf = (load: () => Promise<readonly Words[]>): Command => ({
   name: "completion",
   operands: "SHELL",
   summary: `${SUMMARIES.completion}
@@ -25,11 +26,11 @@ fish:  brume completion fish > ~/.config/fish/completions/brume.fish`,
   },
 });
 
-const optionsOf = ({ options }: Command): string[] =>
+const optionsOf = ({ options }: Words): string[] =>
   [...Object.keys(options), "help", "quiet"].map((name) => `--${name}`);
 
 /** Words that a command line may go on with: options of its command, or files. */
-function bash(commands: readonly Command[]): string {
+function bash(commands: readonly Words[]): string {
   return `_brume() {
   local word="\${COMP_WORDS[COMP_CWORD]}" options=""
   if [ "$COMP_CWORD" -eq 1 ]; then
@@ -48,7 +49,7 @@ complete -o filenames -F _brume brume
 `;
 }
 
-function zsh(commands: readonly Command[]): string {
+function zsh(commands: readonly Words[]): string {
   return `_brume() {
   local -a names options
   names=(${commands.map(({ name }) => name).join(" ")} --help --version)
@@ -65,7 +66,7 @@ compdef _brume brume
 `;
 }
 
-function fish(commands: readonly Command[]): string {
+function fish(commands: readonly Words[]): string {
   const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   const lines = commands.flatMap((command) => {
     const summary = SUMMARIES[command.name as keyof typeof SUMMARIES];

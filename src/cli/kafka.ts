@@ -1,4 +1,5 @@
 /** Streams on a Kafka cluster: the work is done by the package brume-kafka, which is installed beside this one. */
+import { loadBeside } from "./beside.js";
 import { type Command, DataError, UsageError } from "./command.js";
 import { SUMMARIES } from "./summaries.js";
 
@@ -8,8 +9,6 @@ interface KafkaCommands {
   /** The message, if the error is one that may be shown. */
   shown(reason: unknown): string | undefined;
 }
-
-const PACKAGE = "brume-kafka/cli"; // a name, not an import: it may be missing
 
 export const kafka: Command = {
   name: "kafka",
@@ -29,7 +28,7 @@ FILE is JSON with the options of a worker; docs/cluster.md shows one. It names t
   example: "brume kafka run cluster.json",
   async run({ operands: [action, file] }) {
     if (action === undefined || file === undefined) throw new UsageError("expected ACTION and FILE");
-    const commands = await load();
+    const commands = await loadBeside<KafkaCommands>("brume-kafka");
     try {
       await commands.runCommand(action, file);
     } catch (reason) {
@@ -39,12 +38,3 @@ FILE is JSON with the options of a worker; docs/cluster.md shows one. It names t
     }
   },
 };
-
-async function load(): Promise<KafkaCommands> {
-  try {
-    return (await import(PACKAGE)) as KafkaCommands;
-  } catch (cause) {
-    if ((cause as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new UsageError("expected the package brume-kafka, got none; run: npm install brume-kafka");
-  }
-}

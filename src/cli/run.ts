@@ -1,5 +1,6 @@
 /** The command line. Exit codes: 0 done, 1 the data could not be used, 2 called wrongly, 3 nothing to publish. */
-import { Arguments, type Command, helpOf } from "./command.js";
+import { loadBeside } from "./beside.js";
+import { Arguments, type Command, helpOf, MissingPackage } from "./command.js";
 import { didYouMean } from "../core/nearest.js";
 import { SUMMARIES } from "./summaries.js";
 import { inWords, isSystemError } from "./systemErrors.js";
@@ -17,18 +18,36 @@ const COMMANDS: Readonly<Record<keyof typeof SUMMARIES, () => Promise<Command>>>
   serve: async () => (await import("./serve.js")).serve,
   kafka: async () => (await import("./kafka.js")).kafka,
   completion: async () => (await import("./completion.js")).completionOf(allCommands),
-  evaluate: async () => (await import("../../research/cli/evaluate.js")).evaluate,
-  audit: async () => (await import("../../research/cli/audit.js")).audit,
-  ldp: async () => (await import("../../research/cli/ldp.js")).ldp,
-  paper: async () => (await import("../../research/cli/paper.js")).paper,
+  evaluate: () => researchCommand("evaluate"),
+  audit: () => researchCommand("audit"),
+  ldp: () => researchCommand("ldp"),
+  paper: () => researchCommand("paper"),
 };
 
-const allCommands = (): Promise<Command[]> => Promise.all(Object.values(COMMANDS).map((load) => load()));
+/** Commands of the package brume-research: they measure and attack, on data that you know. */
+const RESEARCH = ["evaluate", "audit", "ldp", "paper"] as const satisfies (keyof typeof SUMMARIES)[];
+
+const isResearch = (name: string): boolean => (RESEARCH as readonly string[]).includes(name);
+
+async function researchCommand(name: (typeof RESEARCH)[number]): Promise<Command> {
+  const { commands } = await loadBeside<{ commands: Record<typeof name, () => Promise<Command>> }>(
+    "brume-research",
+  );
+  return commands[name]();
+}
+
+/** All commands for completion; those of packages that are not installed have no options. */
+const allCommands = (): Promise<Pick<Command, "name" | "options">[]> =>
+  Promise.all(
+    Object.entries(COMMANDS).map(([name, load]) =>
+      load().catch((reason: unknown) => {
+        if (reason instanceof MissingPackage) return { name, options: {} };
+        throw reason;
+      }),
+    ),
+  );
 
 const TITLE = "brume: differentially private data streams";
-
-/** Commands of research/: they measure and attack, on data that you know. */
-const RESEARCH: readonly (keyof typeof SUMMARIES)[] = ["evaluate", "audit", "ldp", "paper"];
 
 function listOf(isListed: (name: keyof typeof SUMMARIES) => boolean): string {
   const names = (Object.keys(SUMMARIES) as (keyof typeof SUMMARIES)[]).filter(isListed);
@@ -37,10 +56,10 @@ function listOf(isListed: (name: keyof typeof SUMMARIES) => boolean): string {
 
 const HELP = `${TITLE}
 
-${listOf((name) => !RESEARCH.includes(name))}
+${listOf((name) => !isResearch(name))}
 
-Research:
-${listOf((name) => RESEARCH.includes(name))}
+Research (needs the package brume-research):
+${listOf(isResearch)}
 
 brume COMMAND --help tells more; brume --version prints the version.
 Exit codes: 0 done, 1 the data could not be used, 2 called wrongly, 3 nothing was published.`;
@@ -73,25 +92,28 @@ export async function runCommand([name, ...argv]: string[]): Promise<number> {
     );
     return 2;
   }
-  const command = await COMMANDS[name]();
   if (argv.includes("--quiet")) beQuiet();
   const rest = argv.filter((word) => word !== "--quiet");
+  let options: Command["options"] = {};
   try {
+    const command = await COMMANDS[name]();
+    ({ options } = command);
     if (argv.includes("--help")) console.log(helpOf(command));
     else await command.run(new Arguments(command, rest));
     return 0;
   } catch (reason) {
-    return report(reason, command);
+    return report(reason, name, options);
   }
 }
 
-function report(reason: unknown, { name, options }: Command): number {
+function report(reason: unknown, name: string, options: Command["options"]): number {
   const code = exitCodeOf(reason);
   if (code !== undefined) {
     const { message } = reason as Error;
     if (code === 1 || code === 3) console.error(`brume ${name}: ${message}`);
     if (code === 2) console.error(`brume ${name}: ${asOption(message, options)}`);
-    if (code === 2) console.error(`brume ${name} --help shows how to call it.`);
+    if (code === 2 && !(reason instanceof MissingPackage))
+      console.error(`brume ${name} --help shows how to call it.`);
     return code;
   }
   if (isSystemError(reason)) console.error(`brume ${name}: ${reason.path ?? name}: ${inWords(reason)}`);
@@ -100,9 +122,8 @@ function report(reason: unknown, { name, options }: Command): number {
 }
 
 /**
- * The exit code of an error that a person can act on. Errors are known by their fields: the commands of research/ have
- * classes of their own when this file is bundled. Parameters out of range are the caller's: RangeError and TypeError of
- * the library name them.
+ * The exit code of an error that a person can act on. Errors are known by their fields: commands of other packages have
+ * classes of their own. Parameters out of range are the caller's: RangeError and TypeError of the library name them.
  */
 function exitCodeOf(reason: unknown): number | undefined {
   if (!(reason instanceof Error)) return undefined;

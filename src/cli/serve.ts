@@ -1,4 +1,5 @@
 /** The service: the work is done by the package brume-server, which is installed beside this one. */
+import { loadBeside } from "./beside.js";
 import { type Arguments, type Command, DataError, UsageError } from "./command.js";
 import { IMPORT_FLAGS, LogFile } from "./logFile.js";
 import { timeOf } from "./timeOption.js";
@@ -18,8 +19,6 @@ interface ServerCommands {
   shown(reason: unknown): string | undefined;
 }
 
-const PACKAGE = "brume-server/cli"; // a name, not an import: it may be missing
-
 export const serve: Command = {
   name: "serve",
   operands: "",
@@ -37,7 +36,7 @@ docs/service.md has a guide. SIGTERM stops it after everything is stored.`,
   example: `brume serve --import access.ndjson --time ts --value took.ms --person user --group-by route \\
     --from 2026-03-01T00:00Z --to 2026-03-08T00:00Z`,
   async run(args) {
-    const commands = await load();
+    const commands = await loadBeside<ServerCommands>("brume-server");
     const port = args.number("port");
     const past = pastOf(args);
     try {
@@ -64,13 +63,4 @@ function pastOf(args: Arguments) {
   const without = Object.keys(IMPORT_FLAGS).find((name) => args.text(name) !== undefined);
   if (without !== undefined) throw new UsageError(`--${without}: expected with --import alone`);
   return undefined;
-}
-
-async function load(): Promise<ServerCommands> {
-  try {
-    return (await import(PACKAGE)) as ServerCommands;
-  } catch (cause) {
-    if ((cause as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new UsageError("expected the package brume-server, got none; run: npm install brume-server");
-  }
 }

@@ -1,6 +1,6 @@
 /** Words for people on standard error, beside the numbers; --quiet leaves them out. */
 
-/** In the environment: the commands of research/ have modules of their own when they are bundled. */
+/** In the environment: commands of other packages have modules of their own. */
 const QUIET = "BRUME_QUIET";
 
 export function beQuiet(): void {

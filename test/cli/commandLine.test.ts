@@ -54,7 +54,7 @@ describe("what it shows", () => {
 
   test("commands of research stand apart in the help", async () => {
     const { out } = await brume("--help");
-    const [first, research] = out.split("Research:");
+    const [first, research] = out.split("\nResearch (needs the package brume-research):\n");
     for (const name of ["evaluate", "audit", "ldp", "paper"]) {
       expect(first).not.toContain(`brume ${name}`);
       expect(research).toContain(`brume ${name}`);

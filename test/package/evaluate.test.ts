@@ -14,7 +14,7 @@ const options = {
   maxRange: 256,
   seed: "workers",
 } as const;
-const script = new URL("../../dist/lib/evaluateWorker.js", import.meta.url);
+const script = new URL("../../research/dist/evaluateWorker.js", import.meta.url);
 
 test("worker threads measure what one thread measures", async () => {
   const told: number[] = [];

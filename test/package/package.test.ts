@@ -20,16 +20,20 @@ async function run(program: string, args: string[], cwd = "."): Promise<string> 
 const node = (args: string[], cwd = ".") => run(process.execPath, args, cwd);
 
 const app = inject("app");
+const researchApp = inject("researchApp");
 const tarball = inject("tarball");
-const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { exports: Record<string, unknown> };
+const TARBALLS = [
+  ["brume", tarball],
+  ["brume-research", inject("researchTarball")],
+] as const;
 
-const files = async () =>
+const files = async (tarball: string) =>
   (await run("tar", ["-tzf", tarball]))
     .trim()
     .split("\n")
     .map((path) => path.replace("package/", ""));
 
-test("publint has nothing to say", async () => {
+test.each(TARBALLS)("publint has nothing to say of %s", async (_, tarball) => {
   const bytes = readFileSync(tarball);
   const { messages, pkg } = await publint({ strict: true, pack: { tarball: new Uint8Array(bytes).buffer } });
   expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
@@ -50,21 +54,23 @@ test("are the types wrong? No", async () => {
   const typed = Object.entries(analysis.entrypoints).filter(([, { resolutions }]) =>
     ["node16-esm", "bundler"].every((kind) => resolutions[kind]?.resolution?.isTypeScript),
   );
+  const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { exports: object };
   expect(typed.map(([path]) => path)).toEqual(
     Object.keys(manifest.exports).filter((path) => path !== "./package.json"),
   );
 });
 
 test("holds the build and documents, and nothing else", async () => {
-  const outside = (await files()).filter(
-    (path) => !/^(dist\/.+\.(js|wasm|d\.ts)|docs\/.+\.(md|svg))$/.test(path),
-  );
+  const inside = await files(tarball);
+  const outside = inside.filter((path) => !/^(dist\/.+\.(js|wasm|d\.ts)|docs\/.+\.(md|svg))$/.test(path));
   expect(outside.sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "llms.txt", "package.json"]);
+  expect(inside.filter((path) => path.includes("research"))).toEqual([]);
 });
 
 describe("sizes", () => {
-  test("the tarball is below 1 MB", () => {
-    expect(readFileSync(tarball).length).toBeLessThan(1_000_000);
+  test.each(TARBALLS)("the tarball of %s", (name, tarball) => {
+    const most = { brume: 720_000, "brume-research": 300_000 };
+    expect(readFileSync(tarball).length).toBeLessThan(most[name]);
   });
 
   /** Bytes of a page's bundle, minified and gzipped, with both cores. */
@@ -146,6 +152,54 @@ test("its command runs", async () => {
   expect(stdout.trim()).not.toBe("");
 });
 
+describe("commands of research", () => {
+  const main = "node_modules/brume/dist/lib/cli/main.js";
+
+  test.each(["evaluate", "audit", "ldp", "paper"])("%s without brume-research: one line", async (name) => {
+    for (const argument of ["--help", "--epsilon"]) {
+      const said = await node([main, name, argument], app).catch((error: Error) => error.message);
+      expect(said.trim().split("\n").slice(1)).toEqual([
+        `brume ${name}: expected the package brume-research, got none; run: npm install brume-research`,
+      ]);
+    }
+  });
+
+  test("shells complete their names without it, and their options with it", async () => {
+    const [without, installed] = [
+      await node([main, "completion", "bash"], app),
+      await node([main, "completion", "bash"], researchApp),
+    ];
+    expect(without).toContain('audit) options="--help --quiet"');
+    expect(installed).toContain('audit) options="--mechanism');
+  });
+
+  test("with it they run", async () => {
+    const audit = [main, "audit", "--mechanism", "laplace", "--epsilon", "1", "--samples", "2000", "--json"];
+    expect(JSON.parse(await node([...audit, "--unsafe-seed", "package"], researchApp))).toMatchObject({
+      mechanism: "laplace",
+    });
+    await node([main, "paper", "--figure", "table1", "--out", "paper"], researchApp);
+    expect(readFileSync(join(researchApp, "paper/table1.json"), "utf8")).toContain('"data"');
+    expect(await node([main, "ldp", "--help"], researchApp)).toContain("brume ldp");
+    writeFileSync(join(researchApp, "values.txt"), "3\n5\n8\n".repeat(200));
+    const small = ["--data", "values.txt", "--max", "10", "--holdout", "128", "--max-range", "256"];
+    const evaluate = [
+      "evaluate",
+      ...small,
+      "--epsilon",
+      "1",
+      "--methods",
+      "tops,flat",
+      "--repeat",
+      "2",
+      "--json",
+    ];
+    expect(JSON.parse(await node([main, ...evaluate], researchApp))).toMatchObject({
+      results: [{ method: "tops" }, { method: "flat" }],
+    });
+  });
+});
+
 test.each([
   { module: "NodeNext", moduleResolution: "NodeNext" },
   { module: "ESNext", moduleResolution: "Bundler" },
@@ -153,13 +207,13 @@ test.each([
   const config = `tsconfig.${moduleResolution}.json`;
   const options = { target: "ES2022", lib: ["ES2022", "DOM"], types: [], strict: true, noEmit: true };
   writeFileSync(
-    join(app, config),
+    join(researchApp, config),
     JSON.stringify({ compilerOptions: { ...options, module, moduleResolution }, files: ["types.ts"] }),
   );
   writeFileSync(
-    join(app, "types.ts"),
+    join(researchApp, "types.ts"),
     `import { privateStream, type StreamOptions, type System } from "brume";
-     import { comparison } from "brume/research";
+     import { comparison } from "brume-research";
      import * as browser from "brume/browser";
      const options: StreamOptions = { epsilon: 1, max: 100, core: "js" };
      const stream: System = privateStream(options);
@@ -169,7 +223,7 @@ test.each([
      // @ts-expect-error: a missing option is seen by the compiler
      privateStream({ epsilon: 1 });`,
   );
-  await node([resolve("node_modules/typescript/bin/tsc"), "-p", config], app);
+  await node([resolve("node_modules/typescript/bin/tsc"), "-p", config], researchApp);
 });
 
 test("Parquet without the package that reads it: one line says what to install", async () => {

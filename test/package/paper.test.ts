@@ -16,7 +16,7 @@ const DIST = join(import.meta.dirname, "../../dist");
 const folder = mkdtempSync(join(tmpdir(), "brume-paper-"));
 
 test("worker threads give what one thread gives", async () => {
-  const script = pathToFileURL(join(DIST, "lib/jobWorker.js"));
+  const script = pathToFileURL(join(DIST, "../research/dist/jobWorker.js"));
   const settings = {
     ...{ seed: "threads", repeat: 1, queries: 10, holdout: 256, maxRange: 1024 },
     ...{ epsilons: [1], localEpsilons: [1] },

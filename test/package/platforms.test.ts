@@ -186,7 +186,7 @@ test("Cloudflare Workers: the kernels are a module compiled beforehand, with the
 });
 
 describe("types, without skipLibCheck", () => {
-  const folder = join(app, "typed");
+  const folder = join(inject("researchApp"), "typed");
 
   beforeAll(() => {
     mkdirSync(join(folder, "node_modules/@types"), { recursive: true });
@@ -198,7 +198,7 @@ describe("types, without skipLibCheck", () => {
       `import { aggregator, openHub, openStream, plan, privateStream, type RangeAnswer } from "brume";
        import { fileStore, nodeTransform } from "brume/node";
        import { reporter } from "brume/reporter";
-       import { comparison } from "brume/research";
+       import { comparison } from "brume-research";
        const stream = privateStream({ epsilon: 1, max: 10 });
        export const published: number | undefined = stream.push(1);
        export const answer: RangeAnswer = stream.range(0, 0);

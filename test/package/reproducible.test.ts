@@ -21,10 +21,14 @@ const SOURCES = ["assembly", "src", "research", "scripts", "asconfig.json", "pac
 const folder = mkdtempSync(join(tmpdir(), "brume-another folder-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** SHA-256 of every file below some folders. */
+/** SHA-256 of every file of the library and of research. */
 function hashes(root: string): Record<string, string> {
-  const files = readdirSync(join(root, "dist"), { recursive: true, encoding: "utf8" })
-    .map((path) => join("dist", path))
+  const files = ["dist", "research/dist"]
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((path) =>
+        join(folder, path),
+      ),
+    )
     .filter((path) => statSync(join(root, path)).isFile());
   return Object.fromEntries(
     [...files.sort(), "build/brume.wasm"].map((path) => [
@@ -44,8 +48,10 @@ function build(): void {
     TZ: "Pacific/Chatham",
     LANG: "tr_TR.UTF-8",
   };
-  for (const part of ["build:wasm", "build:js", "build:browser"])
-    execFileSync("npm", ["run", "--silent", part], { cwd: folder, env, stdio: "ignore" });
+  const run = (script: string, cwd = folder) =>
+    execFileSync("npm", ["run", "--silent", script], { cwd, env, stdio: "ignore" });
+  for (const script of ["build:wasm", "build:js", "build:browser"]) run(script);
+  run("build", join(folder, "research"));
 }
 
 /** Tools as links; copies of what is bundled, because bundles name their sources by their real paths. */
@@ -62,6 +68,7 @@ function linkModules(): void {
 
 test("another folder, another time zone, another language: the same bytes", () => {
   for (const path of SOURCES) cpSync(path, join(folder, path), { recursive: true });
+  rmSync(join(folder, "research/dist"), { recursive: true });
   for (const name of readdirSync(".").filter((name) => /^tsconfig.*\.json$|^\.npmrc$/.test(name)))
     cpSync(name, join(folder, name));
   linkModules();

@@ -1,5 +1,5 @@
 /** What a page knows about a stream besides its values; all public. */
-import { EXAMPLE } from "brume/research";
+import { EXAMPLE } from "brume-research";
 import type { Words } from "../charts/lines.js";
 import { count, duration, withUnit } from "../look/format.js";
 

@@ -1,5 +1,5 @@
 /** The page "Paper": frozen results at first, then those of the visitor's own runs. What it shows belongs to the data and settings it names. */
-import { type PrivacyUnit, UNIT_TITLES } from "brume/research";
+import { type PrivacyUnit, UNIT_TITLES } from "brume-research";
 import { type Curve, curvesChart, lookOf, marker } from "../charts/curves.js";
 import { colours, FONT_FAMILY, onColours } from "../charts/theme.js";
 import { type Data, exampleData, ownData } from "../data/chosen.js";

@@ -1,5 +1,5 @@
 /** The systems that the page can compare, by the names they have in its address. */
-import { OPPONENTS, type PrivacyUnit, type SystemName } from "brume/research";
+import { OPPONENTS, type PrivacyUnit, type SystemName } from "brume-research";
 
 export interface Method {
   readonly name: string;

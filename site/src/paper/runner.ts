@@ -1,5 +1,5 @@
 /** Runs a comparison in a few Workers and collects its rows. */
-import type { TrialResult } from "brume/research";
+import type { TrialResult } from "brume-research";
 import type { FromCompare, ToCompare } from "../workers/compare.js";
 import type { Source } from "../workers/protocol.js";
 import type { Comparison, Run } from "./trials.js";

@@ -1,7 +1,7 @@
 /** The results as a table: a click on a heading sorts it. */
 import { h } from "../look/dom.js";
 import { amount, percent, powers } from "../look/format.js";
-import { UNIT_TITLES } from "brume/research";
+import { UNIT_TITLES } from "brume-research";
 import { METHODS } from "./methods.js";
 import type { Row } from "./runner.js";
 

@@ -1,5 +1,5 @@
 /** Runs of the comparison on one stream: in the page's Workers, and in the script that freezes results. */
-import { type EvaluateOptions, type Experiment, prepare, runTrial, type TrialResult } from "brume/research";
+import { type EvaluateOptions, type Experiment, prepare, runTrial, type TrialResult } from "brume-research";
 import { METHODS } from "./methods.js";
 
 export interface Comparison extends Pick<EvaluateOptions, "max" | "queries" | "seed"> {

@@ -71,7 +71,7 @@ export function codeOf({
     ...(!research && smoothed !== "" ? [`smoother: ${smoothed}`] : []),
     ...(!research && skipped !== "" ? [`tuning: { skipLevels: ${skipped} }`] : []),
   ];
-  const [name, from] = research ? ["comparison", "brume/research"] : ["privateStream", "brume"];
+  const [name, from] = research ? ["comparison", "brume-research"] : ["privateStream", "brume"];
   return `import { ${name} } from "${from}";
 
 const stream = ${name}({ ${options.join(", ")} });

@@ -1,6 +1,6 @@
 /** Everything the story asks the library, answered in a Worker. Every number on the page comes from here. */
 import { plan, privateStream, type SmootherChoice } from "brume";
-import { comparison, noiseTree } from "brume/research";
+import { comparison, noiseTree } from "brume-research";
 import type { Run } from "../look/coverage.js";
 import { clampedSum } from "../workers/clampedSum.js";
 import { CALLS, callStream, MARKED } from "./calls.js";

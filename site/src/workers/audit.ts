@@ -1,5 +1,5 @@
 /** The Worker behind "let the machine attack": the library's own audit, with more and more runs. */
-import { audit, type AuditOptions } from "brume/research";
+import { audit, type AuditOptions } from "brume-research";
 
 export interface ToAudit {
   readonly epsilon: number;

@@ -1,5 +1,5 @@
 /** One of the Workers behind the comparison: has the data, takes one run at a time. */
-import { exampleStream, type TrialResult } from "brume/research";
+import { exampleStream, type TrialResult } from "brume-research";
 import { type Comparison, type Run, Trials } from "../paper/trials.js";
 import type { Source } from "./protocol.js";
 

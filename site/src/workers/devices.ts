@@ -1,5 +1,5 @@
 /** The Worker behind the devices: many reporters and one server, all in here. */
-import { dayWindow } from "brume/research";
+import { dayWindow } from "brume-research";
 import type { Run } from "../look/coverage.js";
 import {
   DeviceDay,

@@ -1,5 +1,5 @@
 /** The Worker behind the percentiles: makes one timeline, then answers for parts of it. */
-import { exampleStream } from "brume/research";
+import { exampleStream } from "brume-research";
 import type { FromEvents, Part, ToEvents } from "./protocol.js";
 import { type Moment, Timeline } from "./timeline.js";
 

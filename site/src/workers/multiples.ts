@@ -1,5 +1,5 @@
 /** What the small charts ask the lab's Worker for: the same data through several methods. */
-import { exampleStream } from "brume/research";
+import { exampleStream } from "brume-research";
 import { Player } from "./player.js";
 import type { FromMultiples, ToMultiples } from "./protocol.js";
 

@@ -1,6 +1,6 @@
 /** Settings of the lab → a system of the library. */
 import { privateStream, type SmootherChoice, type System } from "brume";
-import { comparison } from "brume/research";
+import { comparison } from "brume-research";
 import type { ReleaseSettings } from "../play/state.js";
 
 export function makePublisher(settings: ReleaseSettings): System {

@@ -2,7 +2,7 @@
  * The Worker behind the lab's plot: keeps a stream running and answers ranges. It sends nothing when nothing changes. The small
  * charts start one of their own from the same file, so that a page loads the library once for both.
  */
-import { exampleStream } from "brume/research";
+import { exampleStream } from "brume-research";
 import type { ReleaseSettings } from "../play/state.js";
 import { sendMultiples } from "./multiples.js";
 import { Player } from "./player.js";
