@@ -83,12 +83,14 @@ export class DayBudget {
     let before: ReadonlyMap<string, string> | undefined;
     for (const { data: day, releases } of data) {
       const latest = new Map<string, string>();
-      for (const { name } of releases) {
-        const [, , metric, settings] = CHARGED.exec(name)! as unknown as [string, string, string, string];
-        const was = latest.get(metric) ?? before?.get(metric) ?? null;
-        const isFirst = before === undefined && was === null;
-        if (!isFirst && was !== settings) changes.unshift({ day, metric, was, now: settings });
-        latest.set(metric, settings);
+      for (const [metric, all] of settingsByMetric(releases)) {
+        let was = before === undefined ? all[0]! : (before.get(metric) ?? null);
+        // What stands before the settings that the day before ended with was charged ahead, and never held on this day.
+        for (const now of all.slice(was === null ? 0 : all.indexOf(was) + 1)) {
+          changes.unshift({ day, metric, was, now });
+          was = now;
+        }
+        latest.set(metric, all.at(-1)!);
       }
       for (const [metric, was] of before ?? [])
         if (!latest.has(metric)) changes.unshift({ day, metric, was, now: null });
@@ -144,6 +146,16 @@ function unprotected({ name }: Metric, day: string): Refusal {
 
 /** The parts of a release's name: its day, the metric, and what decides what a person spends. */
 const CHARGED = /^(\S+) (.*) (\w+ ε=.*)$/;
+
+/** Settings of each metric that were charged to a day, in order. */
+function settingsByMetric(releases: readonly { readonly name: string }[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { name } of releases) {
+    const [, , metric, settings] = CHARGED.exec(name) ?? [];
+    if (settings !== undefined) found.set(metric!, [...(found.get(metric!) ?? []), settings]);
+  }
+  return found;
+}
 
 /**
  * Names all that decides what a person spends: a metric whose type or limit changes is charged again. Keys are not in it:

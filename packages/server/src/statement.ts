@@ -151,7 +151,9 @@ const SETTINGS = /^(\w+) ε=(\S+) limit=(\{.*?\})(?: over=(\S+))?(?: δ=(\S+) sh
 
 /** Settings of a metric in words: "count, ε = 1. The first 5 events of a person and day count". */
 function settingsWords(text: string): string {
-  const [, type, epsilon, limit, over, delta] = SETTINGS.exec(text)!;
+  const found = SETTINGS.exec(text);
+  if (found === null) return text;
+  const [, type, epsilon, limit, over, delta] = found;
   const strength = `${type}, ε = ${epsilon}${delta === undefined ? "" : `, δ = ${delta}`}`;
   const counts =
     over === undefined

@@ -43,6 +43,26 @@ test("a limit that is raised with other keys is another release: it is charged, 
   expect(await spent({ orders: { ...count, keys: ["b"], perPerson: 5, epsilon: 5 } })).toBe(15);
 });
 
+test("settings that change minutes before midnight are listed once, though the next day was charged already", async () => {
+  const folder = temporaryFolder();
+  const clock = new TestClock(); // at noon
+  const changesWith = (epsilon: number) =>
+    serve(folder, { orders: { ...count, epsilon } }, (service) => service.settingsChanges(), clock);
+  const change = (day: string, was: number, now: number) => ({
+    ...{ day, metric: "orders" },
+    ...{ was: `count ε=${was} limit={"events":1}`, now: `count ε=${now} limit={"events":1}` },
+  });
+  clock.pass(12 * 3_600_000 - 420_000);
+  expect(await changesWith(4)).toEqual([]); // 23:53: today and tomorrow are charged
+  clock.pass(60_000);
+  const before = [change("2026-03-01", 4, 5)];
+  expect(await changesWith(5)).toEqual(before);
+  clock.pass(3_600_000);
+  expect(await changesWith(5)).toEqual(before); // not "4 again" tomorrow
+  clock.pass(3_600_000);
+  expect(await changesWith(6)).toEqual([change("2026-03-02", 5, 6), ...before]);
+});
+
 test("a metric that protected people in the morning protects them in the evening", async () => {
   const folder = temporaryFolder();
   await serve(folder, { orders: count }, () => undefined);

@@ -47,3 +47,16 @@ test("a time that clocks left out the day before is asked of nobody", async () =
     expect(asked.every(([from, end]) => from < end)).toBe(true);
   }
 });
+
+test("a day or a week in which clocks changed is still one, and the other length is said", async () => {
+  const [from, to] = ["2026-10-25T00:00:00+02:00", "2026-10-26T00:00:00+01:00"].map(Date.parse);
+  expect(await ask(from!, to!, "Europe/Berlin")).toEqual([
+    expect.stringMatching(/^The same time yesterday: .* It had 24 hours, this one 25: clocks changed\.$/),
+    expect.stringMatching(/^The same time a week ago: .* It had 24 hours, this one 25: clocks changed\.$/),
+  ]);
+  expect(asked.slice(1).map(([start, end]) => (end - start) / HOUR)).toEqual([24, 24]);
+  expect(await ask(Date.parse("2026-10-19T00:00:00+02:00"), to!, "Europe/Berlin")).toEqual([
+    expect.stringMatching(/^The same time a week ago: .* It had 168 hours, this one 169: clocks changed\.$/),
+  ]);
+  expect((await ask(to!, to! + DAY, "Europe/Berlin"))[1]).toMatch(/explain.*\.$/);
+});

@@ -1,7 +1,7 @@
 /** Words of the dashboard: the same time of an earlier day, and what is said of a change. */
 import { describe, expect, test } from "vitest";
 import type { MetricInfo } from "../dashboard/src/api.js";
-import { change, ZoneTimes } from "../dashboard/src/words.js";
+import { boundWords, change, ZoneTimes } from "../dashboard/src/words.js";
 
 const at = (text: string): number => Date.parse(text);
 
@@ -22,6 +22,16 @@ describe("the same time, days before", () => {
   test("the day of the month is that of the zone", () => {
     expect(new ZoneTimes("America/New_York").dayOfMonth(at("2026-03-01T03:00:00Z"))).toBe(28);
   });
+});
+
+test("values above a public bound are not counted, and that is said; others are known after a day", () => {
+  const answer = { value: 1, low: 0, high: 2, from: 0, to: 1, complete: true, next: null };
+  const sum = { type: "sum", perPerson: null } as MetricInfo;
+  const bounded = (countsClipped: boolean, clipped?: { events: number; low: number; high: number }) =>
+    boundWords({ ...answer, ...(clipped && { clipped }) }, { ...sum, countsClipped }).bounded;
+  expect(bounded(false)).toBe("not counted: the bound is public");
+  expect(bounded(true)).toBe("not known yet");
+  expect(bounded(true, { events: 12, low: -1, high: 25 })).toBe("about 12 (0 to 25)");
 });
 
 describe("a change", () => {

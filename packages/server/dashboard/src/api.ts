@@ -13,6 +13,8 @@ export interface MetricInfo {
   readonly epsilon: number;
   /** The lowest value of an event, of sums and means. */
   readonly min?: number | null;
+  /** Whether values above the bound are counted, with noise: where the bound is public nobody spends ε on that. */
+  readonly countsClipped?: boolean;
   /** The limit of a person and day. Without `events` and `sum`, how many events is not chosen yet. */
   readonly perPerson: { readonly events?: number; readonly perHour?: number; readonly sum?: number } | null;
   /** The period in which a person counts once, and under how many keys; for metrics of distinct people. */

@@ -10,6 +10,9 @@ const EACH = 0.975;
 /** The longest range of the page. */
 const RANGE_DAYS = 30;
 
+/** The most that a change of clocks adds to a day or a week, in milliseconds. */
+const CLOCKS = DAY / 24;
+
 interface Earlier {
   readonly name: string;
   readonly from: number;
@@ -23,9 +26,9 @@ function earlier({ from, to }: api.Answer, { people }: api.MetricInfo, times: Zo
   });
   if (people?.over === "1mo")
     return [{ name: "The month before", from: times.daysBefore(from, times.dayOfMonth(from - 1)), to: from }];
-  if (to - from > 7 * DAY) return [before(`The ${RANGE_DAYS} days before`, RANGE_DAYS)];
+  if (to - from > 7 * DAY + CLOCKS) return [before(`The ${RANGE_DAYS} days before`, RANGE_DAYS)];
   const week = before("The same time a week ago", 7);
-  return to - from > DAY ? [week] : [before("The same time yesterday", 1), week];
+  return to - from > DAY + CLOCKS ? [week] : [before("The same time yesterday", 1), week];
 }
 
 /** One sentence for each earlier time. @param shown what the page shows of an answer */
@@ -44,9 +47,12 @@ export async function comparisons(
     earlier(newest, current, times).map(async ({ name, from, to }) => {
       // Where clocks went forward, a time of the day before may not exist, and the range is empty or turned round.
       const answer = from < to ? await api.askBetween(question, from, to, EACH) : undefined;
-      return answer?.complete === true
-        ? change(name, shown(now), shown(answer), current)
-        : `${name}: not measured, or only in part.`;
+      if (answer?.complete !== true) return `${name}: not measured, or only in part.`;
+      const sentence = change(name, shown(now), shown(answer), current);
+      const [hours, others] = [now, answer].map((one) => (one.to - one.from) / CLOCKS);
+      return hours === others || current.people?.over === "1mo"
+        ? sentence
+        : `${sentence} It had ${others} hours, this one ${hours}: clocks changed.`;
     }),
   );
 }

@@ -153,7 +153,7 @@ export function missingWords(answer: Answer, metric: MetricInfo): string {
 /** Cells of a table: the share of people above the limit, and the values above the bound. */
 export function boundWords(
   { limited, clipped }: Answer,
-  { perPerson, people, type }: MetricInfo,
+  { perPerson, people, type, countsClipped }: MetricInfo,
 ): { readonly limited: string; readonly bounded: string } {
   const isLimited = perPerson !== null || people !== undefined;
   return {
@@ -164,9 +164,11 @@ export function boundWords(
         : `${percent(limited.share)} (${percent(limited.low)} to ${percent(limited.high)})`,
     bounded: !["sum", "mean"].includes(type)
       ? "–"
-      : clipped === undefined
-        ? "not known yet"
-        : `about ${amount(Math.max(0, clipped.events))} (${amount(Math.max(0, clipped.low))} to ${amount(clipped.high)})`,
+      : countsClipped === false
+        ? "not counted: the bound is public"
+        : clipped === undefined
+          ? "not known yet"
+          : `about ${amount(Math.max(0, clipped.events))} (${amount(Math.max(0, clipped.low))} to ${amount(clipped.high)})`,
   };
 }
 

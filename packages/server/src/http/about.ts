@@ -74,12 +74,13 @@ async function aboutMetric(service: Service, { metric }: ServedMetric): Promise<
     ...(over === undefined ? {} : { people: { over, keysPerPerson: perPerson!.events } }),
   };
   if (options === undefined) return { ...about, every: null, levels: [], next: null };
-  const { levels, standardErrors, min, perPerson: limit } = await service.statement(metric);
+  const { levels, standardErrors, min, perPerson: limit, shares } = await service.statement(metric);
   const { next } = (await service.ask(name, keys[0]!, { last: over ?? every }, {})) as Answer;
   return {
     ...about,
     perPerson: limit,
     ...(min === null ? {} : { min }),
+    countsClipped: shares.clipped > 0,
     every: levels[0],
     levels,
     standardErrors,
