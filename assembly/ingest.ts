@@ -1,5 +1,5 @@
 /**
- * What a batch of values goes through, two at a time: clamp, quantise, block sums; estimates of leaves; published
+ * Kernels for a batch of values, two at a time: clamp, quantise, block sums; estimates of leaves; published
  * values. Sums of integers are exact in any order; the quotient is rounded as in src/core/quantise.ts.
  */
 

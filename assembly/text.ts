@@ -20,7 +20,7 @@ const POWERS: usize = memory.data<f64>([
 /** No place of a text: what was asked for is not certainly there. */
 export const UNCERTAIN: usize = 0;
 
-/** What {@link decimal} read last. */
+/** The number that {@link decimal} read last. */
 export let number: f64 = 0;
 
 /** Ends a scan: says where it stopped, and forgets the last number, which is secret. */

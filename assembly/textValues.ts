@@ -38,7 +38,7 @@ export function endOfString(p: usize): usize {
   }
 }
 
-/** The same; at once for a short string without escapes. */
+/** Behind a string, as `endOfString`; at once for a short one without escapes. */
 // @ts-ignore: decorator
 @inline
 export function endOfShortString(p: usize): usize {
@@ -87,7 +87,7 @@ export function endOfNumber(p: usize): usize {
   return p;
 }
 
-/** The same; at once for digits, perhaps with a point between them, that sixteen bytes hold with what follows. */
+/** Behind a number, as `endOfNumber`; at once for digits, perhaps with a point between them, that sixteen bytes hold with what follows. */
 // @ts-ignore: decorator
 @inline
 export function endOfShortNumber(p: usize): usize {

@@ -1,4 +1,4 @@
-/** What needs Node: its streams, and stores on disk. `import { … } from "brume/node"`. */
+/** The public names that need Node: its streams, and stores on disk. `import { … } from "brume/node"`. */
 export { registryRecord, type RegistryRecord } from "./adapters/registryRecord.js";
 export { epsilonAdvice } from "./core/advice.js";
 export { software, softwareText } from "./core/software.js";

@@ -10,7 +10,7 @@ export interface ValueSink {
 export type Chunk = number | Float64Array;
 
 /**
- * What a publisher says about a chunk: a number for a value, an array for a batch; `undefined` while there is
+ * Publishes a chunk and returns the numbers: a number for a value, an array for a batch; `undefined` while there is
  * nothing to say, during the hold-out.
  */
 export async function publishChunk(publisher: ValueSink, chunk: Chunk): Promise<Chunk | undefined> {

@@ -74,7 +74,7 @@ function eventChecks(statement: EventStatement): Check[] {
   ];
 }
 
-/** What one event moves a sum by. */
+/** The most that one event moves a sum by. */
 function movedBy({ threshold, min, perPerson, system }: EventStatement): number {
   if (perPerson?.sum !== undefined) return perPerson.sum;
   if (threshold === null) return 1;

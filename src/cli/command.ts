@@ -1,4 +1,4 @@
-/** What a command is: its options, its help, its work. Arguments are parsed by Node; this adds words and units. */
+/** A command: its options, its help, its work. Arguments are parsed by Node; this adds words and units. */
 import { parseArgs } from "node:util";
 import { didYouMean } from "../core/nearest.js";
 

@@ -229,7 +229,7 @@ function topOf(cells: readonly Cell[]): number {
 const bottomOf = (cells: readonly Cell[]): number =>
   cells.reduce((lowest, { low }) => Math.min(lowest, low ?? 0), 0);
 
-/** What the two ends of the pictures stand for. */
+/** The numbers at the two ends of the pictures. */
 interface Scale {
   readonly bottom: number;
   readonly top: number;

@@ -1,5 +1,5 @@
 /**
- * What `brume release FILE` need not be told: the format, from how the file begins, and columns, from their names. Only names
+ * Guesses what `brume release FILE` is not told: the format, from how the file begins, and columns, from their names. Only names
  * on a public list are guessed, so that nothing of the file is quoted, and no row has a part in it. ε, bounds, keys and times
  * are never guessed: the data must not choose them.
  */

@@ -3,7 +3,7 @@ import { loadBeside } from "./beside.js";
 import { type Command, DataError, UsageError } from "./command.js";
 import { SUMMARIES } from "./summaries.js";
 
-/** What the package gives the command line. Errors that a person can act on come as texts without private data. */
+/** Functions of the package that the command line calls. Errors that a person can act on come as texts without private data. */
 interface KafkaCommands {
   runCommand(action: string, file: string): Promise<void>;
   /** The message, if the error is one that may be shown. */

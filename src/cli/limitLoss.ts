@@ -1,4 +1,4 @@
-/** What limits of a person would drop from a file. Exact, so private: for the eyes of those who may see the file. */
+/** Counts what limits of a person would drop from a file. Exact, so private: for the eyes of those who may see the file. */
 import { secretKey } from "../core/random.js";
 import { Calendar, HOUR } from "../events/calendar.js";
 import { People, type PerPerson, resolvePerPerson } from "../events/people.js";

@@ -267,7 +267,7 @@ function unpackerOf(library: Hyparquet, codec: string): Unpack {
   return unpack;
 }
 
-/** What JSON has no word for. A whole number that a double cannot hold stays text: two people must not become one. */
+/** Turns values that JSON has no form for into text. A whole number that a double cannot hold stays text: two people must not become one. */
 function plain(_: string, value: unknown): unknown {
   if (typeof value === "string" && value.length > LONGEST_TEXT)
     throw new DataError(`expected texts of at most ${LONGEST_TEXT} characters in the columns that are read`);

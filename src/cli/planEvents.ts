@@ -16,7 +16,7 @@ interface Row {
   /** The smallest ε that meets the target, or the one that was given; null if none up to 64 meets it. */
   readonly epsilon: number | null;
   readonly plan: EventPlan | null;
-  /** What the limit would drop from the file that was given. */
+  /** Events that the limit would drop from the file that was given. */
   readonly loss?: LimitLoss | undefined;
 }
 
@@ -246,7 +246,7 @@ function compared(rows: readonly Row[]): string[] {
 
 const share = (part: number): string => `${short(100 * part)} %`;
 
-/** What limits do to a file, and what that costs. */
+/** Says what limits drop from a file, and what that costs. */
 function lossNote({ operands: [path] }: Arguments, rows: readonly Row[]): string[] {
   if (path === undefined) return [];
   const [row] = rows;
@@ -264,7 +264,7 @@ function lossNote({ operands: [path] }: Arguments, rows: readonly Row[]): string
   ];
 }
 
-/** What a k that is chosen privately costs. */
+/** Says what a k that is chosen privately costs. */
 function chosenNote(rows: readonly Row[]): string[] {
   if (rows.every(({ perPerson }) => perPerson?.events !== "choose")) return [];
   return [
@@ -273,7 +273,7 @@ function chosenNote(rows: readonly Row[]): string[] {
   ];
 }
 
-/** What votes for keys that nobody listed find and cost, for every ε of the table. */
+/** Says what votes for keys that nobody listed find and cost, for every ε of the table. */
 function discoverNote(args: Arguments, rows: readonly Row[]): string[] {
   const delta = args.number("discover");
   if (delta === undefined) return [];

@@ -55,7 +55,7 @@ export const query: Command = {
   },
 };
 
-/** What is asked about: whole periods of --every. */
+/** The range that is asked about, in whole periods of --every. */
 function rangeOf(args: Arguments, { metric }: EventFile): Range {
   const [from, to, last] = [args.text("from"), args.text("to"), args.text("last")];
   if (last !== undefined) {

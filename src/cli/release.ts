@@ -83,7 +83,7 @@ export const release: Command = {
 /** Too few values to choose θ from and to publish as well. */
 const FEW = 512;
 
-/** What to do where the hold-out took all values. How many there are is public. */
+/** Advice if the hold-out took all values. How many there are is public. */
 function nothingOf(received: number): string {
   const all = `nothing is published: all ${received} values went into the hold-out, which chooses θ and is never published`;
   const known = "--threshold T, a bound that you know without the data: then nothing is held out";

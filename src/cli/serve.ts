@@ -5,7 +5,7 @@ import { IMPORT_FLAGS, LogFile } from "./logFile.js";
 import { timeOf } from "./timeOption.js";
 import { SUMMARIES } from "./summaries.js";
 
-/** What the package gives the command line. Errors that a person can act on come as texts without private data. */
+/** Functions of the package that the command line calls. Errors that a person can act on come as texts without private data. */
 interface ServerCommands {
   runCommand(options: {
     config: string;

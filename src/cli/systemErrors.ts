@@ -1,4 +1,4 @@
-/** What the system says about files, in words. */
+/** Words for the system's errors on files. */
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "no such file or folder",
   ENOTDIR: "no such folder",

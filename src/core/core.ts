@@ -1,5 +1,5 @@
 /**
- * What both cores can do. `wasm` runs the kernels of assembly/, `js` their twins in plain TypeScript; on the
+ * The interface of both cores. `wasm` runs the kernels of assembly/, `js` their twins in plain TypeScript; on the
  * same key they give the same answers, bit for bit. A core keeps nothing between calls: every array that goes
  * in or comes out belongs to the caller.
  */

@@ -1,5 +1,5 @@
 /**
- * What a device remembers, in IndexedDB: what was spent, the reports made for ids, and the reports that wait for the
+ * A device's memory in IndexedDB: what was spent, the reports made for ids, and the reports that wait for the
  * server. A charge, its report and its place in the outbox are one transaction: all of it is stored before a report leaves,
  * and two tabs never spend the same allowance. No value and no id is stored.
  */

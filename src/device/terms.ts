@@ -1,4 +1,4 @@
-/** What the server asks for at present: θ of the day. It comes from a stranger, so all of it is bounded. */
+/** The server's terms at present: θ of the day. It comes from a stranger, so all of it is bounded. */
 import { shown } from "../core/checks.js";
 
 /** Which reports are wanted. The reporter checks θ itself: one of the public thresholds. */

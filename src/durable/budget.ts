@@ -1,4 +1,4 @@
-/** What a release of a store owes to an odometer. */
+/** Charges releases to the odometers of their budgets. */
 import { checkText, ownOptions, shown } from "../core/checks.js";
 import { given } from "../core/given.js";
 import { StreamCipher } from "../stream/streamCipher.js";

@@ -1,4 +1,4 @@
-/** What a hub of events knows of itself: its secret, its zone, and the metrics, keys and sections that it ever had. */
+/** A hub's catalogue of itself: its secret, its zone, and the metrics, keys and sections that it ever had. */
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { Parameters } from "../stream/snapshot.js";
 import type { KeyRecord, MetricRecord } from "./keyChunks.js";

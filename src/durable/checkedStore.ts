@@ -224,7 +224,7 @@ function checkStoredMany(stored: unknown, snapshots: readonly NamedSnapshot[]): 
   );
 }
 
-/** What `get` returned, copied field by field; each is read once. */
+/** Copies what `get` returned field by field; each is read once. */
 function checkStored(name: string, found: unknown): StoredSnapshot | undefined {
   if (found === undefined) return undefined;
   const { sequence, bytes } = (found ?? {}) as Partial<StoredSnapshot>;

@@ -86,7 +86,7 @@ export class ClosedDays {
   }
 
   /**
-   * What the keys of a chunk published in a day.
+   * Reads what the keys of a chunk published in a day.
    * @param whole the day is asked for as a whole: any level will do
    * @param now how old the day is decides which levels there are
    */

@@ -19,7 +19,7 @@ export class HubBusy extends Error {
 
 /** Which state of a hub may follow which. */
 const TRANSITIONS = {
-  /** What the store has is not in memory: nobody has asked, or the outcome of a commit was in doubt or a conflict. */
+  /** The state in the store is not in memory: nobody has asked, or the outcome of a commit was in doubt or a conflict. */
   unread: ["opening", "ended"],
   opening: ["open", "unread"],
   open: ["preparing", "ended"],
@@ -70,9 +70,9 @@ export class CommitQueue {
   readonly #options: QueueOptions;
   // State
   readonly #states = new States("hub", TRANSITIONS, "unread");
-  /** What the store has, as of the last commit; rejects if it was lost, undefined while it is unread. */
+  /** The state in the store as of the last commit; rejects if it was lost, undefined while it is unread. */
   #opened: Promise<HubState> | undefined;
-  /** What `#opened` resolved to. */
+  /** The state that `#opened` resolved to. */
   #ready: HubState | undefined;
   /** The fence of the journal since this process opened the hub. */
   #fence: number | undefined;

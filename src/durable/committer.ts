@@ -114,7 +114,7 @@ export class Committer {
     return lost || error.code === "unavailable" ? inDoubt(snapshot.name, error) : error;
   }
 
-  /** What the store has: this snapshot, the one before, another one in its place, or a later one. */
+  /** Asks what the store has: this snapshot, the one before, another one in its place, or a later one. */
   async #find({ name, sequence, bytes }: NamedSnapshot): Promise<"stored" | "before" | "another" | "later"> {
     const found = await this.#store.get(name);
     const newest = found?.sequence ?? 0;

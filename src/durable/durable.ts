@@ -1,5 +1,5 @@
 /**
- * What survives a restart: its numbers come out after the state behind them is stored; hence all answers are promises.
+ * A stream that survives a restart: its numbers come out after the state behind them is stored; hence all answers are promises.
  * Calls need not be awaited one by one: those made while a snapshot is being stored share the next one.
  */
 import type { StreamCipher } from "../stream/streamCipher.js";

@@ -1,5 +1,5 @@
 /**
- * What a hub of values owes to an odometer. A value goes to one stream, so the hub costs ε once for all of them. A stream
+ * Charges of a hub of values to an odometer. A value goes to one stream, so the hub costs ε once for all of them. A stream
  * that was removed or lost, and begins anew, may read the same values another time: the hub costs ε as often as the stream
  * that began most often.
  *

@@ -32,7 +32,7 @@ export interface HubOptions extends EachOptions {
   /** The lowest sequence number that the stored snapshot of a stream may have. Default: no check. */
   readonly atLeast?: (name: string) => number;
   /** The odometer that the hub is charged to, and the data. A value goes to one stream, so the hub costs ε once. */
-  readonly budget?: Budget & { /** Of the release. */ readonly name: string };
+  readonly budget?: Budget & { /** Name of the release. */ readonly name: string };
 }
 
 /** Which names streams may have. */

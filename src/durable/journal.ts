@@ -30,7 +30,7 @@ const TRANSITIONS = {
 /** How often a take-over is tried while the process that has the journal writes. */
 const ATTEMPTS = 64;
 
-/** What a journal has in its store. */
+/** Objects of a journal that need its store. */
 interface Stored {
   readonly records: Records;
   readonly ring: Ring;

@@ -71,7 +71,7 @@ export function costOf({ epsilon, perUnit, times }: Charge): bigint {
 }
 
 /**
- * What a release draws: noise of their own makes its times so many draws, shared noise makes them one. `perUnit` always
+ * The draws of a release: noise of their own makes its times so many draws, shared noise makes them one. `perUnit` always
  * multiplies ε: units of one release may lie in one draw.
  */
 export function drawsOf({ epsilon, perUnit, times, periods }: Charge): ExactDraws {

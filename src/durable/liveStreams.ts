@@ -7,7 +7,7 @@ const ATTEMPTS = 4;
 
 interface Live {
   readonly stream: Promise<DurableStream>;
-  /** The same, once it is open. */
+  /** The stream, once it is open. */
   open: DurableStream | undefined;
   /** Whether it could not be opened. */
   failed: boolean;

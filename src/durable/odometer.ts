@@ -98,7 +98,7 @@ export interface OdometerStatement {
     readonly left: number;
     /** δ that is spent, the sum over releases; not there if it is 0. */
     readonly delta?: number;
-    /** What the same releases are at a δ > 0; only if a δ was asked for. */
+    /** The ε of the same releases at a δ > 0; only if a δ was asked for. */
     readonly approximate?: ApproximateSpending;
     readonly releases: readonly (Charge & { readonly spent: number })[];
   }[];

@@ -1,4 +1,4 @@
-/** What event streams answer, and the interfaces that they have in common. */
+/** Answers of event streams, and the interfaces that they have in common. */
 import { checkConfidence, ownOptions } from "../core/checks.js";
 import { noiseQuantile } from "../stream/answer.js";
 import type { SnapshotKey } from "../stream/streamCipher.js";

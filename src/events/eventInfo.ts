@@ -1,4 +1,4 @@
-/** What is known of an event beside its value, and what becomes of events that are not counted. */
+/** Facts about an event beside its value, and counters of events that are dropped. */
 import type { Time } from "./duration.js";
 
 /** Time and person of an event, in addition to its value. */

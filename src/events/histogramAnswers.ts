@@ -1,4 +1,4 @@
-/** What a histogram answers, and what is computed from noisy counts alone. */
+/** Answers of a histogram, computed from noisy counts alone. */
 import { checkConfidence, ownOptions } from "../core/checks.js";
 import {
   estimateOf,

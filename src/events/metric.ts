@@ -75,7 +75,7 @@ const LEAST_PERIODS = 256;
 
 const NOBODY = new Uint32Array(0);
 
-/** What `closeNext` needs and may fail to make: noisy numbers of a leaf, and what ends the day if it is the last one. */
+/** Inputs of `closeNext` whose making may fail: noisy numbers of a leaf, and what ends the day if it is the last one. */
 interface Prepared {
   readonly periods: DayPeriods;
   readonly leaf: number;
@@ -105,7 +105,7 @@ export class EventMetric {
   #late = 0;
   #early = 0;
   #overLimit = 0;
-  /** What `prepareNext` made, for the next `closeNext`. */
+  /** The result of `prepareNext`, for the next `closeNext`. */
   #prepared: Prepared | undefined;
 
   /**
@@ -445,7 +445,7 @@ export class EventMetric {
     return { periods, leaf, estimates, end: ends ? yield* this.#prepareEnd(periods) : undefined };
   }
 
-  /** What `prepareNext` made for this leaf, or the same made now. */
+  /** Takes what `prepareNext` made for this leaf, or makes it now. */
   #takePrepared(periods: DayPeriods, leaf: number, missed: boolean): Prepared {
     const prepared = this.#prepared;
     this.#prepared = undefined;

@@ -308,7 +308,7 @@ class Part {
     return this.#entries.byteLength;
   }
 
-  /** What of a person has counted so far. @param at where the person's entry is */
+  /** The amount of a person that has counted so far. @param at where the person's entry is */
   amountAt(at: number): number {
     const count = this.#entries[at + COUNT]!;
     return count === 0 ? 0 : (count & (LOST - 1)) - PRESENT;

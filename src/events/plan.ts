@@ -1,4 +1,4 @@
-/** What a release of events will cost in error, before any data: everything follows from public parameters. */
+/** Plans the error of a release of events before any data: everything follows from public parameters. */
 import { plan as planPositions, type Plan } from "../stream/plan.js";
 import type { StreamOptions } from "../stream/options.js";
 import { noiseQuantile } from "../stream/answer.js";

@@ -1,5 +1,5 @@
 /**
- * What one key of a metric publishes: columns of sums over days. An event goes into its open period; when the period has
+ * The release of one key of a metric: columns of sums over days. An event goes into its open period; when the period has
  * ended, its true sums meet the day's noise and become estimates, and the true sums are wiped.
  */
 import type { Decoder, Encoder } from "../stream/codec.js";

@@ -1,4 +1,4 @@
-/** What a release of events says about itself: for machines (`statement`) and for people (`explain`). */
+/** The statement of a release of events: for machines (`statement`) and for people (`explain`). */
 import { boundAdvice, epsilonAdvice } from "../core/advice.js";
 import { given } from "../core/given.js";
 import { software, type Software, softwareText } from "../core/software.js";

@@ -1,5 +1,5 @@
 /**
- * What a device and its server agree on before the first report: ε and bound give the mechanism, the grid and how a value becomes
+ * The channel that a device and its server agree on before the first report: ε and bound give the mechanism, the grid and how a value becomes
  * an input. A device trusts nobody: all of it is bounded here, before it is used.
  */
 import { checkNumber } from "../core/checks.js";

@@ -1,4 +1,4 @@
-/** What an aggregator of days answers. Plain data: it survives JSON, structuredClone and postMessage. */
+/** Answers of an aggregator of days. Plain data: it survives JSON, structuredClone and postMessage. */
 import { predictor } from "../core/js/squareWave.js";
 import type { Mechanism } from "../core/tables/sectors.js";
 import { makeTransition } from "../core/tables/transition.js";

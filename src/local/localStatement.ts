@@ -1,4 +1,4 @@
-/** What an aggregation by days says about itself: for machines (`statement`) and for people (`explain`). */
+/** The statement of an aggregation by days: for machines (`statement`) and for people (`explain`). */
 import { epsilonAdvice } from "../core/advice.js";
 import { software, type Software, softwareText } from "../core/software.js";
 import type { Mechanism } from "../core/tables/sectors.js";

@@ -1,5 +1,5 @@
 /**
- * What a report says about its value: an unbiased estimate, and how far it strays. Computed from the rounded probabilities
+ * Moments of a report, given its value: an unbiased estimate, and how far it strays. Computed from the rounded probabilities
  * that the device uses, not from e^ε. Values and estimates are shares of the domain: 0 is input 0, 1 is input N.
  */
 import type { Mechanism } from "../core/tables/sectors.js";
@@ -13,7 +13,7 @@ interface Constants {
   /** Probability of a window report at all; of its window, given that; and of a rounded value being kept. */
   readonly windowed: number;
   readonly inside: number;
-  /** What an input moves the mean of a window report by, and 2·kept − 1. */
+  /** Factor from an input to the mean of a window report, and 2·kept − 1. */
   readonly slope: number;
   readonly contrast: number;
 }

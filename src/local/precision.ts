@@ -1,4 +1,4 @@
-/** What a number of reports will tell, before the first one comes. */
+/** Precision of a number of reports, before the first one comes. */
 import { normalQuantile } from "../core/normal.js";
 import { checkInteger } from "../core/checks.js";
 import { checkLocalEpsilon, dayWindow } from "./mechanisms.js";

@@ -1,4 +1,4 @@
-/** What leaves a device: a plain object, or the same in 8 bytes. It holds public parameters and one noisy cell. */
+/** A report, all that leaves a device: a plain object, or the same in 8 bytes. It holds public parameters and one noisy cell. */
 import { checkChoice, checkInteger } from "../core/checks.js";
 
 /** Version of the protocol: what the fields mean and how the grids are made. */

@@ -192,7 +192,7 @@ function average(
   return { shares: shares.map((share) => share / total), best, excess: excess[best]! / total };
 }
 
-/** What lies below the tail: EM's distribution up to its (1 − 2⁻ʲ)-quantile, or zeros. */
+/** The distribution below the tail: EM's distribution up to its (1 − 2⁻ʲ)-quantile, or zeros. */
 class Body {
   /** j */
   readonly level: number;

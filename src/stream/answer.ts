@@ -1,4 +1,4 @@
-/** What `range` gives back. */
+/** The answer of `range`. */
 import { normalQuantile } from "../core/normal.js";
 import type { Hidden } from "./clipping.js";
 import type { Bounds, Estimated, RawAnswer } from "./ranges.js";

@@ -41,7 +41,7 @@ export function lastValue(estimate: number, perValue: number, deferred: number, 
 }
 
 /**
- * What the positions of a batch publish, in units of the stream: a block's prediction at all but its last. Cannot fail.
+ * Numbers that the positions of a batch publish, in units of the stream: a block's prediction at all but its last. Cannot fail.
  * @param deferred what published sums deferred before
  */
 export function publishBatch(

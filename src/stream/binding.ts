@@ -1,5 +1,5 @@
 /**
- * What the snapshots of a stream are bound to: its name and every setting that published numbers depend on. They stand in each
+ * The binding of a stream's snapshots: its name and every setting that published numbers depend on. They stand in each
  * snapshot as JSON, the name first: what follows it is encoded once for all streams that share settings.
  */
 import type { Encoder } from "./codec.js";

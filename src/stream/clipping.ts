@@ -24,7 +24,7 @@ export interface Hidden {
   readonly high: number;
 }
 
-/** What a counted value has above θ, in units of θ: at least, usually, and at most. */
+/** Amount of a counted value above θ, in units of θ: at least, usually, and at most. */
 interface Excess {
   readonly low: number;
   readonly sum: number;

@@ -1,4 +1,4 @@
-/** What following θ needs and no value decides: made once for streams with the same settings. */
+/** Tables for following θ, which no value decides: made once for streams with the same settings. */
 import { lastMade } from "../core/lastMade.js";
 import type { Core } from "../core/core.js";
 import { choiceTables, geometricCandidates } from "./choice.js";

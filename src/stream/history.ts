@@ -1,5 +1,5 @@
 /**
- * What was published, kept by forest as prefix sums over blocks: 16 to 24 bytes a block, for the forests that are kept.
+ * The history of published blocks, kept by forest as prefix sums over blocks: 16 to 24 bytes a block, for the forests that are kept.
  * All numbers here are in grid units.
  */
 import type { Decoder, Encoder } from "./codec.js";
@@ -63,7 +63,7 @@ function makeForestHistory(
   return { prefix, perValue, deferred, before, start, blocks, shrinkages: undefined };
 }
 
-/** What runs before the first block: it is in no list, and nothing is written to it. */
+/** The running forest before the first block: it is in no list, and nothing is written to it. */
 const NO_FOREST = /* @__PURE__ */ makeForestHistory(/* @__PURE__ */ makeArrays(0, false, 0), 0, undefined, 0);
 
 /** Repeats what a smoother makes of the estimates of the forest that begins with block `block`. */

@@ -1,5 +1,5 @@
 /**
- * What happens before the first number is published: values are held out to choose θ, a first prediction and how many
+ * The hold-out, before the first number is published: values are held out to choose θ, a first prediction and how many
  * levels to skip. Two ways: `ClassedHoldout`, the default, and `PlainHoldout` for the paper's rule or a public θ.
  */
 import type { Core } from "../core/core.js";

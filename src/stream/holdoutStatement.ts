@@ -1,4 +1,4 @@
-/** What the statement says about the hold-out: who reads which values, what clamping hides, and what may be wrong. */
+/** The hold-out in the statement: which stage reads which values, the clamped share, and warnings. */
 import type { AboveCount } from "./thresholdCounts.js";
 import { COUNT_SHARE } from "./follow.js";
 import { heldOut, type Settings } from "./options.js";

@@ -1,4 +1,4 @@
-/** What a release will cost in error and memory, before any data: everything follows from public parameters. */
+/** Plans the error and memory of a release before any data: everything follows from public parameters. */
 import { geometricCandidates } from "./choice.js";
 import { MEDIAN_BLOCKS } from "./smoothers/median.js";
 import { candidateGrid } from "./grid.js";

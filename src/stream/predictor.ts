@@ -1,5 +1,5 @@
 /**
- * What is published before a block's estimate is known: the smoother's predictions, per value, in grid units. They are
+ * Predictions, which are published before a block's estimate is known: the smoother's, per value, in grid units. They are
  * rounded to multiples of 1/fraction, so that sums of them are exact.
  */
 import type { History, Replay } from "./history.js";
@@ -130,7 +130,7 @@ export class Predictor {
     this.#smoother.state.set(reader.guessed((i) => this.#remembered(i, block, published)));
   }
 
-  /** What a smoother that keeps a ring of past estimates has at place i: snapshots need not hold it twice. */
+  /** The state at place i of a smoother that keeps a ring of past estimates: snapshots need not store it twice. */
   #remembered(i: number, block: number, published: History): number {
     if (i === 0) return block;
     const size = this.#smoother.state.length - 1;

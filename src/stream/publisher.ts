@@ -1,4 +1,4 @@
-/** What comes after the hold-out, for any way to add noise, and how it answers a range. */
+/** The publisher behind the hold-out, for any way to add noise, and how it answers a range. */
 import { checkChoice, checkConfidence, ownOptions, checkRange } from "../core/checks.js";
 import { ANSWER_KINDS, type AnswerKind, makeAnswer, type MeasuredAnswer } from "./answer.js";
 import type { RangeOptions } from "./system.js";

@@ -62,7 +62,7 @@ const MOST_SCALE = 2 ** 40;
 /** P(|noise| > 100 t) < 2⁻¹⁴⁴: far enough for sums to be called exact. */
 const MARGIN = 100;
 
-/** What kernels count to. */
+/** The most values that kernels count in a block. */
 const LONGEST_BLOCK = 2 ** 30;
 
 /** Fails unless sums and noise stay exact integers in a double, for the largest θ there can be. */

@@ -52,7 +52,7 @@ export class StagedSystem<P extends Publisher> implements System {
   #publisher: P | undefined;
   /** The publisher while no call is under way: all that a push needs to ask. */
   #ready: P | undefined;
-  /** What comes after the hold-out, where it is drawn during the last values of it. Follows from the stage: never saved. */
+  /** The release after the hold-out, if it is drawn during the hold-out's last values. Follows from the stage: never saved. */
   #next: Release<P> | undefined;
   /** The hold-out takes fewer values than this before there is work to do that can fail. */
   #nextEnd: number;

@@ -1,4 +1,4 @@
-/** What a stream says about itself: for machines (`statement`) and for people (`explain`). */
+/** A stream's statement about itself: for machines (`statement`) and for people (`explain`). */
 import { boundAdvice, epsilonAdvice } from "../core/advice.js";
 import { software, type Software, softwareText } from "../core/software.js";
 import type { Settings } from "./options.js";
@@ -150,7 +150,7 @@ function protection({ unit, min, max, epsilon, delta }: Statement): string {
   return `Protected: ${unit}. Replacing ${unit === "one value" ? "any one value by another" : `${unit} by others`} between ${min} and ${max} changes the probability of any output by at most a factor e^ε = ${number(Math.exp(epsilon))}${delta === 0 ? "" : `, except with probability δ = ${delta}`}.`;
 }
 
-/** What happens to values: clamped to θ, summed in blocks, covered with noise. */
+/** Says how values are treated: clamped to θ, summed in blocks, covered with noise. */
 function treatment(statement: Statement): string[] {
   const { threshold, noise, noiseScale, blockLength, levels, fanout, smoother } = statement;
   if (threshold === 0 && statement.min === 0)

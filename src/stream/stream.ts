@@ -240,7 +240,7 @@ class Tops implements SystemParts<BlockPublisher> {
     return { sum: sum * unit, low: low * unit, high: high * unit };
   }
 
-  /** What `saveStage` wrote. */
+  /** Reads what `saveStage` wrote. */
   loadStage(reader: Decoder): Stage<BlockPublisher> {
     const stage = reader.double() === 0 ? this.#loadHoldout(reader) : this.#loadRelease(reader);
     if (!reader.atEnd)

@@ -1,4 +1,4 @@
-/** What every publisher can do, ToPS and the systems it is compared with alike. */
+/** The interface of every system: ToPS, and those it is compared with. */
 import type { Statement } from "./statement.js";
 import type { AnswerKind, RangeAnswer } from "./answer.js";
 import type { SnapshotKey } from "./streamCipher.js";

@@ -1,5 +1,5 @@
 /**
- * What the noise does to a range, in closed form (docs/intervals.md).
+ * Variance of the noise in a range, in closed form (docs/intervals.md).
  *
  * Least squares on a hierarchy is diagonal in the spaces "constant on level-l blocks, mean 0 on level l+1":
  * for a query q over the leaves, Var = Σ_l (‖E_l q‖² − ‖E_{l+1} q‖²)/λ_l, where E_l averages over blocks of

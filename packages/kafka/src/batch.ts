@@ -158,7 +158,7 @@ export class Batch {
     });
   }
 
-  /** What was processed, as bytes: length of the key, key, number, time, person. */
+  /** Bytes of what was processed: length of the key, key, number, time, person. */
   #hash(key: Buffer | null, value: number, time: number, person: string | undefined): void {
     const id = person === undefined ? undefined : Buffer.from(person);
     const size = 20 + (key?.length ?? 0) + (id === undefined ? 0 : 4 + id.length);

@@ -1,4 +1,4 @@
-/** What `brume kafka ACTION FILE` does. */
+/** The actions of `brume kafka ACTION FILE`. */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
@@ -92,7 +92,7 @@ export async function runCommand(action: string, path: string): Promise<void> {
   }
 }
 
-/** What the broker's answers mean for a person. */
+/** Advice for a person, by the error code of the broker. */
 const ADVICE: Readonly<Record<string, string>> = {
   UNKNOWN_TOPIC_OR_PARTITION: "a topic is missing; run: brume kafka topics FILE",
   TOPIC_ALREADY_EXISTS: "a topic of that name is there already; run: brume kafka check FILE",

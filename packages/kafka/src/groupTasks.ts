@@ -23,7 +23,7 @@ export class GroupTasks<Stats> {
   readonly #options: MemberOptions;
   readonly #make: (partition: number, onError: (error: Error) => void) => GroupTask<Stats>;
   readonly #tasks = new Map<number, GroupTask<Stats>>();
-  /** What ended tasks counted. */
+  /** Counters of tasks that ended. */
   readonly #past: Stats[] = [];
   /** Tasks that are ending: a partition is not opened again before its old task has ended. */
   readonly #ending = new Map<number, Promise<void>>();

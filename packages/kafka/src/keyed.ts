@@ -92,7 +92,7 @@ export class Keyed {
     }
   }
 
-  /** What the manifest's hash covers. */
+  /** The text that the manifest's hash covers. */
   get fingerprint(): string {
     const header = this.#header.toString("base64");
     return JSON.stringify([this.name, this.snapshotSequence, this.snapshotAt, header, this.keyId]);

@@ -40,7 +40,7 @@ export class Keyring {
     return Buffer.from(hkdfSync("sha256", master, "brume-kafka 1", JSON.stringify(use), 32));
   }
 
-  /** The same, in the form that snapshots of streams take: each stream then derives a key of its own from it. */
+  /** A key in the form that snapshots of streams take: each stream then derives a key of its own from it. */
   snapshotKey(id: string, ...use: (string | number)[]): Promise<webcrypto.CryptoKey> {
     const name = JSON.stringify([id, ...use]);
     let key = this.#imported.get(name);

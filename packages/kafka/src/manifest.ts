@@ -68,7 +68,7 @@ export type StateRecord =
       readonly bytes: Buffer;
     };
 
-/** What a record of the state topic is; nothing else may be in it. */
+/** Reads a record of the state topic; refuses any other kind. */
 export function readState(record: LogRecord): StateRecord {
   const key = record.key?.toString();
   if (key === MANIFEST_KEY) return { kind: "manifest", record };

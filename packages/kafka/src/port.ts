@@ -1,5 +1,5 @@
 /**
- * What a cluster does for us, and no more: it assigns partitions, it gives the records of a log, and it writes
+ * The least that a cluster must do: it assigns partitions, it gives the records of a log, and it writes
  * records to several logs in one transaction. `kafka/` makes a port on a real cluster, `memory/` one for tests.
  */
 

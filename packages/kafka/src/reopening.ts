@@ -24,7 +24,7 @@ export class Reopening {
     return this.#stop.signal;
   }
 
-  /** What a promise gives, or undefined as soon as the task shall end. */
+  /** Resolves as the promise does, or to undefined as soon as the task shall end. */
   async unlessStopped<T>(promise: Promise<T>): Promise<T | undefined> {
     const { signal } = this.#stop;
     if (signal.aborted) return undefined;

@@ -26,7 +26,7 @@ export interface StateSettings extends KeyedSettings {
   readonly replayLimit: number;
 }
 
-/** What the topics are, as the cluster says. */
+/** Facts about the topics, as the cluster says. */
 export interface TopicFacts {
   readonly topics: readonly string[];
   readonly partitions: number;

@@ -1,4 +1,4 @@
-/** What the topics must be like. An unsafe cluster is refused: what it loses, we would publish again. */
+/** Requirements on the topics. An unsafe cluster is refused: what it loses, we would publish again. */
 import { Refusal } from "./keys.js";
 import type { NewTopic, Port, TopicDescription } from "./port.js";
 import type { TopicFacts } from "./state.js";

@@ -88,7 +88,7 @@ export function counterHeader(counter: number): [string, Buffer] {
 }
 
 /**
- * What is published: JSON text, or float64 numbers, big-endian: position and value; of event streams then from, to, low,
+ * Format of published records: JSON text, or float64 numbers, big-endian: position and value; of event streams then from, to, low,
  * high, standardError, the three numbers of `limited` and of `clipped` (NaN if there are none); then sum and count of a
  * mean, or countError and the counts of a histogram.
  */

@@ -1,4 +1,4 @@
-/** What `brume serve` does. */
+/** The command `brume serve`. */
 import { existsSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { epsilonAdvice, localPrecision } from "brume/node";
@@ -93,7 +93,7 @@ async function checkOnly(path: string, port: number | undefined): Promise<void> 
 
 const DAILY_REPORTS = 500;
 
-/** What will be seen of a local metric, at its ε and at twice that. */
+/** Says how precise a local metric will be, at its ε and at twice that. */
 export function precisionWords(epsilon: number): string {
   const within = (own: number, days: number): string =>
     `± ${Math.round(100 * localPrecision(own, DAILY_REPORTS * days))} %`;

@@ -68,7 +68,7 @@ export class DayBudget {
     return this.#paidUntil;
   }
 
-  /** What a person may spend in the day of a time, and what is spent. */
+  /** The budget of a person in the day of a time, and how much of it is spent. */
   of(time: number): Spending {
     const { limit, data } = this.#odometer.statement();
     const today = data.find((entry) => entry.data === this.#days.nameOf(time));
@@ -137,7 +137,7 @@ export class DayBudget {
 export const budgetKey = (master: Uint8Array): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", master, new Uint8Array(0), "brume-server odometer", 32));
 
-/** What was charged as protecting people cannot protect events alone on the same day: people were promised more. */
+/** Refusal of a metric that was charged as protecting people and would protect events alone on the same day: people were promised more. */
 function unprotected({ name }: Metric, day: string): Refusal {
   return new Refusal(
     `metrics.${name}.protect: expected "person" on ${day}, since the metric began the day so, got "event"; wait for the next day, or give the metric another name`,

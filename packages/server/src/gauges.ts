@@ -1,5 +1,5 @@
 /**
- * What Prometheus reads. Counters are about the service, never about events: how many events came is protected, and so
+ * Counters and gauges for Prometheus. Counters are about the service, never about events: how many events came is protected, and so
  * is how often the store was written. Private numbers are gauges, and only as they were published: the newest period of
  * each metric and key. Where nothing was measured there is no sample.
  */

@@ -92,7 +92,7 @@ export class LocalMetric implements HubSection {
   }
 
   /**
-   * What devices are asked for: θ of today, or of yesterday until today's is stored. Reports of both count. `until` is when to ask
+   * The terms for devices: θ of today, or of yesterday until today's is stored. Reports of both count. `until` is when to ask
    * again.
    */
   get terms(): LocalTerms {

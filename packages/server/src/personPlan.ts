@@ -1,4 +1,4 @@
-/** What a person who is there on every day of a month or a year is protected with: the sum, and beside it ε at a small δ. */
+/** The ε of a person who is there on every day of a month or a year: the sum, and beside it ε at a small δ. */
 import type { EqualDraws, Over } from "brume";
 import { composedEpsilon } from "brume/node";
 
@@ -20,7 +20,7 @@ export interface PlannedDays {
   readonly epsilon: number;
   /** δ of keys that are discovered, which adds up too. */
   readonly delta: number;
-  /** What the releases are worth at a δ > 0, by optimal composition. */
+  /** The ε of the releases at a δ > 0, by optimal composition. */
   readonly approximate: { readonly epsilon: number; readonly delta: number };
 }
 

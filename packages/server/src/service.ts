@@ -314,7 +314,7 @@ export class Service {
     }
   }
 
-  /** What a metric promises. */
+  /** The statement of a metric. */
   statement({ name, keys }: Metric): Promise<EventStatement> {
     return this.hub.statement(name, keys[0]!).catch((error: unknown) => {
       throw this.#readFails(error);
@@ -327,7 +327,7 @@ export class Service {
     return new Unavailable(this.failure ?? TROUBLE);
   }
 
-  /** What a person may spend in the running day of the zone, and what is spent. */
+  /** The budget of a person in the running day of the zone, and how much of it is spent. */
   readonly budget = (): Spending => this.#budget.of(this.now);
 
   /** How settings that decide what a person spends have changed, newest first. */

@@ -1,4 +1,4 @@
-/** What the service says about its own privacy: for machines, and as a text for people. */
+/** The service's statement about its own privacy: for machines, and as a text for people. */
 import type { EventStatement, Software } from "brume";
 import { registryRecord, type RegistryRecord, software, softwareText } from "brume/node";
 import { type Metric, personDelta, personEpsilon } from "./config/metrics.js";
@@ -13,7 +13,7 @@ export interface MetricStatement {
   /** "one person, per day (UTC)", "one event" or "one report". */
   readonly unit: string;
   readonly epsilon: number;
-  /** What counts of a person and day. */
+  /** Limits of a person and day. */
   readonly perPerson: PerPersonConfig | null;
   readonly keys: number;
   /** Statement of the metric, for all keys together. */
@@ -29,9 +29,9 @@ export interface ServiceStatement {
   readonly zone: string;
   /** 0, or the probability that a key that only one person used on a day becomes public, where a metric discovers keys. */
   readonly delta: number;
-  /** What one person may spend in a day of the zone, and what the metrics spend of it. */
+  /** The budget of one person in a day of the zone, and how much of it the metrics spend. */
   readonly budget: Spending;
-  /** What a person who is there on every day from today on is protected with: a day, a month and a year. */
+  /** The ε of a person who is there on every day from today on: for a day, a month and a year. */
   readonly plan: readonly PlannedDays[];
   readonly metrics: readonly MetricStatement[];
   /** Settings that decide what a person spends, as they changed on days that are kept (32): newest first. */
@@ -111,7 +111,7 @@ async function metricStatement(service: Service, { metric }: ServedMetric): Prom
   };
 }
 
-/** What keys that nobody listed cost, and what δ is. */
+/** Says what keys that nobody listed cost, and what δ is. */
 function discoveryWords({ discovery }: EventStatement): string {
   if (discovery === null) return "";
   const { epsilon, delta, k } = discovery;
@@ -127,7 +127,7 @@ function peopleWords(metric: Metric, { unit }: EventStatement): string {
     : `${once} One day of it costs ε = ${cost}, since its events decide which later keys of the person count.`;
 }
 
-/** What a limit that is chosen privately costs. */
+/** Says what a limit that is chosen privately costs. */
 const choiceWords = ({ perPerson }: EventStatement): string =>
   perPerson?.most === undefined
     ? ""

@@ -1,4 +1,4 @@
-/** What went wrong, in words that an operator can act on. No message holds private data. */
+/** Errors in words that an operator can act on. No message holds private data. */
 import type { Mark } from "./mark.js";
 import { Refusal } from "./refusal.js";
 
@@ -17,7 +17,7 @@ export function isTakenOver(error: unknown): boolean {
   return code === "conflict" || (cause instanceof Error && isTakenOver(cause));
 }
 
-/** What a person can act on. The messages of the library hold public parameters only. */
+/** Makes a refusal of an error that a person can act on. The messages of the library hold public parameters only. */
 export function asRefusal(error: unknown, mark: Mark | undefined): unknown {
   if (error instanceof Refusal || !(error instanceof Error)) return error;
   const { code } = error as { code?: unknown };

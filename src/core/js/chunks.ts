@@ -1,5 +1,5 @@
 /**
- * What candidates for θ cost, in chunks of 2^β. Candidate a (from 0) stands for θ_(a+1), which a value of bin k exceeds
+ * Costs of the candidates for θ, in chunks of 2^β. Candidate a (from 0) stands for θ_(a+1), which a value of bin k exceeds
  * iff k > a. How many values lie above a chunk is counted for all chunks at once; how many lie above each candidate, only for
  * the few chunks that are looked into. Every number depends on how often each bin occurs, never on the order of the bins.
  * Twin of assembly/chunks.ts.

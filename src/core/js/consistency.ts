@@ -2,7 +2,7 @@
 import { checkTree, groupCount, leafCount } from "../tree.js";
 
 /**
- * What consistency adds to the leaves of one tree (Appendix C in residual form): f, one number per group of b siblings; none
+ * Corrections that consistency adds to the leaves of one tree (Appendix C in residual form): f, one number per group of b siblings; none
  * for one level. The consistent leaf i is (its noisy count) + f[⌊i/b⌋]. Noise N and noisy counts T + N give the same bits.
  * @param nodes every node's integer, leaves first, top last (tree.ts)
  */

@@ -1,5 +1,5 @@
 /**
- * What is public about choosing θ: the candidates, their penalties, the grid of the scores and the noise.
+ * Public tables for choosing θ: the candidates, their penalties, the grid of the scores and the noise.
  * Everything is made once per stream, before a value is seen, and read by both cores.
  *
  *     score(θ_i) = −2^F·#{v > θ_i} − penalty(i),   θ_i = i·step,  i = 1 … n

@@ -25,7 +25,7 @@ export interface LogLimits {
 
 const LIMITS: LogLimits = { full: 64 * 2 ** 20, copied: 2 ** 22, files: 16, patience: 1000 };
 
-/** What becomes of a record: it is appended, stored already, does not follow, or nobody knows. */
+/** The outcome for a record: it is appended, stored already, does not follow, or nobody knows. */
 type Verdict = "append" | "stored" | "refused" | "unknown";
 
 type PutRecord = LogRecord & { readonly bytes: Uint8Array };

@@ -1,5 +1,5 @@
 /**
- * What every store must do, as tests for any test runner:
+ * Conformance tests of a store, for any test runner:
  *
  *     import { storeTests } from "brume/store-tests";
  *     for (const { name, run } of storeTests) test(name, () => run(async () => ({ store: … , again: … })));

@@ -1,4 +1,4 @@
-/** What a hub and its threads say to each other. Values and numbers travel in one buffer that is handed over, not copied. */
+/** Messages between a hub and its threads. Values and numbers travel in one buffer that is handed over, not copied. */
 import { StoreError, type StoreErrorCode } from "../stores/store.js";
 import type { EachOptions } from "../hubOptions.js";
 import type { StreamOptions } from "../../stream/options.js";

@@ -41,7 +41,7 @@ const settings = resolveHub({
 });
 const hub = new Hub(settings, charged ? (name) => ask<undefined>("begins", name) : undefined);
 
-/** What a call gave: numbers, one number, none, or an error. */
+/** The result of a call: numbers, one number, none, or an error. */
 type Given = Float64Array | number | undefined | { readonly error: SentError };
 
 async function push({ id, names, lengths, values }: PushMessage): Promise<void> {
@@ -92,7 +92,7 @@ function sizeOf(given: Given): number {
   return given instanceof Float64Array ? given.length : -1;
 }
 
-/** What may be called by name: nothing else of the hub. */
+/** Methods of the hub that may be called by name; no others. */
 const QUESTIONS: Readonly<Record<Question, (hub: Hub, args: readonly never[]) => Promise<unknown>>> = {
   published: (hub, [name, from, to]) => hub.published(name!, from!, to!),
   range: (hub, [name, from, to, options]) => hub.range(name!, from!, to!, options),

@@ -1,4 +1,4 @@
-/** What `range` of an aggregator gives back. */
+/** The answer of an aggregator's `range`. */
 import { normalQuantile } from "../../core/normal.js";
 
 /** Plain data: it survives JSON, structuredClone and postMessage. */
@@ -13,7 +13,7 @@ export interface PaperAnswer {
    */
   readonly standardError: number;
   /**
-   * What clamping to θ is expected to hide of the true sum, by the learned distribution; not part of `sum`. Null where θ was
+   * Expected amount that clamping to θ removes from the true sum, by the learned distribution; not part of `sum`. Null where θ was
    * given and not learned: nobody knows.
    */
   readonly clipped: number | null;

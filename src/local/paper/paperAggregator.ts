@@ -149,7 +149,7 @@ export class PaperAggregator {
     return this.#chosen!.theta;
   }
 
-  /** What the learn-reports so far say; computed again when more have come. */
+  /** The estimate from the learn-reports so far; computed again when more have come. */
   async #estimate(run: RunOptions, from?: Float64Array): Promise<Estimated> {
     const learned = this.#learned;
     if (learned === 0) throw new RangeError("distribution: expected learn-reports, got none so far");

@@ -1,4 +1,4 @@
-/** What an aggregator can be told, with checks and defaults. */
+/** Options of an aggregator, with checks and defaults. */
 import { checkChoice, checkInteger, ownOptions } from "../../core/checks.js";
 import type { CoreChoice } from "../../core/choose.js";
 import { checkMax, checkThreshold } from "../channel.js";
@@ -31,7 +31,7 @@ export interface PaperTuning {
   /** "em": as it is. "ems": smoothed after every update. Default "em". */
   readonly estimator?: "em" | "ems";
   /**
-   * What the estimate says of the tail: "models" averages over models of it (tails.ts), "paper" cuts it at 5 shares below
+   * Rule for the tail of the estimate: "models" averages over models of it (tails.ts), "paper" cuts it at 5 shares below
    * 0.01 %, "whole" leaves it. Default "models".
    */
   readonly tail?: Tail;

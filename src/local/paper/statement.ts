@@ -1,4 +1,4 @@
-/** What a local aggregation says about itself: for machines (`statement`) and for people (`explain`). */
+/** The statement of a local aggregation: for machines (`statement`) and for people (`explain`). */
 import { software, type Software, softwareText } from "../../core/software.js";
 import type { ChosenThreshold } from "./paperAggregator.js";
 import type { Channel } from "../channel.js";

@@ -1,5 +1,5 @@
 /**
- * What an aggregator has counted, as bytes of fixed length that any other one with the same parameters can add to its own:
+ * The tally of an aggregator, as bytes of fixed length that any other one with the same parameters can add to its own:
  * whole numbers, so the order and the grouping of merges do not matter. All of it is public.
  *
  *     "tally" · version │ grid of the learn-reports │ learned, 1024 counts │ rejected │ θ, excess │ reports, windowed, cells, ones

@@ -1,5 +1,5 @@
 /**
- * What one partition has counted: one tally for each day. The state topic holds one record for each of them, which is public, and
+ * Tallies of one partition, one for each day. The state topic holds one record for each of them, which is public, and
  * a manifest with the next offset; all of a transaction's records appear together.
  */
 import { aggregator, type Aggregator, type Day, type LocalTerms } from "brume";
@@ -92,7 +92,7 @@ export class PartitionTallies {
     return day;
   }
 
-  /** What was committed. The caller holds the writer of the partition, so nothing of it is open. */
+  /** Loads what was committed. The caller holds the writer of the partition, so nothing of it is open. */
   static async load(
     port: Port,
     options: LocalOptions,

@@ -117,7 +117,7 @@ function inWords({ instancePath, keyword, params, message, data, schema: wanted 
   }
 }
 
-/** What the library says of an option of earlier versions; undefined for any other name. */
+/** The library's message on an option of earlier versions; undefined for any other name. */
 function formerOption(name: string): string | undefined {
   try {
     privateCounter({ epsilon: 1, every: "1h", [name]: 0 });
@@ -128,7 +128,7 @@ function formerOption(name: string): string | undefined {
   }
 }
 
-/** What a field with several forms looks like. */
+/** The forms that a field may take, in words. */
 function formsOf(path: string): string {
   const field = path.split(".").at(-1)!;
   const forms: Readonly<Record<string, string>> = {

@@ -15,7 +15,7 @@ import {
 import { milliseconds } from "./duration.js";
 import type { Config, DiscoverConfig, MetricConfig, MetricType, PerPersonConfig } from "./types.js";
 
-/** What the hub makes a metric of, but for its keys. */
+/** Options that the hub makes a metric of, without its keys. */
 export type StreamOptions =
   Omit<StreamMetric, "keys"> | Omit<HistogramMetric, "keys"> | Omit<PeopleMetric, "keys">;
 
@@ -24,7 +24,7 @@ export interface Metric {
   readonly type: MetricType;
   /** For one person and day, one event, or one report. */
   readonly epsilon: number;
-  /** What counts of one person and day; undefined where events are protected, not people. */
+  /** Limits of one person and day; undefined where events are protected, not people. */
   readonly perPerson: PerPersonConfig | undefined;
   readonly unit: string;
   /** All keys; [""] without keys. Where keys are found: those that are public now. */
@@ -169,7 +169,7 @@ function streamOptions(config: MetricConfig, perPerson: PerPersonConfig | undefi
   };
 }
 
-/** What is wrong, in words. A metric that is wrong in itself is not asked about again. */
+/** Lists what is wrong with the metrics. A metric that is wrong in itself is not asked about again. */
 export function metricProblems(config: Config): string[] {
   const entries = Object.entries(config.metrics);
   const streams = entries.reduce((sum, [, metric]) => sum + keyCount(metric), 0);
@@ -256,7 +256,7 @@ const costOf = (config: MetricConfig): number =>
 const daysShare = (over: Over | undefined, hasKeys: boolean): number =>
   over !== undefined && over !== "1d" && hasKeys ? 2 : 1;
 
-/** What a metric costs a person and day. A device sends `perPerson` reports at ε each. */
+/** The ε that a metric costs a person in a day. A device sends `perPerson` reports at ε each. */
 export const personEpsilon = ({ epsilon, local, over, hasKeys }: Metric): number =>
   epsilon * (local?.reports ?? daysShare(over, hasKeys));
 

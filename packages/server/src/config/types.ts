@@ -3,7 +3,7 @@ export type Secret = { readonly env: string } | { readonly file: string };
 
 export type MetricType = "count" | "people" | "sum" | "mean" | "histogram" | "local";
 
-/** What counts of a person and day. */
+/** Limits of a person and day. */
 export interface PerPersonConfig {
   readonly events?: number | "choose";
   readonly most?: number;

@@ -1,4 +1,4 @@
-/** What the service publishes and promises: `/v1/metrics` and `/v1/statement`. */
+/** Routes that say what the service publishes and promises: `/v1/metrics` and `/v1/statement`. */
 import type { FastifyInstance } from "fastify";
 import type { Answer, ServedMetric, Service } from "../service.js";
 import { explainService, serviceRecord, serviceStatement } from "../statement.js";

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { frameworkError } from "./errors.js";
 
-/** What a route needs. */
+/** The right that a route needs. */
 export type Access = "write" | "read" | "metrics" | "public";
 
 export type Tokens = Readonly<Partial<Record<Access, string>>>;

@@ -30,7 +30,7 @@ export interface PluginOptions {
 const INTAKE = ["/v1/events", "/v1/reports"];
 const READS = ["GET", "HEAD"];
 
-/** What every server has before its routes: checks, errors, limits, tokens, the OpenAPI document. */
+/** Prepares what every server has before its routes: checks, errors, limits, tokens, the OpenAPI document. */
 export async function prepare(
   app: FastifyInstance,
   { config, limits }: { readonly config: Config; readonly limits: Limits },

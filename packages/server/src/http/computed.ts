@@ -4,7 +4,7 @@ import type { Metric } from "../config/metrics.js";
 import type { Answer, Question } from "../service.js";
 import { BadRequest } from "./errors.js";
 
-/** What a query gets. */
+/** The answers to a query. */
 export interface Computed {
   /** Which period the answers have, if they are a series. */
   readonly series?: { readonly period: string; readonly why?: string };
@@ -14,7 +14,7 @@ export interface Computed {
 const MOST_STEPS = 2000;
 /** Steps × buckets × (4 + quantiles + shares): a bound on the time of a query, and on the length of its answer. */
 const MOST_CELLS = 2 ** 20;
-/** What the counts of a step weigh, in quantiles: they are part of every answer. */
+/** The cost of a step's counts, in quantiles: every answer has them. */
 const COUNTS = 4;
 /** Buckets × (quantiles + shares) of a part: up to 20 ms. */
 const PART = 8192;

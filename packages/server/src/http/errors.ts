@@ -27,7 +27,7 @@ export const ERROR_SCHEMA = {
   properties: { error: { type: "string", description: "What was expected, and what to do." } },
 } as const;
 
-/** What a person may read about errors that the framework found: its own texts quote what came. */
+/** Words for errors that the framework found: its own texts quote what came. */
 const WORDS: Readonly<Record<number, string>> = {
   400: "request: expected a body of the stated type and form",
   403: "origin: expected this service's own, or one that cors lists",

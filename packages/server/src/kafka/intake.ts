@@ -9,7 +9,7 @@ import type { Intake } from "../http/events.js";
 import { Refusal } from "../refusal.js";
 import { bodyOf, type CheckedEvent, KeyReused, type Named, Unavailable } from "../submission.js";
 
-/** What is asked of a cluster; the port of brume-kafka has it. */
+/** The calls on a cluster that are needed here; the port of brume-kafka has them. */
 export interface KafkaPort {
   describe(topics: readonly string[]): Promise<readonly { readonly partitions: number }[]>;
   /** Fences every earlier writer with this id, and ends its transactions, before it resolves. */
@@ -55,7 +55,7 @@ export function kafkaOf({ store }: Config) {
   return store.kafka;
 }
 
-/** What workers cannot keep is refused. */
+/** Refuses metrics that workers cannot keep. */
 function checkMetrics(metrics: readonly Metric[]): void {
   for (const { name, perPerson, keys, local, over, discovers } of metrics) {
     if (discovers !== undefined)

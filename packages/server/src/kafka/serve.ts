@@ -15,7 +15,7 @@ import { limitsOf } from "../service.js";
 import { Turns } from "../turns.js";
 import { KafkaIntake, kafkaOf, type KafkaPort, type NewRecord, topicsOf } from "./intake.js";
 
-/** What brume-kafka gives. */
+/** Functions of brume-kafka that are used here. */
 export interface KafkaPackage {
   readonly kafkaPort: (options: { readonly brokers: readonly string[] }) => KafkaPort;
   readonly heartbeat: (time: number) => NewRecord;
