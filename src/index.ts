@@ -1,9 +1,10 @@
 /** Brume: differentially private data streams. The public names. */
-export { type TextInput, textInput, type TextOptions } from "./adapters/text.js";
+export { type TextInput, textInput, type TextOptions } from "./adapters/textInput.js";
 export { webTransform } from "./adapters/web.js";
 export { type Chunk, publishAll, type ValueSink } from "./adapters/iterate.js";
-export type { DurableStream, OpenStreamOptions } from "./durable/openStream.js";
-export { type DurableEvents, openStream, type Stored } from "./durable/openEvents.js";
+export type { DurableStream, OpenStreamOptions } from "./durable/durableStream.js";
+export type { DurableEvents } from "./durable/durableEvents.js";
+export { openStream, type Stored } from "./durable/openStream.js";
 export type { DurableAggregator } from "./durable/durableAggregator.js";
 export type { DurablePaperAggregator } from "./durable/durablePaperAggregator.js";
 export {
@@ -65,13 +66,8 @@ export type { Over, PeopleOptions } from "./events/distinct.js";
 export type { Duration, Time } from "./events/duration.js";
 export type { Histogram, HistogramAnswer, HistogramQuery } from "./events/histogramAnswers.js";
 export type { DroppedEvents, EventInfo } from "./events/eventInfo.js";
-export {
-  type CounterOptions,
-  privateCounter,
-  privateHistogram,
-  privateStream,
-  restore,
-} from "./events/open.js";
+export type { CounterOptions } from "./events/options.js";
+export { privateCounter, privateHistogram, privateStream, restore } from "./privateStream.js";
 export type { EventOptions, EventStreamOptions, HistogramOptions, HistoryOptions } from "./events/options.js";
 export type { PerPerson } from "./events/people.js";
 export type { QuantileAnswer, ShareAnswer } from "./events/quantiles.js";
@@ -101,7 +97,8 @@ export type { RangeAnswer } from "./stream/answer.js";
 export type { Hidden } from "./stream/clipping.js";
 export type { StreamOptions, Tuning } from "./stream/options.js";
 export type { Plan } from "./stream/plan.js";
-export { type EventPlan, plan, type PlannedError } from "./events/plan.js";
+export type { EventPlan, PlannedError } from "./events/plan.js";
+export { plan } from "./plan.js";
 export type { CustomSmoother } from "./stream/smoothers/custom.js";
 export type { SmootherChoice } from "./stream/smoothers/index.js";
 export type { SnapshotKey } from "./stream/streamCipher.js";

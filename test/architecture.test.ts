@@ -50,10 +50,10 @@ test("the way of an event", async () => {
 test("a file that does not run, or is not drawn, is noticed", async () => {
   const names = drawn("The way of a value", "src/stream/");
   expect(names).toContain("src/stream/blockPublisher.ts");
-  expect(names).not.toContain("src/stream/threshold.ts"); // runs with variant "paper" alone
+  expect(names).not.toContain("src/stream/noisyMax.ts"); // runs with variant "paper" alone
   const paper = privateStream({ epsilon: 1, max: 100, variant: "paper", holdout: 1000, unsafeSeed: "way" });
   const files = await executedFiles(() => {
     for (let i = 0; i < 3000; i++) paper.push(i % 90);
   });
-  expect(files).toContain("src/stream/threshold.ts");
+  expect(files).toContain("src/stream/noisyMax.ts");
 });

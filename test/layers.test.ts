@@ -22,10 +22,10 @@ test.each([
   ["src/core/random.ts", "../stream/stream.js"],
   ["src/core/js/chacha.ts", "../../local/squareWave.js"],
   ["src/core/choose.ts", "../index.js"],
-  ["src/stream/stream.ts", "../adapters/node.js"],
-  ["src/stream/stream.ts", "../../research/metrics.js"],
-  ["src/stream/stream.ts", "../events/open.js"],
-  ["src/events/open.ts", "../durable/hub.js"],
+  ["src/stream/holdoutStream.ts", "../adapters/node.js"],
+  ["src/stream/holdoutStream.ts", "../../research/metrics.js"],
+  ["src/stream/holdoutStream.ts", "../events/kinds.js"],
+  ["src/events/kinds.ts", "../durable/hub.js"],
   ["src/local/reporter.ts", "../stream/stream.js"],
   ["src/adapters/web.ts", "../durable/hub.js"],
   ["src/durable/hub.ts", "../cli/main.js"],
@@ -35,7 +35,7 @@ test.each([
 });
 
 test.each([
-  ["src/stream/stream.ts", "../core/choose.js"],
+  ["src/stream/holdoutStream.ts", "../core/choose.js"],
   ["src/durable/hub.ts", "../stream/stream.js"],
   ["research/systems/flat.ts", "../../src/stream/ranges.js"],
   ["src/core/js/chacha.ts", "./index.js"],

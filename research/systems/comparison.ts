@@ -6,7 +6,7 @@ import type { Publisher } from "../../src/stream/publisher.js";
 import { smootherName } from "../../src/stream/smoothers/index.js";
 import { type Stage, StagedSystem, type SystemParts } from "../../src/stream/stagedSystem.js";
 import { makeStatement, type StageStatement, type Statement } from "../../src/stream/statement.js";
-import { NoisyMax, type ThresholdChooser } from "../../src/stream/threshold.js";
+import { NoisyMax, type ThresholdChooser } from "../../src/stream/noisyMax.js";
 import { Zeros } from "./base.js";
 import { DefaultRule } from "./defaultRule.js";
 import type { ComparisonSettings } from "./options.js";

@@ -5,7 +5,7 @@ import { makeChoice } from "../../src/stream/choice.js";
 import { ThresholdCounts } from "../../src/stream/thresholdCounts.js";
 import type { Decoder, Encoder } from "../../src/stream/codec.js";
 import type { Settings } from "../../src/stream/options.js";
-import type { ThresholdChooser } from "../../src/stream/threshold.js";
+import type { ThresholdChooser } from "../../src/stream/noisyMax.js";
 
 export class DefaultRule implements ThresholdChooser {
   readonly #core: Core;

@@ -2,7 +2,7 @@
 import type { AnswerKind } from "../../src/stream/answer.js";
 import { noiseScale } from "../../src/stream/forest.js";
 import { History } from "../../src/stream/history.js";
-import { RangeIndex, type RawAnswer } from "../../src/stream/ranges.js";
+import { RangeIndex, type RawAnswer } from "../../src/stream/rangeIndex.js";
 import { sameNoise } from "../../src/stream/epochs.js";
 import { laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
 import type { Settings } from "../../src/stream/options.js";

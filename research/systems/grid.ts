@@ -4,7 +4,7 @@
  * the grid.
  */
 import type { AnswerKind } from "../../src/stream/answer.js";
-import type { RawAnswer } from "../../src/stream/ranges.js";
+import type { RawAnswer } from "../../src/stream/rangeIndex.js";
 import type { Publisher } from "../../src/stream/publisher.js";
 import { checkFinite } from "../../src/core/checks.js";
 import { quantise } from "../../src/core/quantise.js";

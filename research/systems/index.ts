@@ -1,6 +1,6 @@
 /** Systems to compare ToPS with, behind the same interface. */
 import type { System } from "../../src/stream/system.js";
-import { privateStream } from "../../src/stream/stream.js";
+import { valueStream } from "../../src/stream/holdoutStream.js";
 import type { StreamOptions } from "../../src/stream/options.js";
 import { chooseCore } from "../../src/core/choose.js";
 import { given } from "../../src/core/given.js";
@@ -27,5 +27,5 @@ export function system(asked: SystemOptions): System {
   const options = given(asked) as SystemOptions;
   if (options.method !== "tops") return comparison(options);
   const { method, ...rest } = options;
-  return privateStream(rest);
+  return valueStream(rest);
 }

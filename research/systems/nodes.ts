@@ -9,7 +9,7 @@
  * that is ever published from.
  */
 import type { AnswerKind } from "../../src/stream/answer.js";
-import type { RawAnswer } from "../../src/stream/ranges.js";
+import type { RawAnswer } from "../../src/stream/rangeIndex.js";
 import { laplaceVariance } from "../../src/stream/variance.js";
 import type { Core } from "../../src/core/core.js";
 import { Purpose, subStream } from "../../src/core/random.js";

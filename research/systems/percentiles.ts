@@ -8,7 +8,7 @@
  * above the largest value or at 0, and their Z is a double: for comparison, not for use.
  */
 import type { Decoder, Encoder } from "../../src/stream/codec.js";
-import type { ThresholdChooser } from "../../src/stream/threshold.js";
+import type { ThresholdChooser } from "../../src/stream/noisyMax.js";
 import type { Core } from "../../src/core/core.js";
 import { Purpose, subStream } from "../../src/core/random.js";
 import { smoothSensitivity } from "./smoothSensitivity.js";

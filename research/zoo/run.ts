@@ -1,6 +1,6 @@
 /** Runs of one system on one stream at one ε: how far random ranges are off, and how often intervals hold the truth. */
 import { prefixSums, randomRanges } from "../metrics.js";
-import { privateStream } from "../../src/stream/stream.js";
+import { valueStream } from "../../src/stream/holdoutStream.js";
 import type { Statement } from "../../src/stream/statement.js";
 import { quantise } from "../../src/core/quantise.js";
 
@@ -101,7 +101,7 @@ function oneRun(
 ): number[] {
   // Following or not, the same seed: both have the same hold-out, and their ratio shows what following does.
   const unsafeSeed = `${seed}, ${system === "still" ? "default" : system}, ${epsilon}, run ${run}`;
-  const stream = privateStream({
+  const stream = valueStream({
     ...{ epsilon, max, holdout, maxRange, unsafeSeed },
     ...(system === "still" ? { tuning: { follow: false } } : { variant: system }),
   });

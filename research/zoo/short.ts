@@ -1,6 +1,6 @@
 /** What a short hold-out costs, with and without a second choice of θ, against waiting for a long one. */
 import type { PrivateStream } from "../../src/stream/system.js";
-import { privateStream } from "../../src/stream/stream.js";
+import { valueStream } from "../../src/stream/holdoutStream.js";
 import { prefixSums, type Range, randomRanges } from "../metrics.js";
 import { zooMax, zooStream } from "./zoo.js";
 
@@ -71,7 +71,7 @@ function oneRun(
 ): ShortErrors {
   const tree = usualHoldout(maxRange);
   const held = way === "wait" ? tree : holdout;
-  const stream = privateStream({
+  const stream = valueStream({
     ...{ epsilon, max: zooMax(name), holdout: held, maxRange },
     tuning: { refine: way === "refined" },
     unsafeSeed: `${seed}, ${name}, ${epsilon}, short, run ${run}`,

@@ -2,7 +2,7 @@
 import { geometricCandidates } from "../../src/stream/choice.js";
 import { candidateGrid } from "../../src/stream/grid.js";
 import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
-import { privateStream } from "../../src/stream/stream.js";
+import { valueStream } from "../../src/stream/holdoutStream.js";
 import { meanVariance } from "../../src/stream/variance.js";
 import { median } from "../metrics.js";
 import { zooMax, zooStream } from "./zoo.js";
@@ -50,7 +50,7 @@ export function sweepZoo({ streams, epsilons, holdouts, maxRanges, runs, seed }:
             const options = { epsilon, max: zooMax(stream), holdout, maxRange };
             const lossOf = lossAgainstBest(options, sample);
             const all = Array.from({ length: runs }, (_, run) => {
-              const release = privateStream({
+              const release = valueStream({
                 ...options,
                 unsafeSeed: `${seed}, ${stream}, ${epsilon}, ${holdout}, ${maxRange}, run ${run}`,
               });

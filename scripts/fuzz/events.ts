@@ -2,7 +2,7 @@
 import type { Counter, EventStream } from "../../src/events/answers.js";
 import { Calendar } from "../../src/events/calendar.js";
 import type { Histogram } from "../../src/events/histogramAnswers.js";
-import { beginEvents, restoreEvents } from "../../src/events/open.js";
+import { beginEvents, restoreEvents } from "../../src/events/kinds.js";
 import type { EventStreamOptions } from "../../src/events/options.js";
 import { outcome, same } from "./compare.js";
 import type { Dice } from "./dice.js";

@@ -1,6 +1,6 @@
 /** The first screen of brume demo: ToPS on the built-in stream, a picture and five ranges beside the truth. */
-import { plan } from "../stream/plan.js";
-import { privateStream } from "../stream/stream.js";
+import { planValues } from "../stream/plan.js";
+import { valueStream } from "../stream/holdoutStream.js";
 import type { PrivateStream } from "../stream/system.js";
 import { chart } from "./chart.js";
 import { bold, faint, green } from "./colour.js";
@@ -52,7 +52,7 @@ export interface Central {
 
 /** The stream of the demo after all its values. */
 export function demoStream(values: Float64Array, epsilon: number): PrivateStream {
-  const stream = privateStream({ epsilon, max: EXAMPLE.max, holdout: HOLDOUT });
+  const stream = valueStream({ epsilon, max: EXAMPLE.max, holdout: HOLDOUT });
   stream.pushMany(values);
   return stream;
 }
@@ -62,7 +62,7 @@ export function releaseCentral(values: Float64Array, epsilon: number): Central {
   const stream = demoStream(values, epsilon);
   const seconds = (performance.now() - started) / 1000;
   const truth = values.subarray(HOLDOUT);
-  const { blockLength } = plan({ epsilon, max: EXAMPLE.max, holdout: HOLDOUT });
+  const { blockLength } = planValues({ epsilon, max: EXAMPLE.max, holdout: HOLDOUT });
   const points = Math.min(MOST_POINTS, Math.floor(LENGTH / blockLength / 3));
   const perPoint = Math.floor(LENGTH / points);
   const spans = Array.from({ length: points }, (_, i) => [i * perPoint, (i + 1) * perPoint] as const);

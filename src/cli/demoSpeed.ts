@@ -12,7 +12,7 @@ import { makeWasmCore } from "../core/wasm/index.js";
 import { Arena, loadKernels } from "../core/wasm/instance.js";
 import { cellProbabilities } from "../local/moments.js";
 import { BINS, squareWave } from "../local/mechanisms.js";
-import { privateStream } from "../stream/stream.js";
+import { valueStream } from "../stream/holdoutStream.js";
 import { bold } from "./colour.js";
 import { EXAMPLE } from "./example.js";
 import { table } from "./table.js";
@@ -121,7 +121,7 @@ function ingest(values: Float64Array): Call {
 
 function release(values: Float64Array): Call {
   return (core) =>
-    privateStream({
+    valueStream({
       ...{ epsilon: 0.1, max: EXAMPLE.max, holdout: HELD_OUT, core: core.name },
       unsafeSeed: "demo",
     }).pushMany(values);

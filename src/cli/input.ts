@@ -2,7 +2,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { pipeline, Readable } from "node:stream";
-import { recordReader, type TextOptions, TextReader } from "../adapters/text.js";
+import { recordReader, type TextOptions, TextReader } from "../adapters/textInput.js";
 import { DataError, UsageError } from "./command.js";
 import { isParquet, parquetLines } from "./parquet.js";
 import { inWords, isSystemError } from "./systemErrors.js";

@@ -1,7 +1,7 @@
 /** brume plan: what a release would cost, before any data. */
 import { solveEpsilon } from "../events/plan.js";
 import { resolveSettings } from "../stream/options.js";
-import { errorOfLength, plan as planOf } from "../stream/plan.js";
+import { errorOfLength, planValues } from "../stream/plan.js";
 import { type Arguments, type Command, UsageError } from "./command.js";
 import { EVENT_FLAGS, EVENT_RELEASE_FLAGS, FORMER_FLAGS } from "./eventOptions.js";
 import { INPUT_FLAGS } from "./inputOptions.js";
@@ -42,7 +42,7 @@ export const plan: Command = {
     if (args.text("every") !== undefined || args.text("ask") !== undefined) return planOfEvents(args);
     if (args.operands.length > 0)
       throw new UsageError(`expected options only, got "${args.operands[0]}" as well`);
-    const p = planOf(streamOptions(args, epsilonFor(args)));
+    const p = planValues(streamOptions(args, epsilonFor(args)));
     if (args.has("json")) {
       process.stdout.write(`${JSON.stringify(p, null, 2)}\n`);
       return;

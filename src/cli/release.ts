@@ -1,8 +1,8 @@
 /** brume release: numbers in, private numbers out, as they come. */
-import { recordReader, TextReader } from "../adapters/text.js";
-import { privateStream } from "../stream/stream.js";
+import { recordReader, TextReader } from "../adapters/textInput.js";
+import { valueStream } from "../stream/holdoutStream.js";
 import type { PrivateStream } from "../stream/system.js";
-import { type Carried, carriedOf } from "./carry.js";
+import { type Carried, carriedOf } from "./carried.js";
 import { type Arguments, type Command, DataError, NothingPublished, UsageError } from "./command.js";
 import { EVENT_FLAGS, EVENT_RELEASE_FLAGS, FORMER_FLAGS } from "./eventOptions.js";
 import { OUTPUT_FORMATS, type OutputFormat } from "./formats.js";
@@ -45,7 +45,7 @@ export const release: Command = {
       throw new UsageError(
         "--json: expected with --every; without it there is one number a line, each valid JSON",
       );
-    const stream = privateStream(streamOptions(args));
+    const stream = valueStream(streamOptions(args));
     const [, format, column, delimiter] = inputOf(args, path);
     const output = args.choice("format", ["plain", "csv", "f64"]) ?? "plain";
     const carried = carriedOf(args.text("carry"), format, output);

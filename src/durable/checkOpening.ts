@@ -4,8 +4,8 @@
  */
 import { chooseCore } from "../core/choose.js";
 import { timeText } from "../events/duration.js";
-import { EventMetric } from "../events/metric.js";
-import { eventParameters } from "../events/options.js";
+import { EventMetric } from "../events/eventMetric.js";
+import { eventParameters } from "../events/eventSettings.js";
 import { eventStatement } from "../events/statement.js";
 import type { Parameters } from "../stream/snapshot.js";
 import { checkCharge } from "./budget.js";

@@ -5,8 +5,8 @@
 import { type Day, DAY } from "../events/calendar.js";
 import type { Discovery, KeyDiscovery } from "../events/keyDiscovery.js";
 import { OTHER_KEYS } from "../events/keyName.js";
-import type { EventMetric, ReadEvent } from "../events/metric.js";
-import type { Schedule } from "../events/options.js";
+import type { EventMetric, ReadEvent } from "../events/eventMetric.js";
+import type { Schedule } from "../events/eventSettings.js";
 import type { Published } from "../events/release.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { FoundKeys } from "./eventRow.js";

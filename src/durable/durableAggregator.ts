@@ -1,6 +1,6 @@
 /**
  * An aggregator of a store: a restart keeps its reports and its θ. A report is acknowledged, an answer given and θ told after the
- * state behind them is stored, as for streams (openStream.ts).
+ * state behind them is stored, as for streams (durableStream.ts).
  */
 import type { BetweenOptions, Period, Series } from "../events/answers.js";
 import type { Duration, Time } from "../events/duration.js";

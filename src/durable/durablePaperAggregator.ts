@@ -1,6 +1,6 @@
 /**
  * The paper's aggregator (`variant: "paper"`) of a store: a restart keeps its learn-reports, θ and its release-reports. A report is acknowledged, a number
- * published and θ told after the state behind them is stored, as for streams (openStream.ts).
+ * published and θ told after the state behind them is stored, as for streams (durableStream.ts).
  */
 import type { RunOptions } from "../local/em.js";
 import type { DistributionOptions } from "../local/estimate.js";

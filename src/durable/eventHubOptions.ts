@@ -6,8 +6,8 @@ import { type Duration, parseDuration } from "../events/duration.js";
 import { calendarOver, type PeopleOptions } from "../events/distinct.js";
 import type { Discover } from "../events/keyDiscovery.js";
 import { OTHER_KEYS } from "../events/keyName.js";
+import type { EventSettings } from "../events/eventSettings.js";
 import {
-  type EventSettings,
   type EventStreamOptions,
   type HistogramOptions,
   isPeople,

@@ -8,7 +8,7 @@
  * Where votes make keys public, every event has room for a name, whether or not it votes.
  */
 import type { Day } from "../events/calendar.js";
-import type { ReadEvent } from "../events/metric.js";
+import type { ReadEvent } from "../events/eventMetric.js";
 import { NAME_WORDS, readName, writeName } from "../events/keyName.js";
 import { Decoder, Encoder } from "../stream/codec.js";
 
@@ -85,7 +85,7 @@ export interface Past {
   readonly now: number;
 }
 
-export interface Row extends RowHead {
+export interface EventRow extends RowHead {
   forEach(take: (record: RowRecord) => void): void;
 }
 
@@ -94,7 +94,7 @@ const HOUR = 3_600_000;
 const doubles = new Float64Array(3);
 const doubleWords = new Uint32Array(doubles.buffer);
 
-export class RowWriter {
+export class EventRowWriter {
   readonly #records: Uint32Array;
   readonly #names: Uint32Array;
   #count = 0;
@@ -187,7 +187,7 @@ export class RowWriter {
   }
 }
 
-export function readRow(bytes: Uint8Array): Row {
+export function readRow(bytes: Uint8Array): EventRow {
   const reader = new Decoder(bytes);
   const [time, told] = [reader.double(), reader.double()];
   const [closeAt, missedAt] = [reader.double(), reader.double()];

@@ -6,14 +6,14 @@ import type { RangeAnswer } from "../stream/answer.js";
 import { heldOut, resolveSettings, type Settings, type StreamOptions } from "../stream/options.js";
 import { snapshotKey } from "../stream/streamCipher.js";
 import { explainStatement, type Statement } from "../stream/statement.js";
-import { HoldoutStream } from "../stream/stream.js";
+import { HoldoutStream } from "../stream/holdoutStream.js";
 import type { RangeOptions } from "../stream/system.js";
 import { Committer } from "./committer.js";
 import type { EachOptions, HubSettings } from "./hubOptions.js";
 import { type Begins, LiveStreams } from "./liveStreams.js";
 import { checkHubName, MARK } from "./budget.js";
 import { HubCharge } from "./hubCharge.js";
-import { DurableStream, openIn, type Place } from "./openStream.js";
+import { DurableStream, openIn, type Place } from "./durableStream.js";
 import { RunningCalls } from "./runningCalls.js";
 import { heldOutPartly, HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
 

@@ -8,8 +8,8 @@
 import type { Core } from "../core/core.js";
 import { type Day, DayPeriods } from "../events/calendar.js";
 import { KeyDiscovery } from "../events/keyDiscovery.js";
-import { EventMetric, type MetricKeys } from "../events/metric.js";
-import { type EventSettings, eventParameters } from "../events/options.js";
+import { EventMetric, type MetricKeys } from "../events/eventMetric.js";
+import { type EventSettings, eventParameters } from "../events/eventSettings.js";
 import type { DayCount, Published, Release } from "../events/release.js";
 import { Decoder, Encoder } from "../stream/codec.js";
 import type { Parameters } from "../stream/snapshot.js";

@@ -13,7 +13,15 @@ import { chargeMetric } from "./budget.js";
 import { Catalogue } from "./catalogue.js";
 import { checkOpening, parametersOf, releaseName, sectionOf } from "./checkOpening.js";
 import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
-import { type FoundKeys, Kind, type Past, pastOf, readRow, type Row, RowWriter } from "./eventRow.js";
+import {
+  type FoundKeys,
+  Kind,
+  type Past,
+  pastOf,
+  readRow,
+  type EventRow,
+  EventRowWriter,
+} from "./eventRow.js";
 import { type ClosedSpan, HubMetric } from "./hubMetric.js";
 import type { MetricRecord } from "./keyChunks.js";
 import type { JournalEntry } from "./entries.js";
@@ -413,7 +421,7 @@ export class HubState {
   }
 
   /** Acts on a row that is stored. Other work gets its turn while many keys are closed. */
-  async #applySlowly(row: Row, position: number): Promise<ClosedSpan[]> {
+  async #applySlowly(row: EventRow, position: number): Promise<ClosedSpan[]> {
     const applying = this.#apply(row, position, true);
     let start = performance.now();
     for (;;) {
@@ -425,7 +433,7 @@ export class HubState {
     }
   }
 
-  *#apply(row: Row, position: number, live: boolean): Generator<void, ClosedSpan[]> {
+  *#apply(row: EventRow, position: number, live: boolean): Generator<void, ClosedSpan[]> {
     for (const day of row.days) {
       this.#settings.calendar.fix(day);
       this.#fixedUntil = Math.max(this.#fixedUntil, day.end);
@@ -458,7 +466,7 @@ export class HubState {
   }
 
   /** The catalogue is stored before anything that knows the numbers of found keys. */
-  #takeFound({ found = [] }: Row, position: number): void {
+  #takeFound({ found = [] }: EventRow, position: number): void {
     if (found.length === 0) return;
     const changes = this.journal.covers(this.#catalogue) < position;
     for (const one of found)
@@ -497,7 +505,7 @@ export class HubState {
 
 /** A row that changes nothing. */
 const rowAt = (time: number, told: number): Uint8Array =>
-  new RowWriter(0, 0).bytes({ time, told, closeAt: NaN, missedAt: NaN, days: [], names: [] });
+  new EventRowWriter(0, 0).bytes({ time, told, closeAt: NaN, missedAt: NaN, days: [], names: [] });
 
 function emptyRow(newest: Uint8Array): Uint8Array {
   const { time, told } = readRow(newest);

@@ -1,5 +1,5 @@
 /** The keys of a metric of a hub: each has a number, in the order in which they came, and some of them together are a chunk. */
-import type { EventMetric } from "../events/metric.js";
+import type { EventMetric } from "../events/eventMetric.js";
 import type { Encoder } from "../stream/codec.js";
 import type { Parameters } from "../stream/snapshot.js";
 import type { ClosedDay, KeyDay } from "./closedDays.js";

@@ -1,5 +1,5 @@
 /** The open streams of a hub. A bounded number is open; the least recently used ones are stored and closed. */
-import type { DurableStream } from "./openStream.js";
+import type { DurableStream } from "./durableStream.js";
 import { StoreError } from "./stores/store.js";
 
 /** How often a call is made when other processes store the same stream at the same time. */

@@ -397,8 +397,8 @@ const ALL_DATA = "all data";
 /** How often a change is tried when other processes change the odometer at the same time. */
 const ATTEMPTS = 8;
 
-/** Parts with different draws that are composed one by one. */
-const MOST_PARTS = 64;
+/** Kinds of draws that are composed one by one. */
+const MOST_KINDS = 64;
 
 /**
  * (ε, δ) of the part that spent most, with what reads all of the data. Releases with a δ of their own leave less of it for
@@ -420,7 +420,7 @@ function approximately(charges: readonly Charge[], asked: number): ApproximateSp
   const spendings = (kinds.size === 0 ? [[]] : [...kinds.values()]).map((draws) => [...whole, ...draws]);
   const each = spendings.map((draws) => ({
     // The sum holds for every δ.
-    epsilon: kinds.size > MOST_PARTS ? sumOf(draws) : composed(draws, delta),
+    epsilon: kinds.size > MOST_KINDS ? sumOf(draws) : composed(draws, delta),
     draws: Number(draws.reduce((total, { times }) => total + times, 0n)),
   }));
   const worst = each.reduce((most, one) => (one.epsilon > most.epsilon ? one : most));

@@ -13,7 +13,7 @@ import { Committer } from "./committer.js";
 import { aggregatorParameters, DurableAggregator } from "./durableAggregator.js";
 import { DurablePaperAggregator, paperParameters } from "./durablePaperAggregator.js";
 import type { Release } from "./odometer.js";
-import type { Stored } from "./openEvents.js";
+import type { Stored } from "./openStream.js";
 import { StorableAggregator } from "./storableAggregator.js";
 
 export interface OpenAggregatorOptions extends AggregatorOptions, Stored {}

@@ -1,131 +1,57 @@
-/**
- * A stream that survives a restart. This rule makes it safe (docs/snapshots.md):
- *
- *     receive values ─▶ take a snapshot of the state after them ─▶ store it ─▶ publish their numbers
- *
- * So the stored state covers everything that was published. A process that opens the stream again, after a clean stop
- * or a kill, resumes after the last published position: no position is published twice, and no noise covers two values.
- */
+/** The public function that opens a stream of a store: of values (durableStream.ts) or of events (durableEvents.ts). */
 import { checkInteger, checkText, ownOptions } from "../core/checks.js";
 import { given } from "../core/given.js";
-import type { RangeAnswer } from "../stream/answer.js";
-import { resolveSettings, type Settings, STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
-import { type SnapshotKey, snapshotKey } from "../stream/streamCipher.js";
-import type { Statement } from "../stream/statement.js";
-import { HoldoutStream } from "../stream/stream.js";
-import type { RangeOptions } from "../stream/system.js";
+import type { Counter, EventStream } from "../events/answers.js";
+import type { Histogram } from "../events/histogramAnswers.js";
+import { beginEvents, isEvents, restoreEvents } from "../events/kinds.js";
+import type { PeopleOptions } from "../events/distinct.js";
+import {
+  type CounterOptions,
+  type AnyEventOptions,
+  type EventStreamOptions,
+  type HistogramOptions,
+  optionsOf,
+} from "../events/options.js";
+import { snapshotKey } from "../stream/streamCipher.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { Committer } from "./committer.js";
-import { Durable } from "./durable.js";
 import { charge } from "./budget.js";
-import type { Budget } from "./odometer.js";
-import type { Store } from "./stores/store.js";
+import { DurableEvents, StorableEvents } from "./durableEvents.js";
+import { type DurableStream, openValues, type OpenStreamOptions } from "./durableStream.js";
 
-interface NamedOptions extends StreamOptions {
-  /** Which stream of the store. Public. */
-  readonly name: string;
-}
+/** Options of the store, beside those of the stream itself. */
+export type Stored = Pick<OpenStreamOptions, "name" | "store" | "key" | "atLeast" | "budget">;
 
-export interface OpenStreamOptions extends NamedOptions {
-  /** Where the stream is kept. */
-  readonly store: Store;
-  /** Encrypts the snapshots; as secret as the data. */
-  readonly key: SnapshotKey;
-  /**
-   * The lowest sequence number that the stored snapshot may have. Keep `stream.sequence` in a place that is not rolled
-   * back together with the store, and give it here. Default 0: no check.
-   */
-  readonly atLeast?: number;
-  /** The odometer that this stream is charged to, and the data that it reads. */
-  readonly budget?: Budget;
-}
-
-/** Opens a stream of a store: continues its newest snapshot, or begins it. */
-export async function openStream(asked: OpenStreamOptions): Promise<DurableStream> {
-  const own = ownOptions("openStream", asked, [...STREAM_OPTIONS, "store", "key", "atLeast", "budget"]);
-  const { store, key, atLeast = 0, budget } = own;
-  const options = given(own, STREAM_OPTIONS) as NamedOptions;
-  checkText("name", options.name);
+/**
+ * Opens a stream of a store: continues its newest snapshot, or begins it. With `every` it takes events, with `edges` it
+ * is a histogram, with `of: "count"` a counter.
+ */
+export function openStream(options: HistogramOptions & Stored): Promise<DurableEvents<Histogram>>;
+export function openStream(
+  options: ((CounterOptions & { readonly of: "count" }) | PeopleOptions) & Stored,
+): Promise<DurableEvents<Counter>>;
+export function openStream(options: EventStreamOptions & Stored): Promise<DurableEvents<EventStream>>;
+export function openStream(options: OpenStreamOptions): Promise<DurableStream>;
+export async function openStream(asked: OpenStreamOptions | (AnyEventOptions & Stored)): Promise<unknown> {
+  if (!isEvents(asked)) return openValues(asked);
+  const names = optionsOf(asked);
+  const own = ownOptions("openStream", asked, [...names, ...["store", "key", "atLeast", "budget"]]);
+  const { name, atLeast = 0, budget } = own;
+  const options = given(own, names as (keyof typeof own)[]) as AnyEventOptions;
+  checkText("name", name);
   checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
-  const checked = new CheckedStore(store);
-  const place = { store: checked, committer: new Committer(checked), key: await snapshotKey(key) };
-  return openIn(place, resolveSettings(options), options.name, atLeast, budget);
-}
-
-/** Store, committer and key that the streams of one hub share. */
-export interface Place {
-  readonly store: CheckedStore;
-  readonly committer: Committer;
-  readonly key: CryptoKey;
-}
-
-/** @param settings those of many streams may be one object; `name` says which stream it is */
-export async function openIn(
-  { store, committer, key }: Place,
-  settings: Settings,
-  name: string,
-  atLeast: number,
-  budget: Budget | undefined,
-): Promise<DurableStream> {
+  const store = new CheckedStore(own.store);
+  const key = await snapshotKey(own.key);
   const found = await store.get(name, atLeast);
   try {
-    const stream =
-      found === undefined
-        ? HoldoutStream.begin(settings, name)
-        : await HoldoutStream.restore(found.bytes, key, settings, name);
-    if (found !== undefined) checkSequence(name, found.sequence, stream.sequence);
-    if (budget !== undefined) await charge(budget, name, stream.statement(), found === undefined);
-    return new DurableStream(stream, store, committer, await stream.cipher(key), name);
+    const events =
+      found === undefined ? beginEvents(options) : await restoreEvents(found.bytes, key, options);
+    if (found !== undefined) checkSequence(name, found.sequence, events.sequence);
+    await charge(budget, name, events.statement(), found === undefined);
+    const cipher = await events.snapshots.cipher(key);
+    return new DurableEvents(new StorableEvents(events), store, new Committer(store), cipher, name);
   } catch (reason) {
     await store.giveBack(name);
     throw reason;
-  }
-}
-
-/** A stream of values that publishes a number after its state is stored. */
-export class DurableStream extends Durable<HoldoutStream> {
-  /** Values received so far, held-out ones included: where the source resumes after a restart. */
-  get received(): number {
-    return this.stream.received;
-  }
-
-  /** Positions published so far. After a restart, `published` returns those that were stored but not sent. */
-  get length(): number {
-    return this.stream.length;
-  }
-
-  /** Receives a value and gives the private number for its position, or `undefined` during the hold-out. */
-  push(value: number): Promise<number | undefined> {
-    return this.answer((stream) => stream.push(value), true);
-  }
-
-  /** Receives a batch and gives its published numbers, with one snapshot for all of it. */
-  pushMany(values: Float64Array | readonly number[]): Promise<Float64Array> {
-    return this.answer((stream) => stream.pushMany(values), true);
-  }
-
-  /** Takes a batch of values that are checked already, and that nobody changes. Not for callers: hence no method. */
-  static receive(stream: DurableStream, batch: Float64Array): Promise<Float64Array> {
-    return stream.answer((inner) => inner.receive(batch), true);
-  }
-
-  /** The numbers published at positions [from, to), read again, bit for bit. */
-  published(from: number, to: number): Promise<Float64Array> {
-    return this.answer((stream) => stream.published(from, to));
-  }
-
-  /** Sum and mean over published positions [from, to), with error bars. */
-  range(from: number, to: number, options?: RangeOptions): Promise<RangeAnswer> {
-    return this.answer((stream) => stream.range(from, to, options));
-  }
-
-  /** The machine-readable privacy statement. It contains θ, so it waits for the store like all other answers. */
-  statement(): Promise<Statement> {
-    return this.answer((stream) => stream.statement());
-  }
-
-  /** The privacy statement for people, as a short text. */
-  explain(): Promise<string> {
-    return this.answer((stream) => stream.explain());
   }
 }

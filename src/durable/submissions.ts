@@ -2,11 +2,11 @@
  * Submissions of a commit: what callers gave since the last one. Before the row is stored it is decided of every event
  * whether it counts, is held out, limited or dropped; the row says so, and a replay decides nothing again.
  */
-import type { EventMetric, ReadEvent } from "../events/metric.js";
+import type { EventMetric, ReadEvent } from "../events/eventMetric.js";
 import type { Dropped } from "../events/periodClock.js";
 import type { Catalogue } from "./catalogue.js";
 import type { DiscoveredKeys } from "./discoveredKeys.js";
-import { Kind, NO_KEY, type Past, RowWriter } from "./eventRow.js";
+import { Kind, NO_KEY, type Past, EventRowWriter } from "./eventRow.js";
 import type { HubMetric } from "./hubMetric.js";
 import { type HashedRequest, RequestConflict, type RequestId, type RequestIds } from "./requestIds.js";
 
@@ -48,8 +48,8 @@ export function writeSubmissions(
   newKeys: ReadonlySet<string>,
   time: number,
   { metrics, requests, catalogue }: Deciders,
-): { readonly writer: RowWriter; readonly refused: readonly (Error | undefined)[] } {
-  const writer = new RowWriter(countOfRecords(submissions), countOfVoters(submissions, metrics));
+): { readonly writer: EventRowWriter; readonly refused: readonly (Error | undefined)[] } {
+  const writer = new EventRowWriter(countOfRecords(submissions), countOfVoters(submissions, metrics));
   const seen = new Map<string, string>();
   const numbers = new Map<string, number>();
   const refused = submissions.map(({ entries, reports, request, past }) => {
@@ -76,7 +76,7 @@ export function writeSubmissions(
 
 /** @param numbers of new keys, in the order in which the row takes them */
 function writeEvent(
-  writer: RowWriter,
+  writer: EventRowWriter,
   hub: HubMetric,
   key: string,
   event: Entry["event"],
@@ -102,7 +102,7 @@ function writeEvent(
 
 /** Writes an event of a metric whose keys votes make public: it counts under its key, or under the one for all others. */
 function writeVoter(
-  writer: RowWriter,
+  writer: EventRowWriter,
   { metric, record }: HubMetric,
   discovered: DiscoveredKeys,
   key: string,

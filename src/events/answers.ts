@@ -8,7 +8,7 @@ import type { DroppedEvents, EventInfo } from "./eventInfo.js";
 import type { Measured } from "./history.js";
 import { discreteNoise } from "./dayNoise.js";
 import type { LimitedDay } from "./limitedDays.js";
-import type { EventMetric } from "./metric.js";
+import type { EventMetric } from "./eventMetric.js";
 import { type Noisy, shareOf } from "./share.js";
 import { SHARES } from "./shares.js";
 import type { EventStatement } from "./statement.js";

@@ -11,7 +11,7 @@ import {
 } from "./answers.js";
 import { bucketCounts, rankSpread } from "./buckets.js";
 import type { EventInfo } from "./eventInfo.js";
-import type { EventMetric } from "./metric.js";
+import type { EventMetric } from "./eventMetric.js";
 import {
   type NoisyCounts,
   type QuantileAnswer,

@@ -6,7 +6,7 @@ import type { Core } from "../core/core.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { DAY, DayPeriods } from "./calendar.js";
 import { spreadOf } from "./history.js";
-import { type EventSettings, eventsPerPerson } from "./options.js";
+import { type EventSettings, eventsPerPerson } from "./eventSettings.js";
 import { SHARES } from "./shares.js";
 import { ThresholdTally } from "./thresholdTally.js";
 

@@ -19,7 +19,7 @@ import type { Decoder, Encoder } from "../stream/codec.js";
 import { rankSpread } from "./buckets.js";
 import { dayIndex } from "./dayNoise.js";
 import { dayError } from "./holdout.js";
-import { type EventSettings, movedBy } from "./options.js";
+import { type EventSettings, movedBy } from "./eventSettings.js";
 import type { People } from "./people.js";
 import { SHARES } from "./shares.js";
 

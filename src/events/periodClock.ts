@@ -4,7 +4,7 @@
  */
 import type { Decoder, Encoder } from "../stream/codec.js";
 import { type Day, DayPeriods, periodLength } from "./calendar.js";
-import type { Schedule } from "./options.js";
+import type { Schedule } from "./eventSettings.js";
 
 /** More periods than this at a time: a clock that jumps by years is a mistake. */
 const MOST_AT_ONCE = 2 ** 20;

@@ -1,6 +1,4 @@
 /** Plans the error of a release of events before any data: everything follows from public parameters. */
-import { plan as planPositions, type Plan } from "../stream/plan.js";
-import type { StreamOptions } from "../stream/options.js";
 import { noiseQuantile } from "../stream/answer.js";
 import { laplaceVariance, NO_SPREAD } from "../stream/variance.js";
 import { rankSpread } from "./buckets.js";
@@ -8,14 +6,8 @@ import { DAY, DayPeriods } from "./calendar.js";
 import { type Duration, durationText, parseDuration } from "./duration.js";
 import { overWord } from "./distinct.js";
 import { spreadOf } from "./history.js";
-import { isEvents } from "./open.js";
-import {
-  epsilonPerEvent,
-  eventsPerPerson,
-  type AnyEventOptions,
-  type EventSettings,
-  resolveEvents,
-} from "./options.js";
+import { epsilonPerEvent, eventsPerPerson, type EventSettings } from "./eventSettings.js";
+import { type AnyEventOptions, resolveEvents } from "./options.js";
 import { SHARES } from "./shares.js";
 
 /** The error of one question. */
@@ -49,13 +41,6 @@ export interface EventPlan {
   readonly errorsOf: string;
   /** One error per level, and for 7 and 30 days. */
   readonly errors: readonly PlannedError[];
-}
-
-/** Error and memory of a release, from its options alone. */
-export function plan(options: AnyEventOptions): EventPlan;
-export function plan(options: StreamOptions): Plan;
-export function plan(options: StreamOptions | AnyEventOptions): Plan | EventPlan {
-  return isEvents(options) ? planEvents(options) : planPositions(options);
 }
 
 const RANGES: readonly Duration[] = ["7d", "30d"];

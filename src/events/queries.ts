@@ -5,7 +5,7 @@ import { type Day, DAY, DayPeriods } from "./calendar.js";
 import { type Duration, durationText, parseDuration, parseTime, periodText, type Time } from "./duration.js";
 import { discreteNoise } from "./dayNoise.js";
 import { overWord } from "./distinct.js";
-import type { EventMetric } from "./metric.js";
+import type { EventMetric } from "./eventMetric.js";
 import { spreadOf } from "./history.js";
 
 export type Range = readonly [from: number, to: number];

@@ -6,7 +6,7 @@ import type { Core } from "../core/core.js";
 import type { Decoder, Encoder } from "../stream/codec.js";
 import type { DayPeriods } from "./calendar.js";
 import type { KeptDay } from "./history.js";
-import { countScale, type EventSettings, eventsPerPerson, releaseScale } from "./options.js";
+import { countScale, type EventSettings, eventsPerPerson, releaseScale } from "./eventSettings.js";
 import { Release, type ReleaseShape } from "./release.js";
 import type { RunningDay } from "./runningDay.js";
 

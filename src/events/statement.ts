@@ -8,8 +8,8 @@ import { type Over, overWord } from "./distinct.js";
 import { durationText, timeText } from "./duration.js";
 import { spreadOf } from "./history.js";
 import type { Discovery } from "./keyDiscovery.js";
-import type { EventMetric } from "./metric.js";
-import { epsilonPerEvent } from "./options.js";
+import type { EventMetric } from "./eventMetric.js";
+import { epsilonPerEvent } from "./eventSettings.js";
 import type { PersonLimit } from "./people.js";
 import { SHARES, type Shares } from "./shares.js";
 

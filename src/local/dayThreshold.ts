@@ -18,7 +18,7 @@ import { binCells, type ReportCounts } from "./dayTally.js";
 import type { RunOptions } from "./em.js";
 import { type Estimated, estimateFrom } from "./estimate.js";
 import { cellProbabilities } from "./moments.js";
-import { SharesBelow } from "./percentiles.js";
+import { SharesBelow } from "./sharesBelow.js";
 import { resolutionOf } from "./tails.js";
 import type { Tail } from "./threshold.js";
 import { wilsonLower } from "./wilson.js";

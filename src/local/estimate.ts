@@ -7,7 +7,7 @@ import { acceleratedEstimate } from "./acceleratedEm.js";
 import { type Estimate, estimate, likelihoods, pauses, type RunOptions } from "./em.js";
 import { BINS } from "./mechanisms.js";
 import { cellProbabilities } from "./moments.js";
-import type { ReportHistogram } from "./percentiles.js";
+import type { ReportHistogram } from "./sharesBelow.js";
 import { resolutionOf } from "./tails.js";
 import { chooseThreshold, type Objective, type Tail, type ThresholdChoice } from "./threshold.js";
 

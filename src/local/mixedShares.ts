@@ -6,7 +6,7 @@
 import type { Mechanism } from "../core/tables/sectors.js";
 import type { ReportCounts } from "./dayTally.js";
 import { BINS } from "./mechanisms.js";
-import { type ShareBound, SharesBelow } from "./percentiles.js";
+import { type ShareBound, SharesBelow } from "./sharesBelow.js";
 
 /** Reports of one θ, with what the estimate expects of them. */
 export interface SharedGroup extends ReportCounts {

@@ -1,7 +1,7 @@
 /** The answer of `range`. */
 import { normalQuantile } from "../core/normal.js";
 import type { Hidden } from "./clipping.js";
-import type { Bounds, Estimated, RawAnswer } from "./ranges.js";
+import type { Bounds, Estimated, RawAnswer } from "./rangeIndex.js";
 import type { Spread } from "./variance.js";
 
 /** Which of the sums that released numbers allow: `RangeOptions` says what each one is. */

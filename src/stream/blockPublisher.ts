@@ -15,13 +15,13 @@ import { type Batch, lastValue, makeBatch, publishBatch } from "./batch.js";
 import type { History } from "./history.js";
 import type { AboveCount } from "./thresholdCounts.js";
 import { type Hidden, clippingIn } from "./clipping.js";
-import type { RangeIndex, RawAnswer } from "./ranges.js";
+import type { RangeIndex, RawAnswer } from "./rangeIndex.js";
 import type { Publisher } from "./publisher.js";
 import { makeParts } from "./publisherParts.js";
 import type { Settings } from "./options.js";
 import type { Decoder, Encoder } from "./codec.js";
 import type { Predictor } from "./predictor.js";
-import type { Refined } from "./refine.js";
+import type { Refined } from "./refining.js";
 import type { Epoch } from "./epochs.js";
 import type { Reached } from "./runningTree.js";
 import type { TreeSequence } from "./treeSequence.js";
@@ -51,14 +51,14 @@ export class BlockPublisher implements Publisher {
   #perValue = NaN;
   /** Amount of the estimates so far that published sums defer. */
   #deferred = NaN;
-  /** What all but the last position of the running block publish. */
+  /** Number that all but the last position of the running block publish. */
   #steady = NaN;
-  /** What the last value published that ended a block or was above the limit. */
+  /** Number that the last value published which ended a block or was above the limit. */
   #special = NaN;
   /** Values of the running tree above this one are looked at, and how many there were above the tree's limit. */
   #watched = NaN;
   #above = NaN;
-  /** The same, or −∞ while busy: one comparison for every push, whatever there is to look at. */
+  /** `#watched`, or −∞ while busy: one comparison for every push, whatever there is to look at. */
   #limit = NaN;
   /** The first block after the running tree, where that matters, and the variance of the noise on its nodes. */
   #treeEnd = Infinity;
@@ -296,7 +296,7 @@ export class BlockPublisher implements Publisher {
     this.#setBusy(false);
   }
 
-  /** What a push needs to know of the running tree. */
+  /** Copies what a push needs of the running tree. */
   #setTree(above: number): void {
     const { epoch, limit } = this.#trees.running;
     this.#theta = epoch.theta * this.#resolution;

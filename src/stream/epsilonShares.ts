@@ -1,7 +1,7 @@
-/** How the ε of a tree is shared: by its nodes, the count of following (follow.ts) and a second choice of θ (refine.ts). */
+/** How the ε of a tree is shared: by its nodes, the count of following (follow.ts) and a second choice of θ (refining.ts). */
 import { COUNT_SHARE } from "./follow.js";
 import type { Settings } from "./options.js";
-import { REFINE_SHARE } from "./refine.js";
+import { REFINE_SHARE } from "./refining.js";
 import { WHOLE } from "./epochs.js";
 
 /** How many 32nds of ε the nodes of a tree have. */

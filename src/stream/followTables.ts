@@ -5,7 +5,7 @@ import { choiceTables, geometricCandidates } from "./choice.js";
 import { type FollowRule, makeFollowRule } from "./follow.js";
 import { candidateGrid } from "./grid.js";
 import type { Settings } from "./options.js";
-import { refiningChoice } from "./refine.js";
+import { refiningChoice } from "./refining.js";
 
 const ruleFor = lastMade((epsilon: number, largest: number, step: number) =>
   makeFollowRule(epsilon, geometricCandidates(largest, step)),

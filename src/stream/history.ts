@@ -4,7 +4,7 @@
  */
 import type { Decoder, Encoder } from "./codec.js";
 import { Growable } from "./growable.js";
-import type { Shrinkage } from "./shrink.js";
+import type { Shrinkage } from "./shrinkage.js";
 
 const NONE = new Float64Array(0);
 

@@ -1,6 +1,6 @@
 /**
  * The hold-out, before the first number is published: values are held out to choose θ, a first prediction and how many
- * levels to skip. Two ways: `ClassedHoldout`, the default, and `PlainHoldout` for the paper's rule or a public θ.
+ * levels to skip. Two ways: `CountedHoldout`, the default, and `PlainHoldout` for the paper's rule or a public θ.
  */
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
@@ -10,7 +10,7 @@ import { type Decoder, Encoder } from "./codec.js";
 import { candidateGrid } from "./grid.js";
 import { heldOut, type Settings } from "./options.js";
 import { Probe } from "./probe.js";
-import { NoisyMax, type ThresholdChooser } from "./threshold.js";
+import { NoisyMax, type ThresholdChooser } from "./noisyMax.js";
 import { WarmStart } from "./warmStart.js";
 
 /** Parameters that a release begins with, chosen by the hold-out. */
@@ -65,12 +65,12 @@ export function makeHoldout(core: Core, key: Uint32Array, settings: Settings): H
   const { variant, threshold, min, resolution } = settings;
   const units = (theta: number): number => Math.floor(theta / resolution + 0.5);
   if (threshold !== "noisy-max") return new PlainHoldout(core, key, settings, threshold - min, units);
-  if (variant === "default") return new ClassedHoldout(core, key, settings);
+  if (variant === "default") return new CountedHoldout(core, key, settings);
   return new PlainHoldout(core, key, settings, new NoisyMax(core, key, settings), units);
 }
 
 /** The first values are dealt out by position and choose θ; the next ones, where there are enough, probe for s; idle ones come last. */
-class ClassedHoldout implements Holdout {
+class CountedHoldout implements Holdout {
   readonly #core: Core;
   readonly #key: Uint32Array;
   readonly #settings: Settings;

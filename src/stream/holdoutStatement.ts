@@ -2,7 +2,7 @@
 import type { AboveCount } from "./thresholdCounts.js";
 import { COUNT_SHARE } from "./follow.js";
 import { heldOut, type Settings } from "./options.js";
-import { REFINE_SHARE, refiningEpsilon, refiningRead, refiningValues } from "./refine.js";
+import { REFINE_SHARE, refiningEpsilon, refiningRead, refiningValues } from "./refining.js";
 import type { ClampedShare, StageStatement } from "./statement.js";
 import { WHOLE } from "./epochs.js";
 import { firstShare, nodeShare } from "./epsilonShares.js";

@@ -75,7 +75,7 @@ export interface Tuning {
    */
   readonly follow?: boolean;
   /**
-   * Whether θ is chosen once more when the first tree of noise ends, from its values, with half of their ε (refine.ts).
+   * Whether θ is chosen once more when the first tree of noise ends, from its values, with half of their ε (refining.ts).
    * For a short `holdout`, such as 1024: numbers come soon, those of the first tree with a rough θ and more than four
    * times the variance of the noise. Needs a θ that follows the stream. Default false.
    */

@@ -3,7 +3,7 @@ import { geometricCandidates } from "./choice.js";
 import { MEDIAN_BLOCKS } from "./smoothers/median.js";
 import { candidateGrid } from "./grid.js";
 import { heldOut, resolveSettings, type Settings, type StreamOptions } from "./options.js";
-import { refiningValues } from "./refine.js";
+import { refiningValues } from "./refining.js";
 import { firstShare, nodeEpsilon } from "./epsilonShares.js";
 import { forestSpread, meanVariance } from "./variance.js";
 
@@ -46,7 +46,7 @@ export interface Plan {
 }
 
 /** Takes the options of `tops`. */
-export function plan(options: StreamOptions): Plan {
+export function planValues(options: StreamOptions): Plan {
   const settings = resolveSettings(options);
   const { epsilon, fanout, levels, skipped, blockLength, blocksPerForest, maxRange, min, width } = settings;
   const forestLength = blocksPerForest * blockLength;

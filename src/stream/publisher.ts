@@ -2,7 +2,7 @@
 import { checkChoice, checkConfidence, ownOptions, checkRange } from "../core/checks.js";
 import { ANSWER_KINDS, type AnswerKind, makeAnswer, type MeasuredAnswer } from "./answer.js";
 import type { RangeOptions } from "./system.js";
-import type { RawAnswer } from "./ranges.js";
+import type { RawAnswer } from "./rangeIndex.js";
 import { NO_SPREAD } from "./variance.js";
 
 export interface Publisher {

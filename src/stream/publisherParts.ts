@@ -1,15 +1,15 @@
-/** What a BlockPublisher is made of. */
+/** Makes the objects that a BlockPublisher works with. */
 import type { Core } from "../core/core.js";
 import { History } from "./history.js";
 import { leastEpsilon } from "./epsilonShares.js";
 import { fractionBits, largestSum } from "./forest.js";
 import type { Settings } from "./options.js";
 import { Predictor } from "./predictor.js";
-import { RangeIndex } from "./ranges.js";
+import { RangeIndex } from "./rangeIndex.js";
 import { warmValues } from "./shape.js";
 import { largestTheta } from "./followTables.js";
 import { TreeSequence } from "./treeSequence.js";
-import { firstSpread } from "./weights.js";
+import { firstSpread } from "./answerWeights.js";
 
 export interface PublisherParts {
   /** Numbers inside are multiples of 1/fraction, a power of two. */

@@ -1,6 +1,6 @@
 /** The tree that runs, and where values lead to (treeSequence.ts). */
 import type { Following } from "./follow.js";
-import type { Refined, Refining } from "./refine.js";
+import type { Refined, Refining } from "./refining.js";
 import type { Epoch } from "./epochs.js";
 import type { CountedTree } from "./treeCounts.js";
 

@@ -1,5 +1,5 @@
 /**
- * The values that choose θ, held-out ones or those of the first tree (refine.ts), dealt out by position, so that
+ * The values that choose θ, held-out ones or those of the first tree (refining.ts), dealt out by position, so that
  * every value serves one purpose:
  *
  *     position mod 32      purpose                                                        noise

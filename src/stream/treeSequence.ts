@@ -21,7 +21,7 @@ import { firstShare, nodeShare } from "./epsilonShares.js";
 import type { Settings } from "./options.js";
 import type { AboveCount } from "./thresholdCounts.js";
 import type { CountedPart } from "./clipping.js";
-import { loadRefined, Refining, refiningEpsilon, saveRefined } from "./refine.js";
+import { loadRefined, Refining, refiningEpsilon, saveRefined } from "./refining.js";
 import type { Place, Reached, RunningTree } from "./runningTree.js";
 import { WHOLE, makeEpoch, type Epoch, Epochs } from "./epochs.js";
 import { type CountedTree, TreeCounts } from "./treeCounts.js";

@@ -1,6 +1,6 @@
 /** What a caller of the text reader relies on. */
 import { describe, expect, test } from "vitest";
-import { recordReader, textInput, type TextOptions, TextReader } from "../../src/adapters/text.js";
+import { recordReader, textInput, type TextOptions, TextReader } from "../../src/adapters/textInput.js";
 import { TextError } from "../../src/adapters/textError.js";
 import { privateStream } from "../../src/index.js";
 

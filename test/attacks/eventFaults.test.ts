@@ -8,9 +8,9 @@ import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import type { Core } from "../../src/core/core.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { CountedEvents, ValueEvents } from "../../src/events/eventStream.js";
-import { BucketedEvents } from "../../src/events/histogram.js";
-import type { AnyEvents } from "../../src/events/open.js";
+import { CountedEvents, ValueEvents } from "../../src/events/metricStream.js";
+import { BucketedEvents } from "../../src/events/bucketedEvents.js";
+import type { AnyEvents } from "../../src/events/kinds.js";
 import {
   type EventStreamOptions,
   type HistogramOptions,

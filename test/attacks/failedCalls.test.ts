@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
-import { HoldoutStream } from "../../src/stream/stream.js";
+import { HoldoutStream } from "../../src/stream/holdoutStream.js";
 import {
   type Countdown,
   everyFault,

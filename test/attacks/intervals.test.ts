@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { privateStream, type RangeAnswer, type StreamOptions } from "../../src/index.js";
 import { resolveSettings } from "../../src/stream/options.js";
-import { HoldoutStream } from "../../src/stream/stream.js";
+import { HoldoutStream } from "../../src/stream/holdoutStream.js";
 import { incompleteBeta } from "../support/binomial.js";
 
 const [RUNS, LEAST] = [400, 347];

@@ -8,7 +8,7 @@ import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { privateCounter, privateHistogram, privateStream, type StreamOptions } from "../../src/index.js";
 import { resolveSettings } from "../../src/stream/options.js";
-import { HoldoutStream } from "../../src/stream/stream.js";
+import { HoldoutStream } from "../../src/stream/holdoutStream.js";
 import { type EventStreamOptions } from "../../src/events/options.js";
 
 const KEY = new Uint8Array(32).fill(3);

@@ -4,11 +4,11 @@ import type { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { CheckedStore } from "../../src/durable/checkedStore.js";
 import { LiveStreams } from "../../src/durable/liveStreams.js";
-import type { DurableStream } from "../../src/durable/openStream.js";
+import type { DurableStream } from "../../src/durable/durableStream.js";
 import { StoreError } from "../../src/durable/stores/store.js";
 import { Calls } from "../../src/durable/workers/calls.js";
 import { joined, receiveError, sendError, type ToThread } from "../../src/durable/workers/messages.js";
-import { Thread } from "../../src/durable/workers/threadHandle.js";
+import { ThreadHandle } from "../../src/durable/workers/threadHandle.js";
 import { openHub } from "../../src/index.js";
 import { options, plainStore, values } from "./support.js";
 
@@ -125,7 +125,7 @@ describe("a thread", () => {
   const tick = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   const made = (store = plainStore(), atLeast: (name: string) => number = () => 0) => {
     const worker = new FakeWorker();
-    const thread = new Thread(worker as unknown as Worker, new CheckedStore(store), atLeast, () =>
+    const thread = new ThreadHandle(worker as unknown as Worker, new CheckedStore(store), atLeast, () =>
       Promise.resolve(),
     );
     return { worker, thread };

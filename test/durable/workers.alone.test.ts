@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, test } from "vitest";
-import { Thread } from "../../src/durable/workers/threadHandle.js";
+import { ThreadHandle } from "../../src/durable/workers/threadHandle.js";
 import { memoryStore, openHub, openOdometer, type Store } from "../../src/index.js";
 import { fileStore, openWorkerHub, type WorkerHubOptions } from "../../src/node.js";
 import { key, options, plainStore, temporaryFolders, values } from "./support.js";
@@ -189,7 +189,7 @@ describe("a process with threads", () => {
     const worker = new FakeWorker();
     return {
       worker,
-      thread: new Thread(
+      thread: new ThreadHandle(
         worker as never,
         undefined as never,
         () => 0,

@@ -4,7 +4,7 @@
  * than ε: `limited` counts people of the whole day.
  */
 import { expect, test } from "vitest";
-import { privateStream } from "../../src/events/open.js";
+import { privateStream } from "../../src/privateStream.js";
 import { clockAt } from "../support/eventStreams.js";
 
 const HOUR = 3_600_000;

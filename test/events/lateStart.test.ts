@@ -1,6 +1,6 @@
 /** A stream that begins within the last period of a day: its first period is the first one of the next day. */
 import { expect, test } from "vitest";
-import { privateCounter, privateStream } from "../../src/events/open.js";
+import { privateCounter, privateStream } from "../../src/privateStream.js";
 
 const MIDNIGHT = Date.UTC(2026, 2, 2);
 const HOUR = 3_600_000;

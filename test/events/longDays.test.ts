@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Calendar } from "../../src/events/calendar.js";
 import { clockAt, counter, KEY } from "../support/eventStreams.js";
-import { restore } from "../../src/events/open.js";
+import { restore } from "../../src/privateStream.js";
 
 const HOUR = 3_600_000;
 

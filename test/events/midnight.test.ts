@@ -4,7 +4,7 @@ import type { Core } from "../../src/core/core.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { DAY, HOUR } from "../../src/events/calendar.js";
-import { EventMetric } from "../../src/events/metric.js";
+import { EventMetric } from "../../src/events/eventMetric.js";
 import { resolveEventStream } from "../../src/events/options.js";
 
 const START = Date.UTC(2026, 2, 1, 21);

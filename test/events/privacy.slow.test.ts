@@ -12,15 +12,11 @@ import { makeDayConsistent } from "../../src/core/js/day.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { Purpose } from "../../src/core/random.js";
 import { DayPeriods } from "../../src/events/calendar.js";
-import { CountedEvents, ValueEvents } from "../../src/events/eventStream.js";
-import { BucketedEvents } from "../../src/events/histogram.js";
-import { EventMetric } from "../../src/events/metric.js";
-import {
-  type EventSettings,
-  type EventStreamOptions,
-  resolveEventStream,
-  resolveHistogram,
-} from "../../src/events/options.js";
+import { CountedEvents, ValueEvents } from "../../src/events/metricStream.js";
+import { BucketedEvents } from "../../src/events/bucketedEvents.js";
+import { EventMetric } from "../../src/events/eventMetric.js";
+import type { EventSettings } from "../../src/events/eventSettings.js";
+import { type EventStreamOptions, resolveEventStream, resolveHistogram } from "../../src/events/options.js";
 import { leavesOf } from "../support/dayShapes.js";
 import { integers } from "../support/numbers.js";
 

@@ -6,8 +6,8 @@ import {
   type EventSettings,
   eventsPerPerson,
   releaseScale,
-  resolveEvents,
-} from "../../src/events/options.js";
+} from "../../src/events/eventSettings.js";
+import { resolveEvents } from "../../src/events/options.js";
 import { divisorOfChoice } from "../../src/events/holdout.js";
 import { SHARES } from "../../src/events/shares.js";
 import { eventChoice } from "../../src/stream/choice.js";

@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  beginEvents,
-  privateCounter,
-  privateHistogram,
-  privateStream,
-  restore,
-} from "../../src/events/open.js";
+import { beginEvents } from "../../src/events/kinds.js";
+import { privateCounter, privateHistogram, privateStream, restore } from "../../src/privateStream.js";
 import type { Counter, EventAnswer, EventStream } from "../../src/events/answers.js";
 import { clockAt, counter, exact, KEY, summed, TEN } from "../support/eventStreams.js";
 

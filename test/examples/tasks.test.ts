@@ -28,7 +28,7 @@ import { metricOptions } from "../../src/cli/eventOptions.js";
 import { release } from "../../src/cli/release.js";
 import { eventAnswer } from "../../src/events/answers.js";
 import { checkQuery, histogramAnswer } from "../../src/events/histogramAnswers.js";
-import type { EventMetric } from "../../src/events/metric.js";
+import type { EventMetric } from "../../src/events/eventMetric.js";
 import { type EventStreamOptions, type HistogramOptions, resolveEvents } from "../../src/events/options.js";
 import { planEvents } from "../../src/events/plan.js";
 import type { Range } from "../../src/events/queries.js";

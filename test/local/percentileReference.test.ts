@@ -4,7 +4,8 @@ import { normalQuantile } from "../../src/core/normal.js";
 import type { Mechanism } from "../../src/core/tables/sectors.js";
 import { squareWave } from "../../src/local/mechanisms.js";
 import { cellProbabilities } from "../../src/local/moments.js";
-import { quantileOf, type ReportHistogram, shareOf, SharesBelow } from "../../src/local/percentiles.js";
+import { type ReportHistogram, SharesBelow } from "../../src/local/sharesBelow.js";
+import { quantileOf, shareOf } from "../../src/local/percentiles.js";
 import { integers } from "../support/numbers.js";
 
 const BINS = 16;

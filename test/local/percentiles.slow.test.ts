@@ -5,7 +5,8 @@ import { makeTransition } from "../../src/core/tables/transition.js";
 import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
 import { squareWave } from "../../src/local/mechanisms.js";
 import { cellProbabilities } from "../../src/local/moments.js";
-import { quantileOf, SharesBelow } from "../../src/local/percentiles.js";
+import { SharesBelow } from "../../src/local/sharesBelow.js";
+import { quantileOf } from "../../src/local/percentiles.js";
 import { reportsOf, uniforms } from "../support/localValues.js";
 
 const BINS = 1024;

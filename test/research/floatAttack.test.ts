@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
-import { HoldoutStream } from "../../src/stream/stream.js";
+import { HoldoutStream } from "../../src/stream/holdoutStream.js";
 import { chooseCore } from "../../src/core/choose.js";
 import type { Core } from "../../src/core/core.js";
 import { Purpose, subStream } from "../../src/core/random.js";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { openHub, openStream, privateStream, restore, type StreamOptions } from "../../src/index.js";
 import { memoryStore } from "../../src/durable/stores/memory.js";
-import { plan } from "../../src/stream/plan.js";
+import { planValues } from "../../src/stream/plan.js";
 import { driftingStream } from "../support/streams.js";
 
 const KEY = new Uint8Array(32).fill(7);
@@ -163,10 +163,10 @@ describe("the statement and the plan", () => {
   });
 
   test("θ of a plan has the noise of θ − min", () => {
-    const [below] = plan({ epsilon: 1, min: -40, max: 60, threshold: 10 }).thresholds;
-    const [usual] = plan({ epsilon: 1, max: 100, threshold: 50 }).thresholds;
+    const [below] = planValues({ epsilon: 1, min: -40, max: 60, threshold: 10 }).thresholds;
+    const [usual] = planValues({ epsilon: 1, max: 100, threshold: 50 }).thresholds;
     expect(below).toEqual({ ...usual, threshold: 10 });
-    const chosen = plan({ epsilon: 1, min: -40, max: 60 }).thresholds.map(({ threshold }) => threshold);
+    const chosen = planValues({ epsilon: 1, min: -40, max: 60 }).thresholds.map(({ threshold }) => threshold);
     expect(chosen.slice(0, 3)).toEqual([60, 10, -15]);
   });
 });

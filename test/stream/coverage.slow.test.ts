@@ -7,9 +7,9 @@ import { chooseCore } from "../../src/core/choose.js";
 import { restore, type StreamOptions } from "../../src/index.js";
 import { resolveSettings } from "../../src/stream/options.js";
 import { History } from "../../src/stream/history.js";
-import { RangeIndex } from "../../src/stream/ranges.js";
+import { RangeIndex } from "../../src/stream/rangeIndex.js";
 import type { SmootherChoice } from "../../src/stream/smoothers/index.js";
-import { HoldoutStream } from "../../src/stream/stream.js";
+import { HoldoutStream } from "../../src/stream/holdoutStream.js";
 import { sameNoise } from "../../src/stream/epochs.js";
 import { laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
 

@@ -8,7 +8,7 @@ import { chooseCore } from "../../src/core/choose.js";
 import { makeAnswer, noiseQuantile } from "../../src/stream/answer.js";
 import { BlockPublisher } from "../../src/stream/blockPublisher.js";
 import { resolveSettings, type Settings } from "../../src/stream/options.js";
-import type { Bounds, Estimated, RawAnswer } from "../../src/stream/ranges.js";
+import type { Bounds, Estimated, RawAnswer } from "../../src/stream/rangeIndex.js";
 import { incompleteBeta } from "../support/binomial.js";
 
 const RUNS = 1000;

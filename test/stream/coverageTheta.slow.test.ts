@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { resolveSettings, type Settings } from "../../src/stream/options.js";
-import { HoldoutStream } from "../../src/stream/stream.js";
+import { HoldoutStream } from "../../src/stream/holdoutStream.js";
 import { incompleteBeta } from "../support/binomial.js";
 
 const [RUNS, HOLDOUT] = [1000, 32];

@@ -6,8 +6,8 @@ import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { resolveReading, resolveSettings, type StreamOptions } from "../../src/stream/options.js";
 import { followRule } from "../../src/stream/followTables.js";
-import { refiningChoice } from "../../src/stream/refine.js";
-import { HoldoutStream, restore } from "../../src/stream/stream.js";
+import { refiningChoice } from "../../src/stream/refining.js";
+import { HoldoutStream, restoreValues } from "../../src/stream/holdoutStream.js";
 import { SLICES_PER_VALUE } from "../../src/stream/firstTree.js";
 import { bits } from "../support/numbers.js";
 import { watchedCore } from "../support/watchedCore.js";
@@ -77,7 +77,7 @@ describe.each(Object.keys(kinds))("%s", (kind) => {
     for (const at of [100, 105, 106, 107, 115, 126, 127, 128]) {
       const before = make(options, wasm);
       for (const value of values.subarray(0, at)) before.push(value);
-      const after = await restore(await before.snapshot(snapshotKey), snapshotKey, options);
+      const after = await restoreValues(await before.snapshot(snapshotKey), snapshotKey, options);
       expect(after.received).toBe(at);
       expect(bits(after.pushMany(values.subarray(at)))).toBe(bits(whole));
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
 import { warmValues, withSkipped } from "../../src/stream/shape.js";
-import { privateStream, restore } from "../../src/stream/stream.js";
+import { valueStream, restoreValues } from "../../src/stream/holdoutStream.js";
 import { longTailedStream } from "../support/streams.js";
 
 const key = new Uint8Array(32).fill(3);
@@ -43,23 +43,23 @@ describe("what the probe decides", () => {
     Float64Array.from({ length: 300 }, (_, i) => (rough ? (i % 4 < 2 ? 0 : 100) : 50));
 
   test("is known when the hold-out ends, and the statement says so", () => {
-    const stream = privateStream(probed);
+    const stream = valueStream(probed);
     expect(stream.statement()).toMatchObject({ settled: false, skipLevels: 1, blockLength: 4 });
     stream.pushMany(values(true));
     expect(stream.statement()).toMatchObject({ settled: true, skipLevels: 0, blockLength: 1 });
-    const flat = privateStream(probed);
+    const flat = valueStream(probed);
     flat.pushMany(values(false));
     expect(flat.statement()).toMatchObject({ settled: true, skipLevels: 1, blockLength: 4 });
   });
 
   test("survives snapshots at every moment, in both cases", async () => {
     for (const rough of [true, false]) {
-      const whole = privateStream(probed);
+      const whole = valueStream(probed);
       const published = whole.pushMany(values(rough));
       for (let at = 0; at <= 100; at += 7) {
-        const before = privateStream(probed);
+        const before = valueStream(probed);
         const first = before.pushMany(values(rough).subarray(0, at));
-        const after = await restore(await before.snapshot(key), key, probed);
+        const after = await restoreValues(await before.snapshot(key), key, probed);
         const rest = after.pushMany(values(rough).subarray(at));
         expect([...first, ...rest]).toEqual([...published]);
         expect(after.statement()).toEqual(whole.statement());
@@ -72,7 +72,7 @@ test("the length of a snapshot says nothing about held-out values, at every mome
   for (const held of [0, 5, 40, 75, 76, 79]) {
     const lengths = await Promise.all(
       [0, 100].map(async (value) => {
-        const stream = privateStream(probed);
+        const stream = valueStream(probed);
         stream.pushMany(new Float64Array(held).fill(value));
         return (await stream.snapshot(key)).length;
       }),
@@ -83,7 +83,7 @@ test("the length of a snapshot says nothing about held-out values, at every mome
 
 describe("warnings", () => {
   const after = (options: StreamOptions, values: Float64Array) => {
-    const stream = privateStream(options);
+    const stream = valueStream(options);
     stream.pushMany(values);
     return stream.statement().warnings;
   };
@@ -105,12 +105,12 @@ describe("warnings", () => {
   });
 
   test("a hold-out that is too small says so before any value", () => {
-    const small = privateStream({ epsilon: 0.01, max: 100, holdout: 1024 });
+    const small = valueStream({ epsilon: 0.01, max: 100, holdout: 1024 });
     expect(small.statement().warnings[0]).toMatch(
       /^the hold-out of 1024 values at ε = 0.01 is too small to see/,
     );
     expect(small.explain()).toContain("Warning: the hold-out of 1024 values");
-    expect(privateStream({ epsilon: 0.01, max: 100 }).statement().warnings).toEqual([]);
+    expect(valueStream({ epsilon: 0.01, max: 100 }).statement().warnings).toEqual([]);
   });
 });
 
@@ -119,7 +119,7 @@ test("the count of held-out values above θ lies in its interval", () => {
   let missed = 0;
   const values = Float64Array.from({ length: 320 }, (_, i) => (i % 32 === 31 ? 90 : 1));
   for (let run = 0; run < 200; run++) {
-    const stream = privateStream({
+    const stream = valueStream({
       epsilon: 1,
       max: 100,
       holdout: 320,
@@ -147,14 +147,14 @@ describe.each(["wasm", "js"] as const)("a batch with a value that is no number, 
   };
   const values = longTailedStream(320 + 70_000, 100, "bad");
   const spoilt = (at: number, from = 0) => values.slice(from).map((value, i) => (i === at ? NaN : value));
-  const whole = privateStream(options).pushMany(values);
+  const whole = valueStream(options).pushMany(values);
   const refused = (at: number) => `values[${at}]: expected a finite number; nothing of this batch was taken`;
 
   // In the hold-out, its last value, the first and a late one after it, in another tree of noise.
   test.each([7, 319, 320, 69_000])(
     "at %s of a batch that ends the hold-out: it is named, nothing is taken",
     (at) => {
-      const stream = privateStream(options);
+      const stream = valueStream(options);
       expect(() => stream.pushMany(spoilt(at))).toThrow(new TypeError(refused(at)));
       expect(stream.received).toBe(0);
       expect(stream.pushMany(values)).toEqual(whole);
@@ -162,7 +162,7 @@ describe.each(["wasm", "js"] as const)("a batch with a value that is no number, 
   );
 
   test.each([0, 5, 69_000])("at %s of a batch behind the hold-out", (at) => {
-    const stream = privateStream(options);
+    const stream = valueStream(options);
     stream.pushMany(values.subarray(0, 320));
     expect(() => stream.pushMany(spoilt(at, 320))).toThrow(new TypeError(refused(at)));
     expect(stream.received).toBe(320);

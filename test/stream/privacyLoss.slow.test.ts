@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { resolveSettings, type Settings } from "../../src/stream/options.js";
-import { HoldoutStream } from "../../src/stream/stream.js";
+import { HoldoutStream } from "../../src/stream/holdoutStream.js";
 import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { incompleteBeta, lowerBound, upperBound } from "../support/binomial.js";

@@ -11,7 +11,7 @@ import {
   smootherName,
 } from "../../src/stream/smoothers/index.js";
 import { MEDIAN_BLOCKS } from "../../src/stream/smoothers/median.js";
-import { privateStream } from "../../src/stream/stream.js";
+import { valueStream } from "../../src/stream/holdoutStream.js";
 import vectors from "../vectors/smoothers.json" with { type: "json" };
 
 const context = (unit: number): SmootherContext => ({
@@ -219,7 +219,7 @@ test("bad choices say what was wanted", () => {
 });
 
 test("predictions of a function of your own are taken at θ = 10⁹ too, in sums of 2⁴⁰ and more", () => {
-  const stream = privateStream({
+  const stream = valueStream({
     ...{ epsilon: 1, max: 1e9, threshold: 1e9, maxRange: 2 ** 20, unsafeSeed: "large" },
     ...{ tuning: { fanout: 16, skipLevels: 3 }, smoother: () => 9e8 },
   });

@@ -2,7 +2,7 @@
  * What a text means, written for the eye and not for speed: whole strings, no bytes, no pieces, no kernel. Gives all
  * numbers, or the message of the first fault.
  */
-import type { TextOptions } from "../../src/adapters/text.js";
+import type { TextOptions } from "../../src/adapters/textInput.js";
 
 type Result = number[] | string;
 

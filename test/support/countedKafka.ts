@@ -2,7 +2,7 @@
 import { syncBuiltinESMExports } from "node:module";
 import timers from "node:timers/promises";
 import { readCommitted } from "../../packages/kafka/src/committed.js";
-import { MemoryCluster } from "../../packages/kafka/src/memory/port.js";
+import { MemoryCluster } from "../../packages/kafka/src/memory/memoryCluster.js";
 import type { Port, TransactionalWriter } from "../../packages/kafka/src/port.js";
 import { topicPlan } from "../../packages/kafka/src/topics.js";
 import { readPublishedRecord } from "../../packages/kafka/src/values.js";

@@ -3,13 +3,9 @@ import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { eventAnswer } from "../../src/events/answers.js";
 import { DAY } from "../../src/events/calendar.js";
-import { EventMetric } from "../../src/events/metric.js";
-import {
-  type EventSettings,
-  type EventStreamOptions,
-  type HistogramOptions,
-  resolveEvents,
-} from "../../src/events/options.js";
+import { EventMetric } from "../../src/events/eventMetric.js";
+import type { EventSettings } from "../../src/events/eventSettings.js";
+import { type EventStreamOptions, type HistogramOptions, resolveEvents } from "../../src/events/options.js";
 import type { Range } from "../../src/events/queries.js";
 
 export const BEGAN = Date.UTC(2026, 2, 2);

@@ -1,6 +1,6 @@
 /** Event streams whose noise is 0, or next to nothing, so that tests see what they count. */
-import { type CounterOptions, privateCounter, privateStream } from "../../src/events/open.js";
-import type { EventStreamOptions } from "../../src/events/options.js";
+import type { CounterOptions, EventStreamOptions } from "../../src/events/options.js";
+import { privateCounter, privateStream } from "../../src/privateStream.js";
 
 export const TEN = Date.UTC(2026, 2, 1, 10);
 export const KEY = new Uint8Array(32).fill(7);

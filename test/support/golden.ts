@@ -16,7 +16,7 @@ import {
   restore,
   type StreamOptions,
 } from "../../src/index.js";
-import { beginEvents, restoreEvents } from "../../src/events/open.js";
+import { beginEvents, restoreEvents } from "../../src/events/kinds.js";
 import { hybrid, squareWave } from "../../src/local/mechanisms.js";
 import { longTailedStream } from "./streams.js";
 

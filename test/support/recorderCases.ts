@@ -3,7 +3,7 @@
  * random options, random data, a neighbour of the data, and a way to run both with snapshots in between.
  */
 import { Dice } from "../../scripts/fuzz/dice.js";
-import { beginEvents, restoreEvents } from "../../src/events/open.js";
+import { beginEvents, restoreEvents } from "../../src/events/kinds.js";
 import { type AnyEventOptions, resolveEvents } from "../../src/events/options.js";
 import { privateStream, restore, type StreamOptions } from "../../src/index.js";
 import { heldOut, resolveSettings, type Settings } from "../../src/stream/options.js";

@@ -2,7 +2,7 @@
 import { type Heartbeat, readHeartbeat } from "./clock.js";
 import { Keyed } from "./keyed.js";
 import type { LogRecord, NewRecord } from "./port.js";
-import type { PartitionState, StateSettings } from "./state.js";
+import type { PartitionState, StateSettings } from "./partitionState.js";
 import { needsPerson, type Output, takesEvents } from "./streams.js";
 import {
   type OutputFormat,

@@ -1,5 +1,5 @@
 /**
- * Reading only what was committed. The broker holds back undecided records; it sends aborted ones along with a
+ * Reading only what was committed. The broker withholds undecided records; it sends aborted ones along with a
  * list of aborted transactions, and the reader leaves them out, as Kafka's own client does.
  */
 import type { Fetched, FetchOptions, LogRecord, Port } from "./port.js";

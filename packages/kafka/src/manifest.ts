@@ -5,7 +5,7 @@
  */
 import { createHash, type Hash } from "node:crypto";
 
-import { type Keyring, openBytes, Refusal, encryptBytes } from "./keys.js";
+import { type Keyring, openBytes, Refusal, encryptBytes } from "./keyring.js";
 import type { LogRecord, NewRecord } from "./port.js";
 
 /** Kafka key of the manifest in the state topic; streams have keys with a prefix. */

@@ -37,7 +37,7 @@ export interface FetchOptions {
   readonly topic: string;
   readonly partition: number;
   readonly from: number;
-  /** Committed data only: the broker holds back what is undecided, the caller filters what was aborted. */
+  /** Committed data only: the broker withholds what is undecided, the caller filters what was aborted. */
   readonly committed: boolean;
   /** Milliseconds to wait for a first record. */
   readonly wait: number;

@@ -1,9 +1,9 @@
 /** Encrypts every stream again under the keyring's current key, so that an older key can be thrown away. */
 import { Batch } from "./batch.js";
-import { Keyring } from "./keys.js";
+import { Keyring } from "./keyring.js";
 import type { Port } from "./port.js";
-import { loadState } from "./state.js";
-import { transactionalId } from "./task.js";
+import { loadState } from "./partitionState.js";
+import { transactionalId } from "./partitionTask.js";
 import { taskSettings, type WorkerOptions } from "./worker.js";
 
 /** Streams that one transaction encrypts at most. */

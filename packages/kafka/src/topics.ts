@@ -1,7 +1,7 @@
 /** Requirements on the topics. An unsafe cluster is refused: what it loses, we would publish again. */
-import { Refusal } from "./keys.js";
+import { Refusal } from "./keyring.js";
 import type { NewTopic, Port, TopicDescription } from "./port.js";
-import type { TopicFacts } from "./state.js";
+import type { TopicFacts } from "./partitionState.js";
 
 export interface TopicNames {
   /** Values: the record's key names the stream. */

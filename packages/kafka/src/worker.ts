@@ -2,10 +2,10 @@
 import { kafkaPort } from "./kafka/port.js";
 import type { ConnectOptions } from "./kafka/connections.js";
 import { added, GroupTasks, type MemberOptions } from "./groupTasks.js";
-import { type KeyOption, Keyring } from "./keys.js";
+import { type KeyOption, Keyring } from "./keyring.js";
 import type { Port } from "./port.js";
 import { checkStream, type KeyedStreamOptions } from "./streams.js";
-import { PartitionTask, type TaskSettings, type TaskStats } from "./task.js";
+import { PartitionTask, type TaskSettings, type TaskStats } from "./partitionTask.js";
 import { checkTopics, type SafetyOptions, type TopicNames } from "./topics.js";
 import type { OutputFormat, ValueFormat } from "./values.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { heartbeat } from "../src/clock.js";
-import { MemoryCluster } from "../src/memory/port.js";
+import { MemoryCluster } from "../src/memory/memoryCluster.js";
 import type { NewRecord } from "../src/port.js";
 import { readPublishedFrom } from "../src/readPublished.js";
 import type { KeyedStreamOptions } from "../src/streams.js";

@@ -11,7 +11,7 @@ import { KAFKA_VERSION } from "../broker/jars.js";
 import { example } from "../example/settings.js";
 import { readClusterFile, shown } from "../src/cli.js";
 import { makeWorker } from "../src/worker.js";
-import { MemoryCluster } from "../src/memory/port.js";
+import { MemoryCluster } from "../src/memory/memoryCluster.js";
 
 const folder = fileURLToPath(new URL("../example/", import.meta.url));
 

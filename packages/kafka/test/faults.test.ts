@@ -6,11 +6,11 @@ import { describe, expect, test } from "vitest";
 
 import { type Countdown, everyFault, failingFunction, Fault } from "../../../test/support/faults.js";
 import { heartbeat, runClock } from "../src/clock.js";
-import { MemoryCluster } from "../src/memory/port.js";
+import { MemoryCluster } from "../src/memory/memoryCluster.js";
 import type { Port } from "../src/port.js";
 import { readPublishedFrom } from "../src/readPublished.js";
 import { rekey } from "../src/rekey.js";
-import { PartitionTask } from "../src/task.js";
+import { PartitionTask } from "../src/partitionTask.js";
 import { makeWorker, type WorkerOptions } from "../src/worker.js";
 import { mortalPort, WithoutBirthFirst } from "./support/broken.js";
 import { failingPort, type When } from "./support/failingPort.js";

@@ -5,7 +5,7 @@ import { collect } from "../src/local/collect.js";
 import { type LocalOptions, localTopicPlan } from "../src/local/options.js";
 import { readLocalFrom } from "../src/local/read.js";
 import { makeLocalWorker } from "../src/local/worker.js";
-import { MemoryCluster, type MemoryOptions } from "../src/memory/port.js";
+import { MemoryCluster, type MemoryOptions } from "../src/memory/memoryCluster.js";
 import type { Port } from "../src/port.js";
 import { decideTerms, readTerms } from "../src/local/threshold.js";
 import { allUncommitted } from "./support/judge.js";

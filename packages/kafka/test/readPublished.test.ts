@@ -1,7 +1,7 @@
 /** A reader of numbers that someone else wrote: repeats, contradictions and gaps. And the formats of values. */
 import { expect, test } from "vitest";
 
-import { MemoryCluster } from "../src/memory/port.js";
+import { MemoryCluster } from "../src/memory/memoryCluster.js";
 import type { LogRecord } from "../src/port.js";
 import { PublishedTwice, readPublishedFrom } from "../src/readPublished.js";
 import { publishedRecord, readNumber, readPerson } from "../src/values.js";

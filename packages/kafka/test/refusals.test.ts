@@ -1,8 +1,8 @@
 /** State that contradicts itself is refused, never continued. */
 import { expect, test } from "vitest";
 
-import { Refusal } from "../src/keys.js";
-import { MemoryCluster } from "../src/memory/port.js";
+import { Refusal } from "../src/keyring.js";
+import { MemoryCluster } from "../src/memory/memoryCluster.js";
 import type { NewRecord, Port } from "../src/port.js";
 import { rekey } from "../src/rekey.js";
 import { topicPlan, topicProblems } from "../src/topics.js";

@@ -1,9 +1,9 @@
 /** Each rule of the protocol, and what is seen without it. */
 import { expect, test } from "vitest";
 
-import { MemoryCluster } from "../src/memory/port.js";
+import { MemoryCluster } from "../src/memory/memoryCluster.js";
 import type { Port } from "../src/port.js";
-import { PartitionTask } from "../src/task.js";
+import { PartitionTask } from "../src/partitionTask.js";
 import { makeWorker } from "../src/worker.js";
 import { splitBrain, withoutFencing, WithoutBirthFirst } from "./support/broken.js";
 import { judge } from "./support/judge.js";

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 
 import { expect, test } from "vitest";
 
-import { MemoryCluster, type Step } from "../src/memory/port.js";
+import { MemoryCluster, type Step } from "../src/memory/memoryCluster.js";
 import { readPublishedFrom } from "../src/readPublished.js";
 import { makeWorker } from "../src/worker.js";
 import { allUncommitted, judge } from "./support/judge.js";

@@ -11,7 +11,7 @@ import { importLog, type ImportOptions, type Log } from "./import/importLog.js";
 import { makeKafkaServer } from "./kafka/serve.js";
 import { portRefusal, Refusal } from "./refusal.js";
 import { Service } from "./service.js";
-import { StatsdServer } from "./statsd.js";
+import { StatsdServer } from "./statsdServer.js";
 
 export interface ServeOptions {
   readonly config: string;

@@ -15,7 +15,7 @@ import { packReport } from "../../../src/reporter.js";
 import type { Config } from "../src/config/types.js";
 import { makeServer, makeLogger } from "../src/http/server.js";
 import { Service } from "../src/service.js";
-import { StatsdServer } from "../src/statsd.js";
+import { StatsdServer } from "../src/statsdServer.js";
 import { atEnd, KEY, listen, pass, SECONDS, startService, temporaryFolder, testConfig } from "./support.js";
 
 /** So little noise that a count is exact when it is rounded. */

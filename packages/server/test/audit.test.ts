@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { attack, type Observations } from "../../../research/audit/attack.js";
-import { EventMetric } from "../../../src/events/metric.js";
+import { EventMetric } from "../../../src/events/eventMetric.js";
 import { pass, type Running, SECONDS, startService, temporaryFolder, testConfig } from "./support.js";
 
 const EPSILON = 1;

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { DiscoveredKeys } from "../../../src/durable/discoveredKeys.js";
 import { checkConfig } from "../src/config/load.js";
 import type { Config, MetricConfig } from "../src/config/types.js";
-import { KafkaIntake, type KafkaPort, type NewRecord } from "../src/kafka/intake.js";
+import { KafkaIntake, type KafkaPort, type NewRecord } from "../src/kafka/kafkaIntake.js";
 import { pass, type Running, send, startService, temporaryFolder, testConfig } from "./support.js";
 
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 /** Kafka mode on a cluster in memory: events reach workers, and what workers cannot keep is refused. */
 import { expect, test } from "vitest";
-import { MemoryCluster } from "../../kafka/src/memory/port.js";
+import { MemoryCluster } from "../../kafka/src/memory/memoryCluster.js";
 import { checkConfig } from "../src/config/load.js";
-import { KafkaIntake } from "../src/kafka/intake.js";
+import { KafkaIntake } from "../src/kafka/kafkaIntake.js";
 import { KeyReused } from "../src/submission.js";
 import { keepsPromises } from "./kafkaPromises.js";
 import { kafkaConfig } from "./kafkaRound.js";

@@ -10,7 +10,7 @@ import { makeWorker } from "../../kafka/src/worker.js";
 import type { Config } from "../src/config/types.js";
 import { resolveMetric } from "../src/config/metrics.js";
 import { makeLogger } from "../src/http/server.js";
-import { topicsOf } from "../src/kafka/intake.js";
+import { topicsOf } from "../src/kafka/kafkaIntake.js";
 import type { KafkaPackage } from "../src/kafka/serve.js";
 import { makeKafkaServer } from "../src/kafka/serve.js";
 import { atEnd, testConfig } from "./support.js";

@@ -4,7 +4,7 @@ import Fastify from "fastify";
 import { expect, test } from "vitest";
 import { makeHandler } from "../src/handler.js";
 import { brumePlugin } from "../src/http/app.js";
-import { parseLine, StatsdServer } from "../src/statsd.js";
+import { parseLine, StatsdServer } from "../src/statsdServer.js";
 import { atEnd, METRICS, pass, startService, temporaryFolder, testConfig } from "./support.js";
 
 const loud = Object.fromEntries(

@@ -5,8 +5,9 @@
  */
 import type { Core } from "../../../src/core/core.js";
 import type { Random } from "../../../src/core/random.js";
-import { EventMetric } from "../../../src/events/metric.js";
-import { type EventSettings, resolveEventStream, resolveHistogram } from "../../../src/events/options.js";
+import { EventMetric } from "../../../src/events/eventMetric.js";
+import type { EventSettings } from "../../../src/events/eventSettings.js";
+import { resolveEventStream, resolveHistogram } from "../../../src/events/options.js";
 import { SHARES } from "../../../src/events/shares.js";
 import { type MakeTargets, type Target, THETA, type World } from "../target.js";
 import { likelihood } from "./stream.js";

@@ -4,7 +4,7 @@
  */
 import { chooseCandidate, makeChoice } from "../../../src/stream/choice.js";
 import { resolveSettings, type StreamOptions } from "../../../src/stream/options.js";
-import { HoldoutStream } from "../../../src/stream/stream.js";
+import { HoldoutStream } from "../../../src/stream/holdoutStream.js";
 import type { Core } from "../../../src/core/core.js";
 import type { Random } from "../../../src/core/random.js";
 import { type MakeTargets, type Target, THETA, type World } from "../target.js";

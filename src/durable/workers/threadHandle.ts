@@ -21,7 +21,7 @@ interface Waiting {
   readonly reject: (reason: Error) => void;
 }
 
-export class Thread {
+export class ThreadHandle {
   readonly #worker: Worker;
   readonly #store: CheckedStore;
   readonly #atLeast: (name: string) => number;

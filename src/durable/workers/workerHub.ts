@@ -9,13 +9,13 @@ import { given } from "../../core/given.js";
 import type { RangeAnswer } from "../../stream/answer.js";
 import { snapshotKey } from "../../stream/streamCipher.js";
 import type { Statement } from "../../stream/statement.js";
-import { privateStream } from "../../stream/stream.js";
+import { valueStream } from "../../stream/holdoutStream.js";
 import type { RangeOptions } from "../../stream/system.js";
 import type { HubProgress, HubStats } from "../hub.js";
 import { type HubOptions, type HubSettings, resolveHub } from "../hubOptions.js";
 import { checkHubName } from "../budget.js";
 import { HubCharge } from "../hubCharge.js";
-import { Thread } from "./threadHandle.js";
+import { ThreadHandle } from "./threadHandle.js";
 
 export interface WorkerHubOptions extends Omit<HubOptions, "threshold"> {
   /** How many threads, 1 to 64. */
@@ -43,13 +43,13 @@ export function openWorkerHub(
   if (options.key !== undefined && !(options.key instanceof Uint8Array))
     throw new TypeError("key: expected 32 bytes with worker threads, got a CryptoKey");
   const settings = resolveHub(options);
-  privateStream({ ...settings.options, threshold: options.threshold ?? "noisy-max" }); // wrong options fail here
+  valueStream({ ...settings.options, threshold: options.threshold ?? "noisy-max" }); // wrong options fail here
   return new WorkerHub(settings, options.store !== undefined, workers, script);
 }
 
 export class WorkerHub {
   readonly #settings: HubSettings;
-  readonly #threads: Thread[];
+  readonly #threads: ThreadHandle[];
   /** The odometer has the charge. */
   readonly #charged: Promise<HubCharge | undefined>;
   #isCharged = false;
@@ -69,9 +69,9 @@ export class WorkerHub {
     const begins = async (name: string) => (await this.#charged)!.begin(name);
     this.#threads = Array.from(
       { length: workers },
-      () => new Thread(new Worker(script, { workerData }), store, settings.atLeast, begins),
+      () => new ThreadHandle(new Worker(script, { workerData }), store, settings.atLeast, begins),
     );
-    const release = privateStream({ ...options, threshold: threshold as number }).statement();
+    const release = valueStream({ ...options, threshold: threshold as number }).statement();
     this.#charged = snapshotKey(key).then((own) => HubCharge.open(budget, release, store, own));
     this.#charged.then(
       () => (this.#isCharged = true),
@@ -158,7 +158,7 @@ export class WorkerHub {
     return this.#threadOf(name).push(name, batch);
   }
 
-  async #ask<T>(name: string, ...[question, ...args]: Parameters<Thread["ask"]>): Promise<T> {
+  async #ask<T>(name: string, ...[question, ...args]: Parameters<ThreadHandle["ask"]>): Promise<T> {
     checkHubName(name);
     this.#checkOpen();
     if (!this.#settings.keys.has(name))
@@ -172,7 +172,7 @@ export class WorkerHub {
       throw new Error("hub: expected an open hub, got a closed one; make another one on the same store");
   }
 
-  #threadOf(name: string): Thread {
+  #threadOf(name: string): ThreadHandle {
     return this.#threads[hashOf(name) % this.#threads.length]!;
   }
 }

@@ -32,7 +32,7 @@ import {
   shareOf,
 } from "../percentiles.js";
 import { paperChannel } from "./paperChannel.js";
-import { RecentReports } from "./recent.js";
+import { RecentReports } from "./recentReports.js";
 import { PAPER_OPTIONS, type PaperOptions, type PaperSettings, settingsOf } from "./settings.js";
 import { decodeLocalState, encodeLocalState } from "./state.js";
 import { explainPaper, type PaperStatement, paperStatement } from "./statement.js";

@@ -11,7 +11,7 @@
  * blocks, the running family, and the block one period ago.
  */
 import { lastMade } from "../../core/lastMade.js";
-import { deviationVariances } from "../shrink.js";
+import { deviationVariances } from "../shrinkage.js";
 import type { Smoother, SmootherContext } from "./smoother.js";
 
 /** Weight of a family in the mean over past families, once there are eight. */
@@ -26,7 +26,7 @@ export function shrunk(context: SmootherContext, period: number): Smoother {
   return new Shrunk(context, period);
 }
 
-/** What a tree's shape says, the same for all streams that have it. */
+/** Numbers that follow from the shape of a tree; streams of one shape share them. */
 interface TreeTable {
   /** Blocks of a node of each level. */
   readonly sizes: Float64Array;
@@ -72,7 +72,7 @@ class Shrunk implements Smoother {
   readonly #moves: Float64Array;
   /** How many levels have a finished node: the lowest ones, and the first has one when it is asked for. */
   #known = 1;
-  /** What the numbers that follow from the state were made for. */
+  /** Number of blocks and variance that the numbers above follow from. */
   #blocks = NaN;
   #nodeVariance = NaN;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eventOf, Kind, readRow, RowWriter } from "../../../src/durable/eventRow.js";
+import { eventOf, Kind, readRow, EventRowWriter } from "../../../src/durable/eventRow.js";
 import { memoryStore, openHub } from "../../../src/index.js";
 import { key, plainStore } from "../support.js";
 import { Clock, exact, keys, openExact, TEN } from "./support.js";
@@ -162,7 +162,7 @@ test("numbers of metrics and keys have 32 bits in a row, and each metric counts 
     hour: TEN,
     hash: new Uint32Array(4),
   };
-  const writer = new RowWriter(records.length, 0);
+  const writer = new EventRowWriter(records.length, 0);
   for (const [metric, number] of records) writer.event(metric, number, Kind.counted, 2 ** 31, event);
   const head = { time: TEN, told: TEN, closeAt: NaN, missedAt: NaN, days: [], names: [] };
   const seen: unknown[] = [];

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { PaperAggregator } from "../../../src/local/paper/paperAggregator.js";
 import { hybrid } from "../../../src/local/mechanisms.js";
 import { estimateOf } from "../../../src/local/moments.js";
-import { RecentReports } from "../../../src/local/paper/recent.js";
+import { RecentReports } from "../../../src/local/paper/recentReports.js";
 import { estimatedSum, sumsOf } from "../../../src/local/paper/sums.js";
 import { TALLY_BYTES } from "../../../src/local/paper/tally.js";
 import { reportsOf, skewed, uniforms } from "../../support/localValues.js";

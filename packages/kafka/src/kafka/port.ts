@@ -14,7 +14,7 @@ import type {
 } from "../port.js";
 import { encodeBatch, type Producer, runsOf } from "./batches.js";
 import { Connections, type ConnectOptions, errorCode } from "./connections.js";
-import { GroupMember } from "./membership.js";
+import { GroupMember } from "./groupMember.js";
 import { fetchRequest, produceRequest } from "./requests.js";
 import { makeWriter } from "./writer.js";
 

@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 
 import type { Port } from "../port.js";
-import { nonceHeader } from "./tallies.js";
+import { nonceHeader } from "./partitionTallies.js";
 
 /** Bytes of reports in one record at most: 100,000 reports. */
 const MOST_BYTES = 800_000;

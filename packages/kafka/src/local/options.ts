@@ -1,7 +1,7 @@
 /** The local model on Kafka: what its workers, readers and collectors agree on. */
 import type { AggregatorOptions } from "brume";
 
-import { Refusal } from "../keys.js";
+import { Refusal } from "../keyring.js";
 import type { NewTopic, Port } from "../port.js";
 import { type SafetyOptions, topicPlan, topicProblems } from "../topics.js";
 

@@ -7,7 +7,7 @@ import { aggregator, type Aggregator, type LocalTerms } from "brume";
 import { readAll, readDecided } from "../committed.js";
 import type { Port } from "../port.js";
 import type { LocalOptions } from "./options.js";
-import { readTallies } from "./tallies.js";
+import { readTallies } from "./partitionTallies.js";
 
 /** The terms of all days that are published, oldest first. The topic has them as JSON, for devices too. */
 export async function readTerms(

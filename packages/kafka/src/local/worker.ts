@@ -7,11 +7,11 @@ import { fetchCommitted } from "../committed.js";
 import { added, GroupTasks, type MemberOptions } from "../groupTasks.js";
 import type { ConnectOptions } from "../kafka/connections.js";
 import { kafkaPort } from "../kafka/port.js";
-import { Refusal } from "../keys.js";
+import { Refusal } from "../keyring.js";
 import type { Port, TransactionalWriter } from "../port.js";
 import { Reopening } from "../reopening.js";
 import { checkLocalTopics, type LocalOptions } from "./options.js";
-import { PartitionTallies } from "./tallies.js";
+import { PartitionTallies } from "./partitionTallies.js";
 import { decideTerms, readTerms } from "./threshold.js";
 
 export interface LocalWorkerOptions extends LocalOptions, MemberOptions {

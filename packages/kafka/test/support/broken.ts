@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 
 import type { Keyed } from "../../src/keyed.js";
 import type { Port } from "../../src/port.js";
-import type { PartitionState } from "../../src/state.js";
-import { PartitionTask } from "../../src/task.js";
+import type { PartitionState } from "../../src/partitionState.js";
+import { PartitionTask } from "../../src/partitionTask.js";
 
 /** New streams publish at once, before their noise key is committed. */
 export class WithoutBirthFirst extends PartitionTask {

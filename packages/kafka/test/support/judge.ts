@@ -5,7 +5,7 @@
 import { readCommitted } from "../../src/committed.js";
 import { readHeartbeat } from "../../src/clock.js";
 import { Keyed, type KeyedSettings } from "../../src/keyed.js";
-import { Keyring } from "../../src/keys.js";
+import { Keyring } from "../../src/keyring.js";
 import { readState, type StateRecord } from "../../src/manifest.js";
 import type { LogRecord, Port } from "../../src/port.js";
 import { needsPerson, type Output, takesEvents } from "../../src/streams.js";

@@ -4,7 +4,7 @@
  */
 import { kafkaPort } from "../../src/kafka/port.js";
 import type { Port, Write } from "../../src/port.js";
-import { PartitionTask } from "../../src/task.js";
+import { PartitionTask } from "../../src/partitionTask.js";
 import { makeWorker } from "../../src/worker.js";
 import { boundPort, withoutFencing, WithoutBirthFirst } from "./broken.js";
 import { testOptions } from "./workload.js";

@@ -13,7 +13,7 @@ import { emptyServer } from "../http/server.js";
 import { Refusal } from "../refusal.js";
 import { limitsOf } from "../service.js";
 import { Turns } from "../turns.js";
-import { KafkaIntake, kafkaOf, type KafkaPort, type NewRecord, topicsOf } from "./intake.js";
+import { KafkaIntake, kafkaOf, type KafkaPort, type NewRecord, topicsOf } from "./kafkaIntake.js";
 
 /** Functions of brume-kafka that are used here. */
 export interface KafkaPackage {

@@ -15,10 +15,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fetchCommitted, type CommittedRecords } from "./committed.js";
 import { Batch, type BatchSettings } from "./batch.js";
 import type { Keyed } from "./keyed.js";
-import { Refusal } from "./keys.js";
+import { Refusal } from "./keyring.js";
 import type { Port, TransactionalWriter } from "./port.js";
 import { Reopening } from "./reopening.js";
-import { loadState, type PartitionState, type TopicFacts } from "./state.js";
+import { loadState, type PartitionState, type TopicFacts } from "./partitionState.js";
 import { counterHeader } from "./values.js";
 
 export interface TaskSettings extends BatchSettings {

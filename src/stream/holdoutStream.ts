@@ -22,7 +22,7 @@ import { type Beginning, type Holdout, makeHoldout } from "./holdout.js";
 import { clampedShare, stagesOf, warningsOf } from "./holdoutStatement.js";
 import { resolveSettings, type Settings, type StreamOptions } from "./options.js";
 import { checkPublished } from "./publisher.js";
-import { refiningEpsilon } from "./refine.js";
+import { refiningEpsilon } from "./refining.js";
 import type { SnapshotKey, StreamCipher } from "./streamCipher.js";
 import { withSkipped } from "./shape.js";
 import { smootherName } from "./smoothers/index.js";
@@ -34,8 +34,8 @@ import type { PrivateStream, RangeOptions } from "./system.js";
 import { prepareTables } from "./followTables.js";
 import { firstShare, nodeEpsilon } from "./epsilonShares.js";
 
-/** Makes a stream: `push` a value, get its private number. This is ToPS. */
-export function privateStream(options: StreamOptions): PrivateStream {
+/** Makes a stream of values: `push` a value, get its private number. This is ToPS. */
+export function valueStream(options: StreamOptions): PrivateStream {
   return HoldoutStream.begin(resolveSettings(options));
 }
 
@@ -43,7 +43,7 @@ export function privateStream(options: StreamOptions): PrivateStream {
  * A stream that continues after the moment of `snapshot`, bit for bit. Needs the options the stream was made with; a
  * function of your own as smoother comes with them again.
  */
-export async function restore(
+export async function restoreValues(
   bytes: Uint8Array,
   key: SnapshotKey,
   options: StreamOptions,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { makeAnswer, noiseQuantile } from "../../src/stream/answer.js";
-import type { PredictionNoise } from "../../src/stream/weights.js";
+import type { PredictionNoise } from "../../src/stream/answerWeights.js";
 import { History } from "../../src/stream/history.js";
-import { RangeIndex } from "../../src/stream/ranges.js";
+import { RangeIndex } from "../../src/stream/rangeIndex.js";
 import { sameNoise } from "../../src/stream/epochs.js";
 import { addSpreads, forestSpread, laplaceVariance, scaleSpread } from "../../src/stream/variance.js";
 import { normalQuantile } from "../../src/core/normal.js";

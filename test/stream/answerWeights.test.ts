@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { NodeNoise } from "../../src/stream/epochs.js";
 import { addSpreads, boundSpreads, forestSpread, NO_SPREAD, scaleSpread } from "../../src/stream/variance.js";
-import { AnswerWeights, firstSpread } from "../../src/stream/weights.js";
+import { AnswerWeights, firstSpread } from "../../src/stream/answerWeights.js";
 
 /** Trees of 4 blocks in forests of 10: the third tree of a forest is cut short. */
 const shape = { fanout: 4, levels: 2, blockLength: 16, blocksPerForest: 10 };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { History } from "../../src/stream/history.js";
-import { RangeIndex } from "../../src/stream/ranges.js";
+import { RangeIndex } from "../../src/stream/rangeIndex.js";
 import { Growable } from "../../src/stream/growable.js";
-import { deviationVariances, Shrinkage } from "../../src/stream/shrink.js";
+import { deviationVariances, Shrinkage } from "../../src/stream/shrinkage.js";
 import { sameNoise } from "../../src/stream/epochs.js";
 import { forestSpread, laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
 

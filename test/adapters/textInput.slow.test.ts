@@ -2,7 +2,7 @@
 import { parse } from "csv-parse/sync";
 import seedrandom from "seedrandom";
 import { describe, expect, test } from "vitest";
-import { recordReader, type TextOptions, TextReader } from "../../src/adapters/text.js";
+import { recordReader, type TextOptions, TextReader } from "../../src/adapters/textInput.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { carefulText } from "../support/carefulText.js";

@@ -3,7 +3,7 @@
  * or for one person's day. Buckets are disjoint, so all of them together cost what one costs. There is no threshold: the first
  * period is published, unless k is to be chosen.
  */
-import { MetricStream } from "./eventStream.js";
+import { MetricStream } from "./metricStream.js";
 import type { EventInfo } from "./eventInfo.js";
 import {
   blankHistogram,

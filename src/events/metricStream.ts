@@ -23,8 +23,8 @@ import {
 import { derivedKey } from "./derivedKey.js";
 import { type Duration, parseTime, type Time } from "./duration.js";
 import type { DroppedEvents, EventInfo } from "./eventInfo.js";
-import { EventMetric } from "./metric.js";
-import { eventParameters, type EventSettings } from "./options.js";
+import { EventMetric } from "./eventMetric.js";
+import { eventParameters, type EventSettings } from "./eventSettings.js";
 import { lastRange, parseRange, type Range, seriesOf } from "./queries.js";
 import type { Release } from "./release.js";
 import { Snapshots, type Snapshotted } from "./snapshots.js";

@@ -1,7 +1,7 @@
 /** The state of one partition: its streams, how far `in` was processed, and the hashes that protect both. */
 import { readCommitted } from "./committed.js";
 import { Keyed, type KeyedSettings } from "./keyed.js";
-import { Refusal, SetHash } from "./keys.js";
+import { Refusal, SetHash } from "./keyring.js";
 import { LogClock } from "./logClock.js";
 import {
   type Manifest,

@@ -1,10 +1,10 @@
 /** Answers to range queries, in O(levels) from what was published. All numbers here are in grid units; `answer.ts` scales them. */
 import type { AnswerKind } from "./answer.js";
 import type { History } from "./history.js";
-import { Shrinkage } from "./shrink.js";
+import { Shrinkage } from "./shrinkage.js";
 import type { NodeNoise } from "./epochs.js";
 import { NO_SPREAD, type Spread } from "./variance.js";
-import { AnswerWeights, type NoiseShape, type PredictionNoise } from "./weights.js";
+import { AnswerWeights, type NoiseShape, type PredictionNoise } from "./answerWeights.js";
 
 /** A sum of estimates, and the noise in it. */
 export interface Estimated {

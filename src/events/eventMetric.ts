@@ -28,7 +28,7 @@ import {
   movedBy,
   releaseScale,
   withLimit,
-} from "./options.js";
+} from "./eventSettings.js";
 import { checkPerson, People } from "./people.js";
 import { type Dropped, PeriodClock } from "./periodClock.js";
 import type { Release } from "./release.js";

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 
-import { assignPartitions } from "../kafka/membership.js";
+import { assignPartitions } from "../kafka/groupMember.js";
 import {
   Fenced,
   type Fetched,
