@@ -72,17 +72,17 @@ describe("positions", () => {
 describe("events", () => {
   const TEN = Date.UTC(2026, 2, 1, 10);
   const base = {
-    ...{ every: "1s", levels: ["1s", "1m"], clock: () => TEN, unsafeSeed: "extremes", skew: "2d" },
+    ...{ every: "1m", levels: ["1m", "1h"], clock: () => TEN, unsafeSeed: "extremes", skew: "2d" },
   } as const;
-  const at = (i: number) => TEN + 250 * i;
+  const at = (i: number) => TEN + 15_000 * i;
 
   test.each(["sum", "mean"] as const)("%s, with θ given or chosen", (of) => {
     const accepted = combinations((core, epsilon, max, part) => {
       const chosen = part === 1 ? { holdout: 0, every: "1h", levels: ["1h"] } : { threshold: part * max };
       const stream = privateStream({ ...base, epsilon, max, of, ...chosen, core });
       finite([...valuesOf(max), ...valuesOf(max)]).forEach((value, i) => stream.add(value, { at: at(i) }));
-      const closed = stream.advance(part === 1 ? TEN + 36e5 * 16 : TEN + 9000);
-      return [closed, stream.between(TEN + 4000, TEN + 9000), stream.statement().threshold];
+      const closed = stream.advance(part === 1 ? TEN + 36e5 * 16 : TEN + 540_000);
+      return [closed, stream.between(TEN + 240_000, TEN + 540_000), stream.statement().threshold];
     });
     expect(accepted).toBeGreaterThan(30);
   });
@@ -96,13 +96,16 @@ describe("events", () => {
         const counted = agrees((core) => {
           const counter = privateCounter({ ...options, core });
           for (let i = 0; i < 20; i++) counter.add(event(i));
-          return [counter.advance(TEN + 9000), counter.between(TEN, TEN + 9000)];
+          return [counter.advance(TEN + 540_000), counter.between(TEN, TEN + 540_000)];
         });
         const edges = [-1.7e308, -1, -5e-324, 0, 5e-324, 1, 1.7e308];
         const bucketed = agrees((core) => {
           const histogram = privateHistogram({ ...options, edges, core });
           [...edges, -0, 0.5, 2].forEach((value, i) => histogram.add(value, event(i)));
-          return [histogram.advance(TEN + 9000), histogram.between(TEN, TEN + 9000, { quantiles: [0.5] })];
+          return [
+            histogram.advance(TEN + 540_000),
+            histogram.between(TEN, TEN + 540_000, { quantiles: [0.5] }),
+          ];
         });
         accepted += Number(counted) + Number(bucketed);
       }

@@ -93,7 +93,7 @@ const samples: Partial<Record<MechanismName, number>> = {
   choice: 20_000,
   probe: 30_000,
   following: 20_000,
-  refining: 40_000,
+  refining: 25_000,
   counter: 10_000,
   events: 10_000,
   mean: 10_000,
