@@ -1,10 +1,12 @@
 /** What a stream's chart shows: columns of averages, and what belongs to them. NaN where nothing is known. */
 
 export interface Lines {
-  /** Right ends of the columns, ascending, in positions of the stream. */
+  /** Right ends or middles of the columns, ascending, in positions of the stream. */
   readonly x: Float64Array;
   /** The true averages, which only the owner of the data has. */
   readonly secret?: Float64Array;
+  /** The truth with what is not counted, where some of it is not. */
+  readonly uncounted?: Float64Array;
   readonly private: Float64Array;
   /** The margin: ends of the interval for the noise. */
   readonly low: Float64Array;
@@ -38,7 +40,7 @@ export const known = (value: number | undefined): number | null =>
 export function heights(lines: Lines | undefined, more: readonly Float64Array[] = []): [number, number] {
   let [low, high] = [0, 0];
   const alone = lines?.private.every(Number.isNaN) === true ? lines.prediction : undefined;
-  for (const line of [lines?.secret, lines?.private, alone, ...more])
+  for (const line of [lines?.secret, lines?.uncounted, lines?.private, alone, ...more])
     for (const value of line ?? []) {
       if (value < low) low = value;
       if (value > high) high = value;

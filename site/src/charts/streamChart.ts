@@ -100,7 +100,7 @@ export class StreamChart {
   }
 
   #make(): uPlot {
-    const { words, small = false, sync, onZoom, onSelect, top } = this.#options;
+    const { words, small = false, fogged = false, sync, onZoom, onSelect, top } = this.#options;
     const look = colours();
     const axis = axisOf(look);
     const none = { points: { show: false } };
@@ -144,9 +144,10 @@ export class StreamChart {
           { ...none, stroke: look.clamped, width: 1, dash: [2, 3] },
           margin,
           margin,
+          { ...none, stroke: look.secret, width: 1, dash: [2, 4], show: !fogged },
+          { ...none, stroke: look.secret, width: 1.1, show: !fogged },
           { ...none, stroke: look.private, width: 1.2, dash: [4, 4] },
           { points: { size: 6, fill: look.private, filter: alone }, stroke: look.private, width: 2.4 },
-          { ...none, stroke: look.secret, width: 1.3, show: this.#options.fogged !== true },
         ],
         hooks: {
           drawAxes: [(u) => this.#paintBehind(u, look)],
@@ -185,8 +186,8 @@ export class StreamChart {
     const line = (values: Float64Array | undefined) => Array.from(x, (_, j) => known(values?.[j]));
     return [
       x,
-      ...[lines?.clampedHigh, lines?.low, lines?.high, lines?.prediction, lines?.private].map(line),
-      line(lines?.secret),
+      ...[lines?.clampedHigh, lines?.low, lines?.high].map(line),
+      ...[lines?.uncounted, lines?.secret, lines?.prediction, lines?.private].map(line),
     ] as uPlot.AlignedData;
   }
 
@@ -233,6 +234,7 @@ export class StreamChart {
       known(line?.[j]) === null ? [] : [[name, words.value(line![j]!)]];
     return [
       ...(fogged === true ? [] : row("secret", lines.secret)),
+      ...(fogged === true ? [] : row("secret, uncounted too", lines.uncounted)),
       ...row("private", lines.private),
       ...row("margin, from", lines.low),
       ...row("to", lines.high),

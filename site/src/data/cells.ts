@@ -34,6 +34,11 @@ export function cellTime(cell: unknown): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
+/** Whether a time says which moment it means: a count since 1970, or an ISO date with its zone. */
+export const hasZone = (cell: unknown): boolean =>
+  cellNumber(cell) !== undefined ||
+  (typeof cell === "string" && /\d{2}:\d{2}.*(Z|[+-]\d{2}:?\d{2})\s*$/i.test(cell));
+
 export type Kind = "number" | "time" | "id" | "person" | "text";
 
 /** What most cells of a column are. */
@@ -44,9 +49,11 @@ export function kindOf(name: string, cells: readonly unknown[], mark: DecimalMar
   if (namesPeople(name)) return "person";
   if (most((cell) => cellTime(cell) !== undefined) && (looksTimed(name) || rises(filled.map(cellTime))))
     return "time";
+  if (most(looksLikeId)) return "person";
   if (!most((cell) => cellNumber(cell, mark) !== undefined)) return "text";
   const numbers = filled.map((cell) => cellNumber(cell, mark));
-  if (/(^|[^a-z])(id|index|row|nr|no)$/i.test(name.trim())) return "id";
+  if (/(^|[^a-z])(id|index|row|nr|no)$/i.test(name.trim()))
+    return filled.length >= 10 && new Set(numbers).size < filled.length ? "person" : "id";
   return filled.length >= 10 && numbers.every((n, i) => i === 0 || n === numbers[i - 1]! + 1)
     ? "id"
     : "number";
@@ -57,8 +64,15 @@ const looksTimed = (name: string) => /time|date|stamp|when|(^|[^a-z])ts$/i.test(
 const rises = (times: readonly (number | undefined)[]) =>
   times.every((time, i) => i === 0 || (time ?? Infinity) >= (times[i - 1] ?? -Infinity));
 
+/** An address of mail, a UUID, or a long hexadecimal word. */
+const looksLikeId = (cell: unknown) =>
+  typeof cell === "string" &&
+  /^\s*([^\s@]+@[^\s@]+\.[^\s@]+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=\S*[a-f])(?=\S*\d)[0-9a-f]{12,})\s*$/i.test(
+    cell,
+  );
+
 const namesPeople = (name: string) =>
-  /(^|[^a-z])(user|person|people|customer|client|visitor|patient|member|employee|student|driver|household|account|device|session|email|e-mail)s?([ _-]?(id|no|nr|name|key|hash))?$/i.test(
+  /(^|[^a-z])(user|person|people|customer|client|visitor|caller|subscriber|guest|patient|member|employee|student|driver|household|account|device|session|email|e-mail)s?([ _-]?(id|no|nr|name|key|hash))?$/i.test(
     name.trim().replace(/([a-z])([A-Z])/g, "$1_$2"),
   );
 

@@ -1,6 +1,7 @@
-/** Reads one column of a visitor's file, and the times beside it. Runs in a Worker. */
+/** Reads columns of a visitor's file: values with the times beside them, or events with their people. Runs in a Worker. */
 import Papa from "papaparse";
-import { cellNumber, cellTime, type DecimalMark } from "./cells.js";
+import { cellNumber, cellTime, type DecimalMark, hasZone } from "./cells.js";
+import { type Log, sortedLog } from "./log.js";
 import { at, type Column, type FileShape, jsonArray, parseLine, textStream } from "./shape.js";
 
 export interface Read {
@@ -28,14 +29,130 @@ export async function readColumn(
   onProgress: (share: number) => void,
 ): Promise<Read> {
   const sink = new Sink(shape.mark);
-  const cell = (row: unknown, key: string): unknown =>
-    shape.format === "csv" ? (row as string[])[Number(key)] : at(row, key);
-  const take = (row: unknown) => sink.add(cell(row, column.key), time && cell(row, time.key));
+  await eachRow(file, shape, onProgress, sink, (cell) => sink.add(cell(column.key), time && cell(time.key)));
+  if (sink.length === 0) throw new Error(`Column “${column.name}” holds no numbers. Choose another one.`);
+  return sink.read();
+}
+
+/** Which columns of a file make its events. */
+export interface LogColumns {
+  readonly time: Column;
+  readonly person: Column | undefined;
+  /** The number that each event carries; events are only counted without it. */
+  readonly value: Column | undefined;
+}
+
+export interface ReadLog {
+  readonly log: Log;
+  /** Rows left out because they have no time, no person or no number. */
+  readonly skipped: number;
+  /** Values below 0, which count as 0. */
+  readonly negative: number;
+  readonly cut: boolean;
+  readonly largest: number;
+  /** How many different people there are. */
+  readonly people: number;
+  /** Whether the times say which moment they mean. If not, they are taken as those of UTC. */
+  readonly zoned: boolean;
+}
+
+/** Events taken from one file. */
+export const MOST_EVENTS = 2 ** 21;
+
+export async function readLog(
+  file: Blob,
+  shape: FileShape,
+  columns: LogColumns,
+  onProgress: (share: number) => void,
+): Promise<ReadLog> {
+  const sink = new LogSink(shape.mark, columns);
+  const { time, person, value } = columns;
+  await eachRow(file, shape, onProgress, sink, (cell) =>
+    sink.add(cell(time.key), person && cell(person.key), value && cell(value.key)),
+  );
+  if (sink.length === 0) throw new Error(`Column “${time.name}” holds no times. Choose another one.`);
+  return sink.read();
+}
+
+/** Events in arrays that double. Ids become numbers in the order in which they come, and are forgotten. */
+class LogSink {
+  readonly #mark: DecimalMark;
+  readonly #columns: LogColumns;
+  readonly #numbers = new Map<string, number>();
+  #times = new Float64Array(2 ** 12);
+  #people = new Uint32Array(2 ** 12);
+  #values = new Float64Array(2 ** 12);
+  #skipped = 0;
+  #negative = 0;
+  #zoned = 0;
+  length = 0;
+  full = false;
+
+  constructor(mark: DecimalMark, columns: LogColumns) {
+    this.#mark = mark;
+    this.#columns = columns;
+  }
+
+  add(when: unknown, who: unknown, amount: unknown): void {
+    const { person, value } = this.#columns;
+    const time = cellTime(when);
+    const number = value === undefined ? 0 : cellNumber(amount, this.#mark);
+    const id = typeof who === "string" ? who.trim() : typeof who === "number" ? String(who) : "";
+    if (time === undefined || number === undefined || (person !== undefined && id === "")) this.#skipped++;
+    else if (this.length === MOST_EVENTS) this.full = true;
+    else {
+      if (this.length === this.#times.length) this.#grow();
+      if (person !== undefined) {
+        let known = this.#numbers.get(id);
+        if (known === undefined) this.#numbers.set(id, (known = this.#numbers.size));
+        this.#people[this.length] = known;
+      }
+      if (number < 0) this.#negative++;
+      if (hasZone(when)) this.#zoned++;
+      this.#values[this.length] = Math.max(0, number);
+      this.#times[this.length++] = time;
+    }
+  }
+
+  #grow(): void {
+    const doubled = <T extends Float64Array | Uint32Array>(from: T, to: T): T => (to.set(from), to);
+    this.#times = doubled(this.#times, new Float64Array(2 * this.length));
+    this.#people = doubled(this.#people, new Uint32Array(2 * this.length));
+    this.#values = doubled(this.#values, new Float64Array(2 * this.length));
+  }
+
+  read(): ReadLog {
+    const { person, value } = this.#columns;
+    const values = this.#values.slice(0, this.length);
+    return {
+      log: sortedLog({
+        times: this.#times.slice(0, this.length),
+        ...(person === undefined ? {} : { people: this.#people.slice(0, this.length) }),
+        ...(value === undefined ? {} : { values }),
+      }),
+      skipped: this.#skipped,
+      negative: this.#negative,
+      cut: this.full,
+      largest: values.reduce((a, b) => Math.max(a, b), 0),
+      people: this.#numbers.size,
+      zoned: 2 * this.#zoned > this.length,
+    };
+  }
+}
+
+/** Calls back with each row, as a function that gives its cells, until the sink is full. */
+async function eachRow(
+  file: Blob,
+  shape: FileShape,
+  onProgress: (share: number) => void,
+  sink: { readonly full: boolean },
+  hear: (cell: (key: string) => unknown) => void,
+): Promise<void> {
+  const take = (row: unknown) =>
+    hear((key) => (shape.format === "csv" ? (row as string[])[Number(key)] : at(row, key)));
   if (shape.format === "json") for (const row of await jsonArray(file, shape.zipped)) take(row);
   else if (shape.format === "ndjson") await readLines(file, shape.zipped, take, sink, onProgress);
   else await readCells(file, shape, take, sink, onProgress);
-  if (sink.length === 0) throw new Error(`Column “${column.name}” holds no numbers. Choose another one.`);
-  return sink.read();
 }
 
 /** Values in an array that doubles. */
@@ -89,7 +206,7 @@ async function readLines(
   file: Blob,
   zipped: boolean,
   take: (row: unknown) => void,
-  sink: Sink,
+  sink: { readonly full: boolean },
   onProgress: (share: number) => void,
 ): Promise<void> {
   const reader = textStream(file, zipped).getReader();
@@ -111,7 +228,7 @@ async function readCells(
   file: Blob,
   { hasHeader, delimiter, zipped }: FileShape,
   take: (row: unknown) => void,
-  sink: Sink,
+  sink: { readonly full: boolean },
   onProgress: (share: number) => void,
 ): Promise<void> {
   let header = hasHeader;

@@ -1,17 +1,18 @@
-/** "Peek, only you can": a button that lifts the mist over what is secret. */
-import { byId } from "./dom.js";
+/** "Peek, only you can": buttons that lift the mist over what is secret. */
 
-/** @param onChange also hears the state at the beginning, which is the button's `aria-pressed` */
+/** @param onChange also hears the state at the beginning, which is the first button's `aria-pressed` */
 export function bindPeek(onChange: (fogged: boolean) => void): void {
-  const button = byId("peek");
+  const buttons = document.querySelectorAll("[data-peek]");
+  let fogged = buttons[0]!.getAttribute("aria-pressed") !== "true";
   const show = () => {
-    const fogged = button.getAttribute("aria-pressed") !== "true";
+    for (const button of buttons) button.setAttribute("aria-pressed", String(!fogged));
     document.body.classList.toggle("fogged", fogged);
     onChange(fogged);
   };
-  button.addEventListener("click", () => {
-    button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
-    show();
-  });
+  for (const button of buttons)
+    button.addEventListener("click", () => {
+      fogged = !fogged;
+      show();
+    });
   show();
 }

@@ -16,7 +16,7 @@ const SEVERAL = 10;
 export const sureness = (epsilon: number): number => 1 / (1 + Math.exp(-epsilon));
 
 /** A bound is rounded up: "52.5 %". */
-const atMost = (share: number): string => `${amount(Math.ceil(1000 * share) / 10)}\u00a0%`;
+export const atMost = (share: number): string => `${amount(Math.ceil(1000 * share) / 10)}\u00a0%`;
 
 /** Half the 95 % interval of a sum, as a share of its truth. */
 export const costOf = ({ low, high, truth }: Run): number => (high - low) / 2 / Math.abs(truth);

@@ -1,8 +1,12 @@
-/** Opens files, remembers the last one, and never shows one stream under another's name. */
+/**
+ * Opens files, remembers the last one, and never shows one stream under another's name. Files with people are not stored:
+ * they last as long as the page.
+ */
 import { unitOf } from "../data/cells.js";
 import { type Data, exampleData, ownData } from "../data/chosen.js";
 import { fitting, roundedUp, suggestedEpsilon } from "../data/fitting.js";
-import type { Read } from "../data/read.js";
+import { exampleLog, type LogData } from "../data/logData.js";
+import type { LogColumns, Read, ReadLog } from "../data/read.js";
 import type { Column, FileShape } from "../data/shape.js";
 import { forgetStream, storedStream, storeStream } from "../data/stored.js";
 import { byId } from "../look/dom.js";
@@ -14,33 +18,56 @@ import { Preview, problemOf } from "./preview.js";
 import type { State } from "./state.js";
 
 const LEAST_VALUES = 64;
+/** 30 years. */
+const MOST_DAYS = 30 * 365;
 
 export class DataChoice {
   readonly #store: Store<State>;
   readonly #listeners: ((data: Data | undefined) => void)[] = [];
-  readonly #preview = new Preview(
-    (column, time) => this.#read(column, time),
-    () => this.#status(""),
-  );
+  readonly #preview = new Preview({
+    values: (column, time) => this.#read(column, time),
+    events: (columns) => this.#readLog(columns),
+    cancel: () => this.#status(""),
+  });
   #job: Job<ToFile> | undefined;
   #fileName = "";
+  #shape: FileShape | undefined;
   #column: Column | undefined;
-  /** About columns of people in the file that is open. */
-  #people: readonly string[] = [];
+  #columns: LogColumns | undefined;
   #data: Data | undefined;
+  #log: LogData | undefined;
+  /** The events of the file that was opened last. */
+  #kept: LogData | undefined;
+  /** The limit is to be fitted to the file that was just opened. */
+  #toFit = false;
 
   constructor(store: Store<State>) {
     this.#store = store;
     this.#listen();
     store.subscribe((state, before) => {
-      if (state.file !== before.file && state.file !== this.#data?.id) void this.begin();
-      else if (state.file === "" && state.seed !== before.seed) this.#use(exampleData(state.seed));
+      const id = this.#data?.id ?? this.#log?.id;
+      if (state.file !== before.file && state.file !== id) void this.begin();
+      else if (state.file === "" && state.as !== before.as) this.#switchExample();
+      else if (state.file === "" && state.as === "values" && state.seed !== before.seed)
+        this.#use(exampleData(state.seed));
     });
   }
 
-  /** Undefined while a file is missing or still being read. */
+  /** Values; undefined while a file is missing or still being read, and while events are shown. */
   get data(): Data | undefined {
     return this.#data;
+  }
+
+  /** Events; undefined while there are none, and while values are shown. */
+  get log(): LogData | undefined {
+    return this.#log;
+  }
+
+  /** Whether the limit is to be fitted to a new file; once for each. */
+  takeFit(): boolean {
+    const fits = this.#toFit;
+    this.#toFit = false;
+    return fits;
   }
 
   subscribe(listener: (data: Data | undefined) => void): void {
@@ -49,7 +76,15 @@ export class DataChoice {
 
   /** The stream that the address names. */
   async begin(): Promise<void> {
-    const { file, seed } = this.#store.state;
+    const { file, seed, as } = this.#store.state;
+    if (as === "events") {
+      const log = file === "" ? exampleLog : this.#kept?.id === file ? this.#kept : undefined;
+      this.#use(undefined, log);
+      if (log === undefined)
+        byId("data-error").textContent =
+          "This link was made with a file of events. Such files are never stored: open it again, or go back to the example.";
+      return;
+    }
     if (file === "") return this.#use(exampleData(seed));
     this.#use(undefined);
     const stored = await storedStream(file);
@@ -78,7 +113,7 @@ export class DataChoice {
   #hear(message: FromFile): void {
     switch (message.type) {
       case "shape":
-        this.#people = peopleNotes(message.shape);
+        this.#shape = message.shape;
         this.#status("");
         return this.#preview.show(this.#fileName, message.shape);
       case "progress":
@@ -87,6 +122,8 @@ export class DataChoice {
         return this.#fail(message.message);
       case "values":
         return this.#take(message.read);
+      case "log":
+        return this.#takeLog(message.read);
     }
   }
 
@@ -95,6 +132,67 @@ export class DataChoice {
     byId("data-error").textContent = "";
     this.#status(`Reading ${this.#fileName}…`);
     this.#job!.tell({ type: "read", column, time });
+  }
+
+  #readLog(columns: LogColumns): void {
+    this.#columns = columns;
+    byId("data-error").textContent = "";
+    this.#status(`Reading ${this.#fileName}…`);
+    this.#job!.tell({ type: "read log", columns });
+  }
+
+  #takeLog(read: ReadLog): void {
+    const { log, largest, people, zoned } = read;
+    const { person, value, time } = this.#columns!;
+    const { times } = log;
+    if (times.length < LEAST_VALUES)
+      return this.#fail(
+        `${count(times.length)} events found, at least ${LEAST_VALUES} are needed for a log.`,
+      );
+    const days = (times.at(-1)! - times[0]!) / 86_400_000;
+    if (days > MOST_DAYS)
+      return this.#fail(
+        `The times of “${time.name}” span ${count(days / 365)} years, and the lab takes at most ${count(MOST_DAYS / 365)}. Choose another column of times.`,
+      );
+    this.#kept = {
+      id: randomId(),
+      name: this.#fileName,
+      source: { kind: "log", log },
+      people: person !== undefined,
+      values: value !== undefined,
+      events: "events",
+      unit: value === undefined ? "" : unitOf(value.name),
+    };
+    this.#toFit = person !== undefined;
+    this.#preview.hide();
+    this.#status(
+      [
+        `Times: “${time.name}”.`,
+        person === undefined
+          ? "People: none, so one event is protected and not a person."
+          : `People: “${person.name}”, ${count(people)} of them.`,
+        ...logNotes(read),
+        ...(zoned ? [] : ["The times have no zone: they are taken as they stand, with UTC."]),
+      ].join(" "),
+    );
+    const fresh = Object.fromEntries(
+      [...PLACES, ...(["protect", "limit", "of", "levels", "period", "question"] as const)].map((key) => [
+        key,
+        this.#store.fields[key].initial,
+      ]),
+    ) as Partial<State>;
+    this.#log = this.#kept;
+    this.#data = undefined;
+    this.#store.set({
+      ...fresh,
+      as: "events",
+      file: this.#kept.id,
+      every: days <= 4 ? "15m" : days <= 120 ? "1h" : "1d",
+      tempo: days <= 4 ? 360 : days <= 40 ? 1440 : 10_080,
+      zone: zoned ? "" : "UTC",
+      ...(value === undefined ? {} : { bound: Math.min(1e9, roundedUp(largest)) }),
+    });
+    this.#use(undefined, this.#kept);
   }
 
   #take(read: Read): void {
@@ -110,7 +208,7 @@ export class DataChoice {
     const epsilon = suggestedEpsilon(values.length, max);
     const notes = [
       ...notesOf(read),
-      ...this.#people,
+      ...peopleNotes(this.#shape!),
       `ε = ${epsilon} is suggested for ${count(values.length)} values.`,
     ];
     const unit = unitOf(column.name);
@@ -120,14 +218,15 @@ export class DataChoice {
       pace,
       ...(start === undefined ? {} : { start }),
     };
-    const id = crypto.getRandomValues(new Uint32Array(2)).reduce((text, n) => text + n.toString(36), "");
+    const id = randomId();
     const stream = { id, name: this.#fileName, values, meaning, notes };
     this.#preview.hide();
     this.#status(notes.join(" "));
     void storeStream(stream);
     this.#data = ownData(stream);
+    this.#log = undefined;
     const none = { from: 0, to: 0, at: 0, left: 0, right: 0 };
-    this.#store.set({ ...fitting(values.length), max, epsilon, ...none, file: id });
+    this.#store.set({ ...fitting(values.length), max, epsilon, ...none, as: "values", file: id });
     this.#use(this.#data);
   }
 
@@ -139,24 +238,40 @@ export class DataChoice {
 
   #backToExample(): void {
     this.#job?.stop();
+    this.#shape = this.#kept = undefined;
     this.#preview.hide();
     byId("data-error").textContent = "";
     this.#status("");
     void forgetStream();
     const { fields, state } = this.#store;
     const keys = ["epsilon", "max", "holdout", "maxRange", "window", "speed"] as const;
-    const places = ["from", "to", "at", "left", "right"] as const;
-    this.#data = exampleData(state.seed);
-    const initial = [...keys, ...places].map((key) => [key, fields[key].initial]);
+    const ofEvents = ["limit", "of", "bound", "every", "levels", "zone", "tempo", "period"] as const;
+    [this.#data, this.#log] =
+      state.as === "events" ? [undefined, exampleLog] : [exampleData(state.seed), undefined];
+    const initial = [...keys, ...ofEvents, ...PLACES].map((key) => [key, fields[key].initial]);
     this.#store.set({ ...(Object.fromEntries(initial) as Partial<State>), file: "" });
-    this.#use(this.#data);
+    this.#use(this.#data, this.#log);
   }
 
-  #use(data: Data | undefined): void {
+  /** The other example. Places of the one mean nothing in the other. */
+  #switchExample(): void {
+    const { fields } = this.#store;
+    this.#use(undefined);
+    this.#store.set(Object.fromEntries(PLACES.map((key) => [key, fields[key].initial])));
+    void this.begin();
+  }
+
+  #use(data: Data | undefined, log?: LogData): void {
     this.#data = data;
-    byId("data-name").textContent = data?.name ?? "";
-    byId("data-size").textContent = data === undefined ? "" : `${count(data.total)} values`;
-    byId("use-example").hidden = this.#store.state.file === "";
+    this.#log = log;
+    const { file, as } = this.#store.state;
+    byId("main").dataset["as"] = as;
+    byId("data-name").textContent = data?.name ?? log?.name ?? "";
+    const events = log?.source.kind === "log" ? `${count(log.source.log.times.length)} events` : "";
+    byId("data-size").textContent = data === undefined ? events : `${count(data.total)} values`;
+    byId("use-example").hidden = file === "";
+    byId("example-choice").hidden = file !== "";
+    byId("change-columns").hidden = file === "" || this.#shape === undefined;
     for (const listener of this.#listeners) listener(data);
   }
 
@@ -167,6 +282,11 @@ export class DataChoice {
       input.value = "";
     });
     byId("use-example").addEventListener("click", () => this.#backToExample());
+    byId("change-columns").addEventListener("click", () => {
+      this.#preview.show(this.#fileName, this.#shape!);
+      byId("preview").scrollIntoView({ block: "nearest" });
+      byId("time-column").focus();
+    });
     const shade = byId("drop-here");
     addEventListener("dragover", (event) => {
       event.preventDefault();
@@ -188,6 +308,22 @@ export class DataChoice {
   }
 }
 
+/** What of a state is about places in a stream. */
+const PLACES = ["from", "to", "at", "left", "right"] as const;
+
+/** A random word: it tells nothing of the file. */
+const randomId = (): string =>
+  crypto.getRandomValues(new Uint32Array(2)).reduce((text, n) => text + n.toString(36), "");
+
+const logNotes = ({ log, skipped, negative, cut }: ReadLog): string[] => [
+  ...(skipped > 0
+    ? [`${count(skipped)} rows without a time, a person or a number in these columns were left out.`]
+    : []),
+  ...(negative > 0 ? [`${count(negative)} values are below 0 and count as 0 here.`] : []),
+  ...(cut ? [`Only the first ${count(log.times.length)} events are used.`] : []),
+  "Bound and limit were set from the file; in real use you must know them without looking at the data.",
+];
+
 /** What a reader of the file should know. */
 function notesOf({ values, skipped, negative, cut }: Read): string[] {
   return [
@@ -207,5 +343,5 @@ const peopleNotes = ({ columns }: FileShape): string[] =>
     .slice(0, 1)
     .map(
       ({ name }) =>
-        `“${name}” names people, and one person may have many rows: ε protects one row here, not one person. In code, the option perPerson protects people.`,
+        `“${name}” names people, and one person may have many rows: ε protects one row here, not one person. To protect people, change columns and publish as events.`,
     );

@@ -112,6 +112,16 @@ const hatch = () =>
     "stroke-width": 2,
   });
 
+export const logLegend = (): HTMLElement[] =>
+  (
+    [
+      ["secret, of what counts", () => mark(line("secret", 1.2))],
+      ["secret, with what the limit leaves out", () => mark(line("secret", 1, "2 4"))],
+      ["private", () => mark(line("private", 2.6))],
+      ["95 % interval", () => mark(box("private-soft", "private-edge"))],
+    ] as const
+  ).map(([name, draw]) => h("li", {}, draw(), name));
+
 /** Shape as well as colour tells what is what. */
 const LEGEND: readonly [string, () => SVGElement][] = [
   ["secret", () => mark(line("secret", 1.5))],

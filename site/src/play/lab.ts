@@ -1,5 +1,6 @@
 /** The lab: a stream and its private release, side by side as it happens. */
 import { Overview } from "../charts/overview.js";
+import type { PictureOptions } from "../charts/picture.js";
 import { type StreamChart, streamChart } from "../charts/streamChart.js";
 import type { Data } from "../data/chosen.js";
 import { exampleMeaning, span, wordsOf } from "../data/meaning.js";
@@ -7,8 +8,7 @@ import { announcer } from "../look/announce.js";
 import { Coverage, type Run } from "../look/coverage.js";
 import { byId } from "../look/dom.js";
 import { failureNote, type Job, startJob } from "../look/job.js";
-import { bindPeek } from "../look/peek.js";
-import { addressOf, type Store } from "../look/state.js";
+import type { Store } from "../look/state.js";
 import type { Frame, FromStream, Part, ToStream } from "../workers/protocol.js";
 import { accountView, coreNote } from "./account.js";
 import { answerView, emptyAnswer, waitingAnswer } from "./answer.js";
@@ -17,7 +17,7 @@ import { Chooser } from "./chooser.js";
 import { Describer } from "./describe.js";
 import { columnInWords, shownPart, snapped, startOf, zoomed } from "./places.js";
 import { Multiples, type Wanted } from "./multiples.js";
-import { bindShare, saveCsv } from "./share.js";
+import { codeOf, saveCsv } from "./share.js";
 import { RELEASE_KEYS, releaseSettings, type State } from "./state.js";
 import { TimelineView } from "./timelineView.js";
 
@@ -79,6 +79,33 @@ export class Lab {
     this.#start();
     choice.subscribe((data) => this.#load(data));
     store.subscribe((state, before) => this.#follow(state, before));
+  }
+
+  /** Lays mist over the truth, or lifts it. */
+  fog(fogged: boolean): void {
+    for (const view of [this.#multiples, this.#timeline]) view.fog(fogged);
+    this.#chart.change({ fogged });
+  }
+
+  get code(): string {
+    return codeOf(this.#store.state);
+  }
+
+  get picture(): PictureOptions | undefined {
+    return (
+      this.#frame && {
+        title: `${this.#choice.data!.name}, averages over ${span(this.#frame.averaged, this.#meaning)}, ε = ${this.#store.state.epsilon}`,
+        words: wordsOf(this.#meaning),
+        ...this.#part,
+        holdout: this.#store.state.holdout,
+        lines: this.#frame.lines,
+      }
+    );
+  }
+
+  /** Everything published so far. */
+  saveCsv(): void {
+    this.#tell({ type: "export" });
   }
 
   get #total(): number {
@@ -307,10 +334,6 @@ export class Lab {
       this.#store.set({ at: 0 });
       this.#tell({ type: "play", speed: this.#speed() });
     });
-    bindPeek((fogged) => {
-      for (const view of [this.#multiples, this.#timeline]) view.fog(fogged);
-      this.#chart.change({ fogged });
-    });
     click("again", () => {
       this.#faint = [];
       byId<HTMLButtonElement>("again").disabled = true;
@@ -320,19 +343,6 @@ export class Lab {
     click("whole", () => this.#store.set({ left: 0, right: 0 }));
     click("ask-all", () => this.#store.set({ from: this.#store.state.holdout, to: this.#total }));
     document.addEventListener("visibilitychange", () => this.#tell({ type: "play", speed: this.#speed() }));
-    bindShare({
-      link: () => addressOf(this.#store),
-      state: () => this.#store.state,
-      csv: () => this.#tell({ type: "export" }),
-      picture: () =>
-        this.#frame && {
-          title: `${this.#choice.data!.name}, averages over ${span(this.#frame.averaged, this.#meaning)}, ε = ${this.#store.state.epsilon}`,
-          words: wordsOf(this.#meaning),
-          ...this.#part,
-          holdout: this.#store.state.holdout,
-          lines: this.#frame.lines,
-        },
-    });
   }
 
   #tell(message: ToStream): void {

@@ -1,5 +1,6 @@
-/** The first look at a file: its columns as cards, its first 20 rows, and which column to stream. */
+/** The first look at a file: its columns as cards, its first 20 rows, what was detected, and what to make of it. */
 import type { Kind } from "../data/cells.js";
+import type { LogColumns } from "../data/read.js";
 import type { Column, FileShape } from "../data/shape.js";
 import { byId, h } from "../look/dom.js";
 import { amount } from "../look/format.js";
@@ -12,17 +13,27 @@ const isNoStream = (kind: Kind): boolean => kind === "text" || kind === "person"
 /** A bound that the settings of the lab can hold. */
 const HUGE = 1e9;
 
+/** What a visitor decides. */
+export interface Choices {
+  values(column: Column, time: Column | undefined): void;
+  events(columns: LogColumns): void;
+  cancel(): void;
+}
+
 export class Preview {
-  readonly #onChoice: (column: Column, time: Column | undefined) => void;
+  readonly #choices: Choices;
   #shape: FileShape | undefined;
 
-  constructor(onChoice: (column: Column, time: Column | undefined) => void, onCancel: () => void) {
-    this.#onChoice = onChoice;
+  constructor(choices: Choices) {
+    this.#choices = choices;
     byId("preview-go").addEventListener("click", () => this.#go());
+    byId("preview-events").addEventListener("click", () => this.#goEvents());
     byId("preview-cancel").addEventListener("click", () => {
       this.hide();
-      onCancel();
+      choices.cancel();
     });
+    for (const id of ["time-column", "person-column"])
+      byId(id).addEventListener("change", () => this.#describe());
   }
 
   show(name: string, shape: FileShape): void {
@@ -35,12 +46,17 @@ export class Preview {
       ...shape.columns.map((column) => card(column, column === chosen)),
     );
     const times = shape.columns.filter(({ kind }) => kind === "time");
-    const select = byId<HTMLSelectElement>("time-column");
-    select.replaceChildren(
-      h("option", { value: "" }, "none: count values"),
-      ...times.map(({ key, name }) => h("option", { value: key }, name)),
-    );
-    select.value = times[0]?.key ?? "";
+    const fill = (id: string, none: string, options: readonly Column[], chosen: Column | undefined) => {
+      const select = byId<HTMLSelectElement>(id);
+      const all = options.map(({ key, name }) => h("option", { value: `.${key}` }, name));
+      select.replaceChildren(h("option", { value: "" }, none), ...all);
+      select.value = chosen === undefined ? "" : `.${chosen.key}`;
+    };
+    const people = shape.columns.filter(({ kind }) => kind === "person");
+    fill("time-column", "none: count values", times, times[0]);
+    const others = shape.columns.filter(({ kind }) => kind !== "time" && kind !== "person");
+    fill("person-column", "none: protect single rows", [...people, ...others], people[0]);
+    this.#describe();
     byId("preview-rows").replaceChildren(rowsOf(shape));
     byId("preview").hidden = false;
   }
@@ -49,12 +65,44 @@ export class Preview {
     byId("preview").hidden = true;
   }
 
-  #go(): void {
-    const { columns } = this.#shape!;
+  /** Says what was detected and what it means; the way that protects more is offered first. */
+  #describe(): void {
+    const [time, person] = [this.#selected("time-column"), this.#selected("person-column")];
+    const named = (found: Column | undefined) => (found === undefined ? "none" : `“${found.name}”`);
+    byId("preview-found").textContent =
+      `Times: ${named(time)}. People: ${named(person)}. Change it here if that is wrong.`;
+    const events = byId<HTMLButtonElement>("preview-events");
+    events.disabled = time === undefined;
+    const first = time !== undefined && person !== undefined;
+    events.classList.toggle("primary", first);
+    byId("preview-go").classList.toggle("primary", !first);
+    byId("preview-unit").textContent =
+      time === undefined
+        ? "Without a column of times there are no events: the values are streamed one after the other, and ε protects one row."
+        : person === undefined
+          ? "As events: counts or sums by hour and day. Either way ε protects one row, not a person."
+          : "As events: counts or sums by hour and day, and ε protects all that one person does on a day. As values: ε protects one row, and a person with many rows is not protected.";
+  }
+
+  #selected(id: string): Column | undefined {
+    const { value } = byId<HTMLSelectElement>(id);
+    return this.#shape!.columns.find(({ key }) => `.${key}` === value);
+  }
+
+  get #column(): Column {
     const chosen = document.querySelector<HTMLInputElement>("#preview-columns input:checked")!;
-    const column = columns.find(({ key }) => key === chosen.value)!;
-    const time = columns.find(({ key }) => key === byId<HTMLSelectElement>("time-column").value);
-    this.#onChoice(column, time === column ? undefined : time);
+    return this.#shape!.columns.find(({ key }) => key === chosen.value)!;
+  }
+
+  #go(): void {
+    const [column, time] = [this.#column, this.#selected("time-column")];
+    this.#choices.values(column, time === column ? undefined : time);
+  }
+
+  #goEvents(): void {
+    const [column, person] = [this.#column, this.#selected("person-column")];
+    const value = column.kind === "number" && column !== person ? column : undefined;
+    this.#choices.events({ time: this.#selected("time-column")!, person, value });
   }
 }
 

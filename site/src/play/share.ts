@@ -4,26 +4,27 @@ import { byId, download, svgFile } from "../look/dom.js";
 import type { State } from "./state.js";
 
 export interface Shared {
-  link(): string;
-  state(): State;
+  /** The program that publishes with these settings. */
+  readonly code: string;
   /** What is on the plot, if anything. */
-  picture(): PictureOptions | undefined;
-  /** Asks for the published numbers; `saveCsv` gets them. */
-  csv(): void;
+  readonly picture: PictureOptions | undefined;
+  /** Hands the published numbers to the visitor. */
+  saveCsv(): void;
 }
 
-export function bindShare(shared: Shared): void {
+/** @param shown what the page shows at the moment */
+export function bindShare(link: () => string, shown: () => Shared): void {
   const click = (id: string, action: () => unknown) =>
     byId(id).addEventListener("click", () => void action());
-  click("copy-link", () => copy(shared.link(), "The link is copied."));
-  click("copy-code", () => copy(codeOf(shared.state()), "The code is copied."));
-  click("save-csv", () => shared.csv());
+  click("copy-link", () => copy(link(), "The link is copied."));
+  click("copy-code", () => copy(shown().code, "The code is copied."));
+  click("save-csv", () => shown().saveCsv());
   click("save-svg", () => {
-    const options = shared.picture();
+    const options = shown().picture;
     if (options) download("brume.svg", svgFile(picture(options)));
   });
   click("save-png", async () => {
-    const options = shared.picture();
+    const options = shown().picture;
     if (options) download("brume.png", await asPng(picture(options)));
   });
 }

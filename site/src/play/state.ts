@@ -1,5 +1,6 @@
 /** Everything that a visitor of the lab can set. */
 import { choiceField, type Fields, numberField, textField } from "../look/state.js";
+import type { LogSettings, Question } from "../workers/logPlayer.js";
 
 export interface State {
   /** Of the example stream and, unless `noise` is "secret", of all noise. */
@@ -32,7 +33,30 @@ export interface State {
   readonly percentile: "50" | "90" | "95" | "99";
   /** Which file of the visitor's, as a random word: a link tells nobody its name. "" is the example. */
   readonly file: string;
+  /** What the lab takes data as: values one after the other, or events at their times. */
+  readonly as: "values" | "events";
+  /** ε of events: for one person and day, or for one event. */
+  readonly dayEpsilon: number;
+  readonly protect: "person" | "event";
+  /** Events of a person that count in a day. */
+  readonly limit: number;
+  readonly of: "count" | "sum";
+  /** The public bound of a value that events carry. */
+  readonly bound: number;
+  readonly every: (typeof EVERY)[number];
+  readonly levels: "all" | "day" | "alone";
+  /** "" is the browser's. */
+  readonly zone: string;
+  /** Periods of the plot. */
+  readonly period: "auto" | (typeof EVERY)[number] | "1w";
+  /** Which interval of events is run 200 times. */
+  readonly question: Question;
+  /** Minutes of a log per second. */
+  readonly tempo: number;
 }
+
+/** How often numbers of events may be published. */
+export const EVERY = ["5m", "15m", "1h", "1d"] as const;
 
 export type Method = "ours" | "paper" | "pak" | "naive";
 
@@ -57,7 +81,51 @@ export const FIELDS: Fields<State> = {
   right: numberField(0, 0, 2 ** 24),
   percentile: choiceField("50", "90", "95", "99"),
   file: textField("", /^[a-z0-9]{0,16}$/),
+  as: choiceField("values", "events"),
+  dayEpsilon: numberField(1, 0.001, 10, false),
+  protect: choiceField("person", "event"),
+  limit: numberField(3, 1, 1000),
+  of: choiceField("count", "sum"),
+  bound: numberField(60, 1e-6, 1e9, false),
+  every: { ...choiceField(...EVERY), initial: "1h" },
+  levels: choiceField("all", "day", "alone"),
+  zone: textField("", /^[\w+/-]{0,64}$/),
+  period: choiceField("auto", ...EVERY, "1w"),
+  question: choiceField("total", "day", "period", "range", "limited"),
+  tempo: numberField(1440, 1, 1e6),
 };
+
+/** The part of the state that decides what is published of events. */
+export const LOG_KEYS = [
+  ...(["dayEpsilon", "protect", "limit", "of", "bound", "every", "levels", "zone", "seed", "noise"] as const),
+] satisfies readonly (keyof State)[];
+
+/** The browser's zone. */
+export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** @param known which columns the events have */
+export function logSettings(
+  state: State,
+  known: { readonly people: boolean; readonly values: boolean },
+): LogSettings {
+  const { dayEpsilon, protect, limit, of, bound, every, levels, zone, seed, noise } = state;
+  return {
+    epsilon: dayEpsilon,
+    of: known.values ? of : "count",
+    max: bound,
+    every,
+    levels: levelsOf(every, levels),
+    zone: zone || ownZone(),
+    limit: protect === "person" && known.people ? limit : undefined,
+    ...(noise === "seed" ? { seed } : {}),
+  };
+}
+
+/** Periods that share ε, finest first. */
+export function levelsOf(every: State["every"], levels: State["levels"]): string[] {
+  if (levels === "alone" || every === "1d") return [every];
+  return levels === "all" && every !== "1h" ? [every, "1h", "1d"] : [every, "1d"];
+}
 
 /** The part of the state that decides what is published. */
 export const RELEASE_KEYS = [

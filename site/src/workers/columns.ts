@@ -24,7 +24,7 @@ export interface Released {
 export class Columns {
   readonly part: Part;
   readonly #window: number;
-  readonly #lines: { -readonly [K in keyof Required<Lines>]: Float64Array };
+  readonly #lines: { -readonly [K in Exclude<keyof Lines, "uncounted">]-?: Float64Array };
   /** Columns whose blocks are finished: not drawn again before the next tree is finished. */
   #final = 0;
   /** Finished trees: each one sharpens the answers for its blocks. */

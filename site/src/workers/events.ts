@@ -1,6 +1,10 @@
-/** The Worker behind the percentiles: makes one timeline, then answers for parts of it. */
+/**
+ * The Worker behind the percentiles: makes one timeline, then answers for parts of it. Logs start one of their own from the
+ * same file, so that a page loads the library's event streams once for both.
+ */
 import { exampleStream } from "brume-research";
-import type { FromEvents, Part, ToEvents } from "./protocol.js";
+import { hearLog } from "./log.js";
+import type { FromEvents, Part, ToEvents, ToLog } from "./protocol.js";
 import { type Moment, Timeline } from "./timeline.js";
 
 /** Percentiles that are always asked for. */
@@ -13,7 +17,8 @@ const KNOWN = 0.75;
 
 let timeline: Timeline | undefined;
 
-addEventListener("message", ({ data }: MessageEvent<ToEvents>) => {
+addEventListener("message", ({ data }: MessageEvent<ToEvents | { readonly log: ToLog }>) => {
+  if ("log" in data) return hearLog(data.log);
   try {
     if (data.type === "make") {
       const { source, at, settings } = data;

@@ -1,5 +1,5 @@
 /** The Worker that reads a visitor's file. Nothing of it leaves the browser. */
-import { readColumn } from "../data/read.js";
+import { readColumn, readLog } from "../data/read.js";
 import { type FileShape, inspect } from "../data/shape.js";
 import type { FromFile, ToFile } from "./protocol.js";
 
@@ -16,9 +16,10 @@ async function work(message: ToFile): Promise<void> {
     shape = await inspect(file);
     return send({ type: "shape", shape });
   }
-  const read = await readColumn(file!, shape!, message.column, message.time, (share) =>
-    send({ type: "progress", share }),
-  );
+  const onProgress = (share: number) => send({ type: "progress", share });
+  if (message.type === "read log")
+    return send({ type: "log", read: await readLog(file!, shape!, message.columns, onProgress) });
+  const read = await readColumn(file!, shape!, message.column, message.time, onProgress);
   send({ type: "values", read }, [read.values.buffer]);
 }
 

@@ -1,10 +1,12 @@
 /** What the lab and its Workers say to each other. Everything heavy happens on the Workers' side. */
 import type { Statement } from "brume";
 import type { Lines } from "../charts/lines.js";
-import type { Read } from "../data/read.js";
+import type { Log } from "../data/log.js";
+import type { LogColumns, Read, ReadLog } from "../data/read.js";
 import type { Column, FileShape } from "../data/shape.js";
 import type { Run } from "../look/coverage.js";
 import type { Method, ReleaseSettings } from "../play/state.js";
+import type { Answers, LimitCost, LogAnswer, LogSettings, Question, Span } from "./logPlayer.js";
 import type { Moment, TimelineSettings } from "./timeline.js";
 
 /** Where values come from: the example of a seed, or numbers read from a file. */
@@ -124,12 +126,60 @@ export type FromEvents =
   | { readonly type: "runs"; readonly runs: readonly Run[] }
   | { readonly type: "failed"; readonly message: string };
 
+/** Where events come from: the example, or a file. */
+export type LogSource = { readonly kind: "example" } | { readonly kind: "log"; readonly log: Log };
+
+/** Positions are minutes from the first midnight. */
+export type ToLog =
+  | { readonly type: "load"; readonly source: LogSource }
+  /** Other settings: everything up to the present time is published again with them. */
+  | { readonly type: "publish"; readonly settings: LogSettings }
+  /** Which periods the plot has, and which part is marked. */
+  | { readonly type: "view"; readonly period: string; readonly range: Part | undefined }
+  | { readonly type: "play"; readonly speed: number }
+  | { readonly type: "pause" }
+  /** Goes to a position, or so far that a share of the log is through. */
+  | { readonly type: "seek"; readonly at: number }
+  | { readonly type: "seek share"; readonly share: number }
+  /** Publishes the same events again with fresh noise, and asks each release the same question. */
+  | { readonly type: "runs"; readonly question: Question; readonly count: number };
+
+export interface LogFrame {
+  readonly type: "log frame";
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly end: number;
+  readonly period: string;
+  readonly why?: string;
+  readonly columns: readonly LogAnswer[];
+  readonly answers: Answers;
+}
+
+export type FromLog =
+  | LogFrame
+  | {
+      readonly type: "published";
+      /** Days of the zone. */
+      readonly days: readonly Span[];
+      readonly limits: readonly LimitCost[];
+      /** The most events of one person on one day. */
+      readonly most: number | undefined;
+      readonly explanation: string;
+      readonly resolution: number;
+    }
+  /** Why nothing can be published with these settings. */
+  | { readonly type: "refused"; readonly problem: string }
+  | { readonly type: "paused"; readonly at: number }
+  | { readonly type: "runs"; readonly runs: readonly Run[] };
+
 export type ToFile =
   | { readonly type: "open"; readonly file: File }
-  | { readonly type: "read"; readonly column: Column; readonly time: Column | undefined };
+  | { readonly type: "read"; readonly column: Column; readonly time: Column | undefined }
+  | { readonly type: "read log"; readonly columns: LogColumns };
 
 export type FromFile =
   | { readonly type: "shape"; readonly shape: FileShape }
   | { readonly type: "progress"; readonly share: number }
   | { readonly type: "values"; readonly read: Read }
+  | { readonly type: "log"; readonly read: ReadLog }
   | { readonly type: "failed"; readonly message: string };
