@@ -38,7 +38,7 @@ npm run web:intervals
 |---|---|---|
 ${rows.join("\n")}
 
-What "the truth" is: for the noise on sums and for means of the devices that of the values clamped to θ, as the page says; else that of the values themselves. The devices are 4,000 with ε = 2; the lab's percentiles are those of 1,600 values with ε = 1, because one timeline of a million values takes a second.
+What "the truth" is: for the noise on sums and for means of the devices that of the values clamped to θ, for events of people that of the events within the limit of their person and day, as the page says; else that of the values themselves. The devices are 4,000 with ε = 2; the lab's percentiles are those of 1,600 values with ε = 1, because one timeline of a million values takes a second.
 `,
   );
 process.exitCode = failed ? 1 : 0;

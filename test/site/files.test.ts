@@ -94,6 +94,63 @@ test("a file survives a reload; a link without it says so, and shows no other st
   });
 });
 
+/** Two days of calls, a row a minute; one person has a third of them. */
+const people = `started,caller_id,minutes\n${numbers
+  .slice(0, 2880)
+  .map((value, i) => `${moment(i)},caller-${i % 3 === 0 ? "x" : i % 977},${Math.round(value)}`)
+  .join("\n")}`;
+
+test("people and times are detected and can be changed; events protect people; no id and no name leaves the page", async () => {
+  await visit(
+    browser(),
+    "play/",
+    async (page) => {
+      await dropFile(page, "calls.csv", people);
+      await textOf(page, "#preview-found", /^Times: “started”\. People: “caller_id”\./);
+      await textOf(
+        page,
+        "#preview-unit",
+        /ε protects all that one person does on a day.*As values: ε protects one row/,
+      );
+      await page.selectOption("#person-column", { label: "none: protect single rows" });
+      await textOf(page, "#preview-unit", /Either way ε protects one row, not a person/);
+      await page.selectOption("#person-column", { label: "caller_id" });
+      await page.click("#preview-events");
+      await textOf(page, "#data-status", /People: “caller_id”, 978 of them/);
+      await textOf(page, "#card-day .card-interval", /^95\s%: [\d,]+ to [\d,]+$/);
+      await textOf(
+        page,
+        "#log-person",
+        /one person does on one day \(UTC\) is protected together, with ε = 1/,
+      );
+      await textOf(page, "#log-limits-table", /20( least error in all)?3\d\s%/);
+      // A day is marked with two lists; the card has its interval, beside the truth of the file.
+      await page.selectOption("#log-from", { label: "Mon 1 Jan" });
+      await page.selectOption("#log-to", { label: "Mon 1 Jan" });
+      await textOf(page, "#card-range h3", /Mon 1 Jan$/);
+      await textOf(page, "#card-range .secret", /1,440 in all$/);
+      await page.locator("input[name=protect][value=event]").check({ force: true });
+      await textOf(page, "#log-person", /^One event is protected.*A person is not/);
+      await textOf(page, "#card-range .secret", /^Truth: 1,440$/);
+      await page.waitForURL(/protect=event/);
+      expect(decodeURIComponent(page.url())).not.toMatch(/calls|caller|minutes|started/);
+      const kept = await page.evaluate(
+        async () =>
+          [
+            JSON.stringify({ ...localStorage, ...sessionStorage }),
+            (await indexedDB.databases()).length,
+          ] as const,
+      );
+      expect(kept).toEqual(["{}", 0]);
+      await page.reload();
+      await textOf(page, "#data-error", /Such files are never stored/);
+      await page.click("#use-example");
+      await textOf(page, "#card-day .card-interval", /^95/);
+    },
+    { reducedMotion: "reduce", timezoneId: "UTC" },
+  );
+});
+
 const BAD: [name: string, content: string, message: RegExp][] = [
   ["empty.csv", "", /^empty\.csv: The file is empty\. Expected one number per line/],
   ["letters.txt", "lorem\nipsum\ndolor\n".repeat(100), /^letters\.txt: No column of numbers found/],

@@ -10,6 +10,7 @@ const browser = sharedBrowser();
 const CASES: readonly (readonly [page: string, seeds: number, least: number])[] = [
   ["story, ε = 0.1", 100, 79],
   ["lab, ε = 0.05", 100, 79],
+  ["lab, events of people", 40, 27],
   ["devices", 30, 19],
 ];
 
@@ -79,6 +80,10 @@ test("lab and devices run theirs; stopped, they stay as they are", async () => {
     await page.locator("#timeline").scrollIntoViewIfNeeded();
     await page.locator("#timeline-table table").waitFor();
     await watch(page, "#timeline-runs");
+  });
+  await visit(browser(), "play/?as=events&at=4500&question=day", async (page) => {
+    await textOf(page, "#card-day .card-interval", /^95\s%: [\d,]+ to [\d,]+$/);
+    await watch(page, "#log-runs");
   });
   await visit(
     browser(),

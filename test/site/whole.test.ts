@@ -12,6 +12,7 @@ const browser = sharedBrowser();
 const PAGES: [path: string, title: RegExp, ready: string, text: RegExp][] = [
   ["", /^Brume: publish/, "#first-say", /off/],
   ["play/?at=150000&from=80000&to=140000", /^Brume lab/, "#answer-sum", /\d/],
+  ["play/?as=events&at=7200&from=1440&to=4320", /^Brume lab/, "#card-range .card-interval", /95/],
   ["attack/", /attack/, "#round", /Round 1/],
   ["devices/?devices=4000", /nobody is trusted/, "#scrub-note", /reports/],
   ["paper/?methods=tops&epsilons=1&repeat=2", /compared/, "#compare-status", /runs done/],

@@ -1,9 +1,12 @@
 /** Every answer that a page of the site shows with "95 %", as the page's own Worker code gives it, once per seed. */
 import type { Run } from "../../site/src/look/coverage.js";
 import { readState } from "../../site/src/look/state.js";
-import { FIELDS, releaseSettings } from "../../site/src/play/state.js";
+import { callLog } from "../../site/src/data/callLog.js";
+import { logBetween } from "../../site/src/data/log.js";
+import { FIELDS, logSettings, releaseSettings } from "../../site/src/play/state.js";
 import { runs } from "../../site/src/story/questions.js";
 import { bandRun, DeviceDay, loadTimes } from "../../site/src/workers/deviceDay.js";
+import { LogPlayer, QUESTIONS } from "../../site/src/workers/logPlayer.js";
 import { Player } from "../../site/src/workers/player.js";
 import { Timeline } from "../../site/src/workers/timeline.js";
 import { exampleStream } from "../../src/cli/example.js";
@@ -57,6 +60,36 @@ const percentiles: Answers = (seed) => {
   };
 };
 
+/** The example of events up to the middle of its fourth day, so that a day runs; a range of part of a day and a whole one. */
+const events = (query: string): Answers => {
+  const all = callLog();
+  const settings = logSettings(readState(FIELDS, query), { people: true, values: true });
+  const { start, days } = new LogPlayer(all, settings);
+  const span = { from: start, to: days[3]!.to };
+  const log = logBetween(all, span.from, span.to);
+  const range = { from: start + 15 * HOUR, to: days[1]!.to };
+  return (seed) => {
+    const player = new LogPlayer(log, { ...settings, seed }, span);
+    player.advance(days[3]!.from + 13.5 * HOUR);
+    const found = player.answers(range);
+    return Object.fromEntries(
+      QUESTIONS.flatMap((question) => {
+        const answer = found[question];
+        return answer === undefined ? [] : [[EVENT_NAMES[question], answer]];
+      }),
+    );
+  };
+};
+
+const HOUR = 3_600_000;
+const EVENT_NAMES = {
+  total: "all so far",
+  day: "the last day",
+  period: "the last period",
+  range: "a range",
+  limited: "people over the limit",
+} as const;
+
 const devices: Answers = async (seed) => {
   const loads = loadTimes(4000, 10_000);
   const day = await DeviceDay.begin(loads, { epsilon: 2, max: 10_000, seed });
@@ -78,6 +111,9 @@ export const SITE_INTERVALS: Readonly<Record<string, Answers>> = {
   "lab, PAK": lab("method=pak"),
   "lab, noise on every value": lab("method=naive"),
   "lab, percentiles": percentiles,
+  "lab, events of people": events(""),
+  "lab, minutes of people": events("of=sum&limit=2&dayEpsilon=0.3"),
+  "lab, single events": events("protect=event&every=15m"),
   devices,
 };
 
