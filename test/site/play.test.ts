@@ -223,7 +223,7 @@ test("ε by its odds: what each allows and costs on these numbers, used by a cli
     await textOf(page, "#choose-table tr[aria-current]", /^0\.0551\.3\s%±/);
     const cost = (row: number) => rows.nth(row).locator("td").nth(1).textContent();
     const of = (text: string | null) => Number(/[\d.]+/.exec(text!)![0]);
-    expect(of(await cost(0))).toBeGreaterThan(2 * of(await cost(4))); // 0.01 and 0.2
+    expect(of(await cost(0))).toBeGreaterThan(2 * of(await cost(8))); // 0.01 and 5: noise is secret, widths vary
     await page.getByRole("button", { name: "Use ε = 1" }).click();
     await textOf(page, "#choose-table tr[aria-current]", /^173\.2\s%/);
     await page.waitForURL(/epsilon=1/);
