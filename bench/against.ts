@@ -1,7 +1,7 @@
 /**
  * The same rows measured with the code of an earlier commit and with the code of this folder, in turns:
  *
- *     npm run bench:against -- COMMIT [--only push,ingest] [--rounds 3] [--json]
+ *     npm run bench -- against COMMIT [--only push,ingest] [--rounds 3] [--json]
  *
  * A row counts with the least time of its rounds, which other work on the machine disturbs least.
  */
@@ -107,7 +107,7 @@ try {
   });
   const [commit] = positionals;
   if (commit === undefined || positionals.length > 1)
-    throw new RangeError("expected one commit: npm run bench:against -- COMMIT");
+    throw new RangeError("expected one commit: npm run bench -- against COMMIT");
   const rounds = Number(values.rounds);
   if (!Number.isSafeInteger(rounds) || rounds < 1)
     throw new RangeError(`--rounds: expected a whole number from 1 on, got ${values.rounds}`);

@@ -56,12 +56,12 @@ for await (const line of createInterface({ input: createReadStream(${JSON.string
 console.log(sum);`,
 };
 
-export function* rows(): Generator<Row> {
+export async function* rows(): AsyncGenerator<Row> {
   const folder = mkdtempSync(join(tmpdir(), "brume-bench-"));
   try {
     process.stderr.write(`cli: writes ${LINES} lines and 3 × ${ROWS} rows\n`);
     writeFiles(folder);
-    const main = buildCli(resolve("build/bench"));
+    const main = await buildCli(resolve("build/bench"));
     const at = (name: string) => join(folder, name);
     for (const [name, program] of Object.entries(OPPONENTS))
       writeFileSync(at(name), program(at(name.replace(/(.*)\.mjs/, "rows.$1"))));

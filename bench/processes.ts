@@ -1,8 +1,9 @@
 /** Times whole programs by the processor time of all their threads: what others do on the machine counts little. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { buildLibrary } from "../scripts/build.js";
 
 export interface Usage {
   /** Milliseconds of processor time, of the program and of the system for it. */
@@ -12,13 +13,11 @@ export interface Usage {
 }
 
 /** Bundles the library as `npm run build` does into `folder`. Returns where `brume` begins. */
-export function buildCli(folder: string): string {
+export async function buildCli(folder: string): Promise<string> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   copyFileSync("package.json", join(folder, "package.json"));
-  execFileSync("npm", ["run", "--silent", "build:lib", "--", `--outdir=${resolve(folder, "dist/lib")}`], {
-    stdio: "inherit",
-  });
+  await buildLibrary(resolve(folder, "dist/lib"));
   return resolve(folder, "dist/lib/cli/main.js");
 }
 

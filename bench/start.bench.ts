@@ -65,12 +65,14 @@ export async function* rows(): AsyncGenerator<Row> {
   process.stderr.write("start: fresh processes and pages\n");
   const folder = mkdtempSync(join(tmpdir(), "brume-bench-"));
   try {
-    const main = buildCli(resolve("build/bench"));
+    const main = await buildCli(resolve("build/bench"));
+    const modules = resolve("build/bench/modules");
+    await build({ entryPoints: ["src/**/*.ts"], outdir: modules, format: "esm", logLevel: "warning" });
     const used = leastOf(ROUNDS, {
       bare: () => shellMs(process.execPath, ["-e", "0"]),
       version: () => shellMs(process.execPath, [main, "--version"]),
       help: () => shellMs(process.execPath, [main, "--help"]),
-      modules: () => importMs(resolve(main, "../../../src/index.js")),
+      modules: () => importMs(join(modules, "index.js")),
       bundle: () => importMs(resolve(main, "../../index.js")),
     });
     yield row("start", "brume --version; limit: bare node", used.version.ms, null, null, used.bare.ms);

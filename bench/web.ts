@@ -1,5 +1,5 @@
 /**
- * `npm run bench:web`: does the page stay at the screen's pace while a million values a second stream through it?
+ * `npm run bench -- web`: does the page stay at the screen's pace while a million values a second stream through it?
  * Opens the built playground in Chromium and counts its frames until the stream ends.
  */
 import { mkdtempSync, rmSync } from "node:fs";

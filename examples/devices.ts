@@ -1,7 +1,7 @@
 /**
  * Twenty thousand devices a day report one private number each; the server never sees a single one of them.
  *
- *     npm run example:devices
+ *     npm run example -- devices
  *
  * The first day counts every value up to `max`; from the second day on the bound θ follows the reports. On the sixth day values become
  * three times as large. Prints the truth beside the estimate, which only an example can know.

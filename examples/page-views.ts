@@ -2,7 +2,7 @@
  * Private page views of a site whose URLs nobody listed: people's events vote for pages, and pages that many people see
  * become public. The page of one person never does, but for odds of δ.
  *
- *     npm run example:pages
+ *     npm run example -- pages
  *
  * Prints the truth beside the published numbers, which only an example can know.
  */

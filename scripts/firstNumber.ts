@@ -1,5 +1,5 @@
 /**
- * How long a newcomer waits for a first right number, from an empty folder: `npm run first-number`. Installs the packed
+ * How long a newcomer waits for a first right number, from an empty folder: `npm run measure -- first-number`. Installs the packed
  * packages as npm would, then does what docs/start.md says: the program, the command, the service with a log. Each must
  * give a right number within a minute.
  */

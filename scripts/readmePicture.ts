@@ -1,7 +1,7 @@
 /**
  * Draws docs/figures/stream.svg, the picture of the README:
  *
- *     npm run picture
+ *     npm run docs -- picture
  *
  * The built-in example through the library at its defaults, with a fixed seed so that the picture can be made again.
  */

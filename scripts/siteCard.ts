@@ -1,7 +1,7 @@
 /**
  * Takes site/public/card.jpg, the picture that other sites show beside a link to this one: the first screen.
  *
- *     npm run web:card
+ *     npm run web -- card
  */
 import { buildSite } from "../site/build.js";
 import { chromiumPath, launch } from "../test/support/chromium.js";

@@ -2,8 +2,8 @@
  * How often each answer that a page shows with "95 %" holds the truth, by the page's own Worker code. Writes
  * research/notes/site-intervals.md:
  *
- *     npm run web:intervals             # 3,000 runs of each, half an hour
- *     npm run web:intervals -- 200      # fewer, printed and not written
+ *     npm run web -- intervals             # 3,000 runs of each, half an hour
+ *     npm run web -- intervals 200      # fewer, printed and not written
  */
 import { writeFileSync } from "node:fs";
 import { countHeld, SITE_INTERVALS } from "../test/support/siteIntervals.js";
@@ -31,7 +31,7 @@ if (asked === RUNS)
 Each number that a page shows beside "95 %", over ${RUNS.toLocaleString("en")} seeds of the noise, by the code that runs in the page's Worker. An interval must hold the truth in at least ${100 * LEAST} % of the runs; by chance, one that holds with 95 % stays below with odds of 8·10⁻⁷. Percentiles, and intervals of data that nothing is assumed about, hold more often than they promise.
 
 \`\`\`sh
-npm run web:intervals
+npm run web -- intervals
 \`\`\`
 
 | page | answer | held the truth |

@@ -1,8 +1,8 @@
 /**
  * Freezes the results that the site's page "Paper" shows before anybody runs anything, in site/src/paper/frozen.json:
  *
- *     npm run web:paper           # 100 runs of each, five minutes
- *     npm run web:paper -- 5      # fewer
+ *     npm run web -- paper           # 100 runs of each, five minutes
+ *     npm run web -- paper 5      # fewer
  */
 import { writeFileSync } from "node:fs";
 import { EXAMPLE, exampleStream } from "../research/index.js";

@@ -1,8 +1,8 @@
 /**
  * Pictures of every page of the site, light and dark, at 1280, 1920 and 390 px, into build/site-pictures:
  *
- *     npm run web:pictures
- *     npm run web:pictures -- play story 390 dark    # those pages, that width, those colours
+ *     npm run web -- pictures
+ *     npm run web -- pictures play story 390 dark    # those pages, that width, those colours
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

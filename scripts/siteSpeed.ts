@@ -2,7 +2,7 @@
  * How fast the lab is, on a machine with nothing else to do: when its first frame is on the plot, and which tasks of the
  * main thread take more than 50 ms while somebody uses it for a minute.
  *
- *     npm run web:speed
+ *     npm run web -- speed
  */
 import { buildSite } from "../site/build.js";
 import { chromiumPath, launch } from "../test/support/chromium.js";

@@ -1,8 +1,8 @@
 /**
  * Does the time of a push tell anything about the value, or about its noise?
  *
- *     npm run timing [-- --pushes 1e6]
- *     npm run timing -- --votes 1e5     events of a hub whose keys are found: public, candidate and new keys
+ *     npm run measure -- timing [--pushes 1e6]
+ *     npm run measure -- timing --votes 1e5     events of a hub whose keys are found: public, candidate and new keys
  *
  * Every push is timed on its own, small and large values in random order, and Welch's t compares the two groups
  * after the slowest percent (interrupts, garbage collection) is left out. |t| > 4.5 is what dudect calls a leak.

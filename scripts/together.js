@@ -1,14 +1,14 @@
-/** Runs npm scripts at the same time, prints what each said when it is done, and fails if one did. */
+/** Runs commands at the same time, prints what each said when it is done, and fails if one did. */
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
 
-const run = (script) =>
+const run = (command) =>
   new Promise((done) => {
-    const child = spawn("npm", ["run", "--silent", script], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, { shell: true, stdio: ["ignore", "pipe", "pipe"] });
     const said = [];
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => said.push(data));
     child.on("close", (code) => {
-      process.stdout.write(`${script}: ${code === 0 ? "ok" : "failed"}\n`);
+      process.stdout.write(`${command}: ${code === 0 ? "ok" : "failed"}\n`);
       if (code !== 0) process.stdout.write(Buffer.concat(said));
       done(code === 0);
     });

@@ -1,5 +1,5 @@
 /**
- * The whole site into one folder: `npm run web:build [-- FOLDER [BASE]]`. Pages, documentation, llms.txt with the documents as
+ * The whole site into one folder: `npm run web -- build [FOLDER [BASE]]`. Pages, documentation, llms.txt with the documents as
  * plain Markdown, and the list that makes it work offline.
  */
 import { createHash } from "node:crypto";

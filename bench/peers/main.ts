@@ -1,5 +1,5 @@
 /**
- * `npm run bench:peers`: how fast is exact noise elsewhere? OpenDP through its Python binding, in an environment that this script
+ * `npm run bench -- peers`: how fast is exact noise elsewhere? OpenDP through its Python binding, in an environment that this script
  * makes (python3 with venv is needed), against our core in WebAssembly and in JavaScript. The same samples, the same
  * tree, processor time.
  */

@@ -2,7 +2,7 @@
  * How often do intervals of days hold, draw by draw on fixed data? The mean of the clamped values and the share that θ clamps,
  * for each of the eight distributions and seven hard populations. The share is asked for in every tenth draw: it takes most of the time.
  *
- *     npm run accuracy:local -- --days coverage --runs 5000
+ *     npm run measure -- local --days coverage --runs 5000
  */
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { Purpose, subStream } from "../../src/core/random.js";

@@ -1,14 +1,14 @@
 /**
  * How good are answers by days?
  *
- *     npm run accuracy:local -- --days table      reports that a mean needs, by formula
- *     npm run accuracy:local -- --days variance   one report of a day beside one of the paper's Hybrid mechanism, by formula
- *     npm run accuracy:local -- --days paper      a second day of 65 536 beside the paper's variant with as many reports
- *     npm run accuracy:local -- --days lines      the same by formula, on the ten streams of streams.ts
- *     npm run accuracy:local -- --days steady     ten days of values that stay the same
- *     npm run accuracy:local -- --days drift      values that become three times as large on the sixth day
- *     npm run accuracy:local -- --days factor     how much room the first θ should have (factor.ts)
- *     npm run accuracy:local -- --days coverage   how often intervals hold, draw by draw (coverage.ts)
+ *     npm run measure -- local --days table      reports that a mean needs, by formula
+ *     npm run measure -- local --days variance   one report of a day beside one of the paper's Hybrid mechanism, by formula
+ *     npm run measure -- local --days paper      a second day of 65 536 beside the paper's variant with as many reports
+ *     npm run measure -- local --days lines      the same by formula, on the ten streams of streams.ts
+ *     npm run measure -- local --days steady     ten days of values that stay the same
+ *     npm run measure -- local --days drift      values that become three times as large on the sixth day
+ *     npm run measure -- local --days factor     how much room the first θ should have (factor.ts)
+ *     npm run measure -- local --days coverage   how often intervals hold, draw by draw (coverage.ts)
  *
  * on eight distributions that had no say in the constants (freshValues.ts), but for `lines`. Seeds are fixed.
  */

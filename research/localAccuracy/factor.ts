@@ -3,7 +3,7 @@
  * (tuning.ts): error of the mean of one day and of 30 days as a multiple of what the best θ would have, and the share of the mean
  * that θ hides, for factors from 1 to 1.5. The reports that choose θ are drawn; the errors follow from formulas.
  *
- *     npm run accuracy:local -- --days factor
+ *     npm run measure -- local --days factor
  */
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { Purpose, subStream } from "../../src/core/random.js";

@@ -2,9 +2,9 @@
  * How good is θ, and the release? The paper's setting: 65 536 values learn θ with a varying ε, then 2²⁰ values are released
  * with ε = 1; mean squared error over random ranges, and how often 95 % intervals hold.
  *
- *     npm run accuracy:local -- --data pos=pos.txt:1657 --runs 20 --releases 20
- *     npm run accuracy:local -- --stream Fare --stream uniform --releases 0
- *     npm run accuracy:local -- --zoo fresh --runs 40
+ *     npm run measure -- local --data pos=pos.txt:1657 --runs 20 --releases 20
+ *     npm run measure -- local --stream Fare --stream uniform --releases 0
+ *     npm run measure -- local --zoo fresh --runs 40
  *
  * --days measures answers by days (days.ts). --data takes a file with one number per line (.gz is unpacked) and the public bound `max`; --stream a built-in stream
  * ("all": each of them); --zoo a group of the zoo (tuning, fresh, local), whose streams that stay the same in time compare the

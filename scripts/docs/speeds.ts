@@ -57,13 +57,13 @@ const SPEEDS: readonly Speed[] = [
   {
     what: "the service, batches of 100 over HTTP",
     speed: `${thousands(EVENTS.service)} events/s`,
-    command: "npm run load:service",
+    command: "npm run measure -- service-load",
   },
   {
     what: "a Kafka worker",
     speed: `${thousands(EVENTS["Kafka worker"])} values/s`,
     memory: "0.7 KB of state a stream",
-    command: "npm run bench:kafka",
+    command: "npm run bench -- kafka",
   },
   {
     what: "reports of devices, in batches; EM of 65,536",

@@ -48,10 +48,11 @@ function build(): void {
     TZ: "Pacific/Chatham",
     LANG: "tr_TR.UTF-8",
   };
-  const run = (script: string, cwd = folder) =>
-    execFileSync("npm", ["run", "--silent", script], { cwd, env, stdio: "ignore" });
-  for (const script of ["build:wasm", "build:js", "build:browser"]) run(script);
-  run("build", join(folder, "research"));
+  const run = (cwd: string, ...command: string[]) =>
+    execFileSync("npm", command, { cwd, env, stdio: "ignore" });
+  run(folder, "run", "build:wasm");
+  run(folder, "exec", "--", "tsx", "scripts/build.ts", "library");
+  run(join(folder, "research"), "run", "build");
 }
 
 /** Tools as links; copies of what is bundled, because bundles name their sources by their real paths. */

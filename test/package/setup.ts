@@ -31,7 +31,7 @@ declare module "vitest" {
     app: string;
     /** A project with both tarballs installed. */
     researchApp: string;
-    /** The production build of site/, made as `npm run web:build` makes it. */
+    /** The production build of site/, made as `npm run web -- build` makes it. */
     site: string;
     /** The browser's executable. */
     chromium: string;

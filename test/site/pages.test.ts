@@ -196,7 +196,7 @@ test("the paper's page: frozen results first, which the same code gives again; t
     3 * Math.hypot(again.relativeError, frozen.relativeError),
   );
   await visit(browser(), "paper/", async (page) => {
-    await textOf(page, "#compare-status", /^Frozen: 100 runs of each, made by npm run web:paper\.$/);
+    await textOf(page, "#compare-status", /^Frozen: 100 runs of each, made by npm run web -- paper\.$/);
     expect(await page.locator("#results tbody tr[data-method]").count()).toBe(rows.length);
     await page.click("#compare-run");
     await textOf(page, "#compare-status", /^\d+ of 180 runs$/);

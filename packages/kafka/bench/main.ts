@@ -1,6 +1,6 @@
 /**
  * Is privacy on Kafka worth its price? Opponent: the same pipeline of the same client without privacy.
- * `npm run bench:kafka [-- --only throughput|latency|restore] [--json] [--keys 1,5000]
+ * `npm run bench -- kafka [--only throughput|latency|restore] [--json] [--keys 1,5000]
  *   [--values 2000000] [--rounds 3] [--seconds 10]`. Fewer values, and no snapshot is taken while the clock runs.
  */
 import { cpus } from "node:os";

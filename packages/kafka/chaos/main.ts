@@ -1,5 +1,5 @@
 /**
- * A long run with faults: `npm run chaos -- --minutes 30 --brokers 3`. With `--independent`, a reader in Python
+ * A long run with faults: `npm run fuzz -- chaos --minutes 30 --brokers 3`. With `--independent`, a reader in Python
  * (pip install confluent-kafka) reads what was committed too, and must see the same records.
  */
 import { execFileSync } from "node:child_process";

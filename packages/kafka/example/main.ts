@@ -1,6 +1,6 @@
 /**
  * Brume on Kafka, live: one broker, two workers, 50 keys of the built-in stream. After ten seconds one worker is
- * killed; the other takes over. At the end every position is counted. `npm run example:kafka [-- --seconds 20]`
+ * killed; the other takes over. At the end every position is counted. `npm run example -- kafka [--seconds 20]`
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";

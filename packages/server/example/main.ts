@@ -1,6 +1,6 @@
 /**
  * The service with a day of events at 100× speed: starts it, sends requests of three routes with their durations, and
- * prints the address of the dashboard. `npm run example:service [-- --speed 100 --port 8787 --hours 24]`
+ * prints the address of the dashboard. `npm run example -- service [--speed 100 --port 8787 --hours 24]`
  */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";

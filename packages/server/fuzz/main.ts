@@ -1,6 +1,6 @@
 /**
  * Attacks every route with requests made from the service's own OpenAPI document: schemathesis, from PyPI, in a
- * virtual environment that is kept in ~/.cache/brume. `npm run fuzz:service [-- --examples 300 --seed 1]`
+ * virtual environment that is kept in ~/.cache/brume. `npm run fuzz -- service [--examples 300 --seed 1]`
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
  * Does a service tell whether a key is public, a candidate or new, to those who send and ask over HTTP? It runs in a process
  * of its own; statuses and sizes of answers are compared, and times by Welch's t, kinds in random order, after the slowest
- * percent is left out. |t| > 4.5 is what dudect calls a leak. `npm run keys:service [-- --requests 6000]`
+ * percent is left out. |t| > 4.5 is what dudect calls a leak. `npm run measure -- service-keys [--requests 6000]`
  *
  * A key that is asked about is public or not, and the answer says so: candidates and new keys are compared there.
  */

@@ -1,7 +1,7 @@
 /**
  * How many events per second does the service acknowledge as stored, in batches of 100, with 1 and with 1,000 keys, beside a
  * bare Fastify route that appends the same bodies to SQLite with the same group commit? In one run, in rounds: the ratio of
- * medians counts, since the machine may be busy. `npm run load:service [-- --seconds 5 --rounds 3]`
+ * medians counts, since the machine may be busy. `npm run measure -- service-load [--seconds 5 --rounds 3]`
  */
 import autocannon from "autocannon";
 import Fastify from "fastify";

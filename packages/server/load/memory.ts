@@ -1,6 +1,6 @@
 /**
  * Does memory stay flat? A service with 1,000 keys in a process of its own takes batches of 100 events, each with an
- * idempotency key, at a moderate rate, and tells its memory every half minute. `npm run memory:service [-- --minutes 10]`
+ * idempotency key, at a moderate rate, and tells its memory every half minute. `npm run measure -- service-memory [--minutes 10]`
  */
 import { randomBytes } from "node:crypto";
 import { fork } from "node:child_process";

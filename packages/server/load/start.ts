@@ -1,7 +1,7 @@
 /**
  * How long does a start take with a full journal, and how much memory does a service hold? A service with so many keys takes
  * 1,100 batches, each a commit of its own, and is left as a kill leaves it. Then a process of its own opens the state,
- * five times. `npm run start:service [-- --keys 1000]`
+ * five times. `npm run measure -- service-start [--keys 1000]`
  */
 import { fork } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";

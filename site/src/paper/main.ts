@@ -74,7 +74,7 @@ async function showFrozen(): Promise<void> {
   rows = frozen.rows.map((row) => ({ ...row, seconds: NaN }));
   byId("compare-status").replaceChildren(
     `Frozen: ${count(frozen.runs)} runs of each, made by `,
-    h("code", {}, "npm run web:paper"),
+    h("code", {}, "npm run web -- paper"),
     ".",
   );
   paint();

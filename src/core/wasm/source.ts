@@ -3,7 +3,7 @@ import { wasmHex } from "../wasmBytes.js";
 
 let compiled: WebAssembly.Module | undefined;
 
-/** Takes kernels that were compiled beforehand: Cloudflare Workers forbids compiling at run time (scripts/buildWorkerd.js). */
+/** Takes kernels that were compiled beforehand: Cloudflare Workers forbids compiling at run time (scripts/build.ts). */
 export function provideKernels(module: WebAssembly.Module): void {
   compiled = module;
 }
