@@ -1,9 +1,10 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
-/** Imports point one way: core ← stream ← events ← local ← durable, adapters ← cli; research, packages and site use them all. */
+/** Imports point one way: core ← snapshot ← stream ← events ← local ← durable, adapters ← cli; research, packages and site use them all. */
 const layers = {
-  core: ["stream", "events", "local", "device", "durable", "adapters", "cli", "research"],
+  core: ["snapshot", "stream", "events", "local", "device", "durable", "adapters", "cli", "research"],
+  snapshot: ["stream", "events", "local", "device", "durable", "adapters", "cli", "research"],
   stream: ["events", "local", "device", "durable", "adapters", "cli", "research"],
   local: ["stream", "device", "durable", "adapters", "cli", "research"],
   device: ["stream", "durable", "adapters", "cli", "research"],

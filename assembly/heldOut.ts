@@ -1,6 +1,6 @@
 /**
  * Held-out values → counts, by what each value is for and by how many candidates for θ lie below it.
- * Twin: src/core/js/heldOut.ts. What the counts are for: src/stream/thresholdCounts.ts.
+ * Twin: src/core/js/heldOut.ts. What the counts are for: src/stream/holdout/thresholdCounts.ts.
  */
 import { HELD_OUT_MEAN, HELD_OUT_PURPOSES } from "../src/core/layout";
 import { quantise } from "./ingest";

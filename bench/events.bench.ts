@@ -8,7 +8,7 @@ import { chooseCore } from "../src/core/choose.js";
 import { secretKey } from "../src/core/random.js";
 import { EventMetric } from "../src/events/eventMetric.js";
 import { type EventStreamOptions, type HistogramOptions, resolveEvents } from "../src/events/options.js";
-import { People } from "../src/events/people.js";
+import { People } from "../src/events/people/people.js";
 import { collectGarbage, measure, row, type Row } from "./harness.js";
 
 const COUNT = 65_536;

@@ -2,8 +2,8 @@
 import { zooStream } from "../research/zoo/zoo.js";
 import { chooseCore } from "../src/core/choose.js";
 import { privateStream, type System } from "../src/index.js";
-import { makeChoice } from "../src/stream/choice.js";
-import { ThresholdCounts } from "../src/stream/thresholdCounts.js";
+import { makeChoice } from "../src/stream/holdout/choice.js";
+import { ThresholdCounts } from "../src/stream/holdout/thresholdCounts.js";
 import { measure, type Row } from "./harness.js";
 
 const [HELD, COUNT, TREE] = [65_536, 2 ** 20, 65_536];

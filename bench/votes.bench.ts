@@ -5,7 +5,7 @@
 import { chooseCore } from "../src/core/choose.js";
 import { jsCore } from "../src/core/js/index.js";
 import { unsafeKey } from "../src/core/unsafeKey.js";
-import { discoveryRule, KeyDiscovery } from "../src/events/keyDiscovery.js";
+import { discoveryRule, KeyDiscovery } from "../src/events/keys/keyDiscovery.js";
 import { collectGarbage, measure, type Row } from "./harness.js";
 
 const PEOPLE = 1_000_000;

@@ -1,7 +1,7 @@
 /** Runs systems on data that is known, and measures how far their answers are off. */
 import { METHOD_NAMES, METHODS, system, type MethodName, type SystemOptions } from "./systems/index.js";
 import { HIERARCHIES } from "./systems/hierarchies.js";
-import type { AnswerKind } from "../src/stream/answer.js";
+import type { AnswerKind } from "../src/stream/answer/answer.js";
 import type { StreamOptions, Tuning } from "../src/stream/options.js";
 import { checkChoice, checkInteger } from "../src/core/checks.js";
 import { given } from "../src/core/given.js";

@@ -3,7 +3,7 @@ import { chooseCore, type CoreChoice } from "../src/core/choose.js";
 import { secretKey, Purpose, subStream } from "../src/core/random.js";
 import { leafCount, nodeCount } from "../src/core/tree.js";
 import { unsafeKey } from "../src/core/unsafeKey.js";
-import { noiseScale } from "../src/stream/forest.js";
+import { noiseScale } from "../src/stream/release/forest.js";
 
 export interface NoiseTreeOptions {
   readonly epsilon: number;

@@ -8,13 +8,13 @@
  * number that changes is one that callers see.
  *
  * In a file of the same versions nothing is written over, and streams that it does not have yet are added. Raise
- * NOISE_VERSION (src/core/random.ts) where noise changed, or FORMAT_VERSION (src/stream/snapshot.ts) where bytes did.
+ * NOISE_VERSION (src/core/random.ts) where noise changed, or FORMAT_VERSION (src/snapshot/snapshot.ts) where bytes did.
  * Before a version is released, delete the file instead.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { chooseCore } from "../src/core/choose.js";
 import { NOISE_VERSION } from "../src/core/random.js";
-import { FORMAT_VERSION } from "../src/stream/snapshot.js";
+import { FORMAT_VERSION } from "../src/snapshot/snapshot.js";
 import { type Golden, goldenNow } from "../test/support/golden.js";
 import { answersNow } from "../test/support/pinnedAnswers.js";
 

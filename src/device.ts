@@ -7,7 +7,7 @@ import { Device, type DeviceOptions } from "./device/device.js";
 export type { BudgetOptions } from "./device/budget.js";
 export type { DeviceStatement, ReportOptions } from "./device/device.js";
 export type { Report } from "./local/report.js";
-export type { Duration } from "./events/duration.js";
+export type { Duration } from "./events/days/duration.js";
 export type { Device, DeviceOptions };
 
 /** `device({ name: "load", epsilon: 1, max: 60_000, budget: { reports: 1, every: "1d" }, url: "/reports", terms: "/terms" })` */

@@ -12,9 +12,15 @@ export {
   type OpenAggregatorOptions,
   type OpenPaperAggregatorOptions,
 } from "./durable/openAggregator.js";
-export type { Hub, HubProgress, HubStats } from "./durable/hub.js";
+export type { Hub, HubProgress, HubStats } from "./durable/hub/hub.js";
 export { openHub } from "./durable/openHub.js";
-export type { EventHub, EventHubStats, KeyedEvent, MetricEvent, SectionReports } from "./durable/eventHub.js";
+export type {
+  EventHub,
+  EventHubStats,
+  KeyedEvent,
+  MetricEvent,
+  SectionReports,
+} from "./durable/eventHub/eventHub.js";
 export type {
   DiscoveredKeys,
   EventHubOptions,
@@ -23,10 +29,10 @@ export type {
   Metric,
   PeopleMetric,
   StreamMetric,
-} from "./durable/eventHubOptions.js";
-export type { ClosedSpan } from "./durable/hubMetric.js";
-export type { RequestId } from "./durable/requestIds.js";
-export type { HubOptions } from "./durable/hubOptions.js";
+} from "./durable/eventHub/eventHubOptions.js";
+export type { ClosedSpan } from "./durable/eventHub/hubMetric.js";
+export type { RequestId } from "./durable/eventHub/requestIds.js";
+export type { HubOptions } from "./durable/hub/hubOptions.js";
 export {
   type ApproximateSpending,
   type Budget,
@@ -37,8 +43,8 @@ export {
   type Release,
   type StatementOptions,
   type Terms,
-} from "./durable/odometer.js";
-export type { EqualDraws } from "./durable/composition.js";
+} from "./durable/budget/odometer.js";
+export type { EqualDraws } from "./durable/budget/composition.js";
 export { memoryStore } from "./durable/stores/memory.js";
 export type {
   NamedSnapshot,
@@ -59,20 +65,20 @@ export type {
   PeriodStream,
   Series,
   Window,
-} from "./events/answers.js";
-export type { EdgeRule, Edges } from "./events/buckets.js";
-export type { Day } from "./events/calendar.js";
-export type { Over, PeopleOptions } from "./events/distinct.js";
-export type { Duration, Time } from "./events/duration.js";
-export type { Histogram, HistogramAnswer, HistogramQuery } from "./events/histogramAnswers.js";
+} from "./events/answer/answers.js";
+export type { EdgeRule, Edges } from "./events/answer/buckets.js";
+export type { Day } from "./events/days/calendar.js";
+export type { Over, PeopleOptions } from "./events/people/distinct.js";
+export type { Duration, Time } from "./events/days/duration.js";
+export type { Histogram, HistogramAnswer, HistogramQuery } from "./events/answer/histogramAnswers.js";
 export type { DroppedEvents, EventInfo } from "./events/eventInfo.js";
 export type { CounterOptions } from "./events/options.js";
 export { privateCounter, privateHistogram, privateStream, restore } from "./privateStream.js";
 export type { EventOptions, EventStreamOptions, HistogramOptions, HistoryOptions } from "./events/options.js";
-export type { PerPerson } from "./events/people.js";
-export type { QuantileAnswer, ShareAnswer } from "./events/quantiles.js";
+export type { PerPerson } from "./events/people/people.js";
+export type { QuantileAnswer, ShareAnswer } from "./events/answer/quantiles.js";
 export type { EventStatement } from "./events/statement.js";
-export type { Discover } from "./events/keyDiscovery.js";
+export type { Discover } from "./events/keys/keyDiscovery.js";
 export type { Shares } from "./events/shares.js";
 export { aggregator, type Aggregator } from "./local/aggregator.js";
 export type { DistributionQuery } from "./local/dayAnswers.js";
@@ -93,15 +99,15 @@ export type { Distribution, PaperAggregator, PaperRangeOptions } from "./local/p
 export type { PaperReporterOptions } from "./local/paper/paperReporter.js";
 export type { PaperOptions, PaperTuning, PaperVariant } from "./local/paper/settings.js";
 export type { PaperStage, PaperStatement } from "./local/paper/statement.js";
-export type { RangeAnswer } from "./stream/answer.js";
-export type { Hidden } from "./stream/clipping.js";
+export type { RangeAnswer } from "./stream/answer/answer.js";
+export type { Hidden } from "./stream/answer/clipping.js";
 export type { StreamOptions, Tuning } from "./stream/options.js";
 export type { Plan } from "./stream/plan.js";
 export type { EventPlan, PlannedError } from "./events/plan.js";
 export { plan } from "./plan.js";
-export type { CustomSmoother } from "./stream/smoothers/custom.js";
-export type { SmootherChoice } from "./stream/smoothers/index.js";
-export type { SnapshotKey } from "./stream/streamCipher.js";
+export type { CustomSmoother } from "./stream/predict/smoothers/custom.js";
+export type { SmootherChoice } from "./stream/predict/smoothers/index.js";
+export type { SnapshotKey } from "./snapshot/streamCipher.js";
 export type { StageStatement, Statement } from "./stream/statement.js";
 export type { PrivateStream, RangeOptions, System } from "./stream/system.js";
 export type { CoreChoice } from "./core/choose.js";

@@ -1,9 +1,9 @@
 /** The public functions that make streams and restore them. With `every` in the options a stream takes events, without it values. */
 import { chooseCore } from "./core/choose.js";
-import type { Counter, EventStream } from "./events/answers.js";
+import type { Counter, EventStream } from "./events/answer/answers.js";
 import type { BucketedEvents } from "./events/bucketedEvents.js";
-import type { PeopleOptions } from "./events/distinct.js";
-import type { Histogram } from "./events/histogramAnswers.js";
+import type { PeopleOptions } from "./events/people/distinct.js";
+import type { Histogram } from "./events/answer/histogramAnswers.js";
 import { begin, has, isEvents, keyOf, restoreEvents } from "./events/kinds.js";
 import { type CountedEvents, ValueEvents } from "./events/metricStream.js";
 import {
@@ -17,7 +17,7 @@ import {
 } from "./events/options.js";
 import { restoreValues, valueStream } from "./stream/holdoutStream.js";
 import type { StreamOptions } from "./stream/options.js";
-import type { SnapshotKey } from "./stream/streamCipher.js";
+import type { SnapshotKey } from "./snapshot/streamCipher.js";
 import type { PrivateStream } from "./stream/system.js";
 
 /**

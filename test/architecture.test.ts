@@ -8,11 +8,16 @@ const text = readFileSync("ARCHITECTURE.md", "utf8");
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 2, 1);
 
-/** Files of a folder that a section's diagram names. */
+/** Files of a folder that a section's diagram names; the name of a folder within it holds for the rest of its line. */
 function drawn(section: string, folder: string): string[] {
   const [, diagram] = text.split(`## ${section}\n`)[1]!.split("```");
-  const names = [...diagram!.matchAll(/[\w/]+\.ts\b/g)].map(([name]) => name);
-  const files = names.map((name) => (name.startsWith("src/") ? name : `${folder}${name}`));
+  const files = diagram!.split("\n").flatMap((line) => {
+    let within = "";
+    return [...line.matchAll(/[\w/]+(?:\.ts\b|\/(?= ))/g)].flatMap(([name]) => {
+      if (name.endsWith("/")) within = name;
+      return name.endsWith("/") ? [] : [name.startsWith("src/") ? name : `${folder}${within}${name}`];
+    });
+  });
   return [...new Set(files)].filter((file) => file.startsWith(folder)).sort();
 }
 
@@ -49,11 +54,11 @@ test("the way of an event", async () => {
 
 test("a file that does not run, or is not drawn, is noticed", async () => {
   const names = drawn("The way of a value", "src/stream/");
-  expect(names).toContain("src/stream/blockPublisher.ts");
-  expect(names).not.toContain("src/stream/noisyMax.ts"); // runs with variant "paper" alone
+  expect(names).toContain("src/stream/release/blockPublisher.ts");
+  expect(names).not.toContain("src/stream/holdout/noisyMax.ts"); // runs with variant "paper" alone
   const paper = privateStream({ epsilon: 1, max: 100, variant: "paper", holdout: 1000, unsafeSeed: "way" });
   const files = await executedFiles(() => {
     for (let i = 0; i < 3000; i++) paper.push(i % 90);
   });
-  expect(files).toContain("src/stream/noisyMax.ts");
+  expect(files).toContain("src/stream/holdout/noisyMax.ts");
 });

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { chooseCore } from "../src/core/choose.js";
 import { NOISE_VERSION } from "../src/core/random.js";
 import { restore } from "../src/index.js";
-import { FORMAT_VERSION } from "../src/stream/snapshot.js";
+import { FORMAT_VERSION } from "../src/snapshot/snapshot.js";
 import { draws, type Golden, PINNED, published, SNAPSHOT_KEY } from "./support/golden.js";
 
 const golden = JSON.parse(readFileSync("test/vectors/golden.json", "utf8")) as Golden;

@@ -22,13 +22,14 @@ test.each([
   ["src/core/random.ts", "../stream/stream.js"],
   ["src/core/js/chacha.ts", "../../local/squareWave.js"],
   ["src/core/choose.ts", "../index.js"],
+  ["src/snapshot/snapshot.ts", "../stream/options.js"],
   ["src/stream/holdoutStream.ts", "../adapters/node.js"],
   ["src/stream/holdoutStream.ts", "../../research/metrics.js"],
   ["src/stream/holdoutStream.ts", "../events/kinds.js"],
   ["src/events/kinds.ts", "../durable/hub.js"],
   ["src/local/reporter.ts", "../stream/stream.js"],
   ["src/adapters/web.ts", "../durable/hub.js"],
-  ["src/durable/hub.ts", "../cli/main.js"],
+  ["src/durable/hub/hub.ts", "../cli/main.js"],
   ["src/index.ts", "../research/metrics.js"],
 ])("%s must not import %s", async (file, imported) => {
   expect(await complaints(file, imported)).toEqual(["no-restricted-imports"]);
@@ -36,7 +37,7 @@ test.each([
 
 test.each([
   ["src/stream/holdoutStream.ts", "../core/choose.js"],
-  ["src/durable/hub.ts", "../stream/stream.js"],
+  ["src/durable/hub/hub.ts", "../stream/stream.js"],
   ["research/systems/flat.ts", "../../src/stream/ranges.js"],
   ["src/core/js/chacha.ts", "./index.js"],
 ])("%s may import %s", async (file, imported) => {

@@ -7,12 +7,14 @@ test("every subject has a test that may notice", () => {
   const groups = allSubjects();
   const all = Object.fromEntries(Object.values(groups).flatMap((group) => Object.entries(group)));
   expect(Object.keys(all)).toEqual(
-    expect.arrayContaining(["assembly/laplace.ts", "src/stream/rangeIndex.ts", "src/local/report.ts"]),
+    expect.arrayContaining(["assembly/laplace.ts", "src/stream/answer/rangeIndex.ts", "src/local/report.ts"]),
   );
   expect(Object.keys(all).filter((file) => all[file]!.length === 0)).toEqual([]);
-  const [own] = all["src/stream/rangeIndex.ts"]!.filter((test) => test !== "test/stream/pinned.slow.test.ts");
-  expect(own).toBe("test/stream/rangeIndex.test.ts");
-  expect(all["src/durable/discoveredKeys.ts"]).toContain("test/durable/eventHub/discovery.test.ts");
+  const [own] = all["src/stream/answer/rangeIndex.ts"]!.filter(
+    (test) => test !== "test/stream/pinned.slow.test.ts",
+  );
+  expect(own).toBe("test/stream/answer/rangeIndex.test.ts");
+  expect(all["src/durable/eventHub/discoveredKeys.ts"]).toContain("test/durable/eventHub/discovery.test.ts");
 });
 
 test("a mutant changes one place", () => {

@@ -1,7 +1,7 @@
 /** brume evaluate: how far the answers of any system are off, on data you know. */
 import { SYSTEM_NAMES, type EvaluateOptions, type Evaluation, type SystemName } from "../evaluate.js";
 import { evaluateInWorkers } from "../evaluateInWorkers.js";
-import { ANSWER_KINDS } from "../../src/stream/answer.js";
+import { ANSWER_KINDS } from "../../src/stream/answer/answer.js";
 import { given } from "../../src/core/given.js";
 import { type Arguments, type Command, UsageError } from "../../src/cli/command.js";
 import { readNumbers } from "../../src/cli/input.js";

@@ -8,8 +8,8 @@
  */
 import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { discoveryRule, KeyDiscovery } from "../../src/events/keyDiscovery.js";
-import { Encoder } from "../../src/stream/codec.js";
+import { discoveryRule, KeyDiscovery } from "../../src/events/keys/keyDiscovery.js";
+import { Encoder } from "../../src/snapshot/codec.js";
 import { fastRandom } from "../fastRandom.js";
 
 const DAY = 86_400_000;

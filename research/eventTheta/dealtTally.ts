@@ -11,7 +11,13 @@
 import type { Core } from "../../src/core/core.js";
 import { quantise } from "../../src/core/quantise.js";
 import { Purpose, subStream } from "../../src/core/random.js";
-import { binOf, type Choice, chooseCandidate, eventChoice, steepness } from "../../src/stream/choice.js";
+import {
+  binOf,
+  type Choice,
+  chooseCandidate,
+  eventChoice,
+  steepness,
+} from "../../src/stream/holdout/choice.js";
 import { uniformBelow } from "../uniform.js";
 
 /** Eighths of the events. */

@@ -9,7 +9,7 @@ import { dayError } from "../../src/events/holdout.js";
 import { resolveEventStream } from "../../src/events/options.js";
 import { SHARES } from "../../src/events/shares.js";
 import { ThresholdTally } from "../../src/events/thresholdTally.js";
-import { geometricCandidates } from "../../src/stream/choice.js";
+import { geometricCandidates } from "../../src/stream/holdout/choice.js";
 import { namedStream } from "../localAccuracy/streams.js";
 import { median } from "../metrics.js";
 import { DealtTally } from "./dealtTally.js";

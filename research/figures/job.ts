@@ -1,6 +1,6 @@
 /** One run of one system on one data set: everything that decides its result, as JSON, so that results can be kept by it. */
 import type { MethodName } from "../systems/index.js";
-import type { AnswerKind } from "../../src/stream/answer.js";
+import type { AnswerKind } from "../../src/stream/answer/answer.js";
 import type { SkipRule } from "../../src/stream/levels.js";
 import type { Errors } from "../metrics.js";
 

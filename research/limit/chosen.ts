@@ -9,11 +9,11 @@ import { chooseCore } from "../../src/core/choose.js";
 import { Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { dayError } from "../../src/events/holdout.js";
-import { LIMIT_BETA, LIMIT_HINGE, limitChoice } from "../../src/events/limitChoice.js";
+import { LIMIT_BETA, LIMIT_HINGE, limitChoice } from "../../src/events/people/limitChoice.js";
 import type { EventSettings } from "../../src/events/eventSettings.js";
 import { resolveEvents } from "../../src/events/options.js";
 import { SHARES } from "../../src/events/shares.js";
-import { binOf, chooseCandidate } from "../../src/stream/choice.js";
+import { binOf, chooseCandidate } from "../../src/stream/holdout/choice.js";
 import { fastRandom } from "../fastRandom.js";
 
 /** Events of a person and day. */

@@ -1,6 +1,6 @@
 /** The base line: zeros, whatever comes. Reads nothing, so it is private at ε = 0; also what θ = 0 leaves of a stream. */
 import { checkFinite } from "../../src/core/checks.js";
-import { NO_SPREAD } from "../../src/stream/variance.js";
+import { NO_SPREAD } from "../../src/stream/answer/variance.js";
 import type { Publisher } from "../../src/stream/publisher.js";
 
 export class Zeros implements Publisher {

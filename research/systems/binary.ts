@@ -14,7 +14,7 @@
  *
  * Departure: no root above the top level, as in our hierarchies: L = log2 T levels instead of L + 1, which favours it.
  */
-import type { Spread } from "../../src/stream/variance.js";
+import type { Spread } from "../../src/stream/answer/variance.js";
 import type { Draws } from "./draws.js";
 import { type PrefixMechanism, UNKNOWN_SPREAD } from "./record.js";
 

@@ -1,12 +1,12 @@
 /** The systems that ToPS is compared with: a hold-out that chooses θ, then a publisher, like ToPS, with other parts. */
 import { checkFinite } from "../../src/core/checks.js";
 import type { Core } from "../../src/core/core.js";
-import { type Beginning, type Holdout, PlainHoldout } from "../../src/stream/holdout.js";
+import { type Beginning, type Holdout, PlainHoldout } from "../../src/stream/holdout/holdout.js";
 import type { Publisher } from "../../src/stream/publisher.js";
-import { smootherName } from "../../src/stream/smoothers/index.js";
+import { smootherName } from "../../src/stream/predict/smoothers/index.js";
 import { type Stage, StagedSystem, type SystemParts } from "../../src/stream/stagedSystem.js";
 import { makeStatement, type StageStatement, type Statement } from "../../src/stream/statement.js";
-import { NoisyMax, type ThresholdChooser } from "../../src/stream/noisyMax.js";
+import { NoisyMax, type ThresholdChooser } from "../../src/stream/holdout/noisyMax.js";
 import { Zeros } from "./base.js";
 import { DefaultRule } from "./defaultRule.js";
 import type { ComparisonSettings } from "./options.js";

@@ -1,11 +1,11 @@
 /** θ by the rule of `privateStream`, for systems that publish in another way: all held-out values choose, and none is a probe. */
 import type { Core } from "../../src/core/core.js";
 import { quantise } from "../../src/core/quantise.js";
-import { makeChoice } from "../../src/stream/choice.js";
-import { ThresholdCounts } from "../../src/stream/thresholdCounts.js";
-import type { Decoder, Encoder } from "../../src/stream/codec.js";
+import { makeChoice } from "../../src/stream/holdout/choice.js";
+import { ThresholdCounts } from "../../src/stream/holdout/thresholdCounts.js";
+import type { Decoder, Encoder } from "../../src/snapshot/codec.js";
 import type { Settings } from "../../src/stream/options.js";
-import type { ThresholdChooser } from "../../src/stream/noisyMax.js";
+import type { ThresholdChooser } from "../../src/stream/holdout/noisyMax.js";
 
 export class DefaultRule implements ThresholdChooser {
   readonly #core: Core;

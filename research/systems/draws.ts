@@ -3,7 +3,7 @@ import type { Core } from "../../src/core/core.js";
 import { Purpose, subStream } from "../../src/core/random.js";
 import { exactRational } from "../../src/core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../../src/core/tables/scale.js";
-import { laplaceVariance, type Spread } from "../../src/stream/variance.js";
+import { laplaceVariance, type Spread } from "../../src/stream/answer/variance.js";
 import { NoiseQueue } from "./noiseQueue.js";
 
 export interface Draws {

@@ -13,7 +13,7 @@
  *
  * Departures: C·x is not on the grid of z, and B·z is a double, rounded to the grid: for comparison, not for use.
  */
-import type { Spread } from "../../src/stream/variance.js";
+import type { Spread } from "../../src/stream/answer/variance.js";
 import type { Draws } from "./draws.js";
 import type { PrefixMechanism } from "./record.js";
 

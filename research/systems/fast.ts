@@ -15,7 +15,7 @@
  * is Θ, since the paper's counts have Θ = 1; the first T_i values are samples, so that the controller has errors to go by.
  */
 import type { Core } from "../../src/core/core.js";
-import { laplaceVariance } from "../../src/stream/variance.js";
+import { laplaceVariance } from "../../src/stream/answer/variance.js";
 import { type Draws, laplaceDraws, laplaceScale } from "./draws.js";
 import { type Mechanism, UNKNOWN_SPREAD } from "./record.js";
 

@@ -1,10 +1,10 @@
 /** Flat Laplace: every value gets noise of its own, of scale Θ/ε. A range sums as many noises as it has values. */
-import type { AnswerKind } from "../../src/stream/answer.js";
-import { noiseScale } from "../../src/stream/forest.js";
-import { History } from "../../src/stream/history.js";
-import { RangeIndex, type RawAnswer } from "../../src/stream/rangeIndex.js";
-import { sameNoise } from "../../src/stream/epochs.js";
-import { laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
+import type { AnswerKind } from "../../src/stream/answer/answer.js";
+import { noiseScale } from "../../src/stream/release/forest.js";
+import { History } from "../../src/stream/release/history.js";
+import { RangeIndex, type RawAnswer } from "../../src/stream/answer/rangeIndex.js";
+import { sameNoise } from "../../src/stream/release/epochs.js";
+import { laplaceVariance, NO_SPREAD } from "../../src/stream/answer/variance.js";
 import type { Settings } from "../../src/stream/options.js";
 import type { Core } from "../../src/core/core.js";
 import { Purpose, subStream } from "../../src/core/random.js";

@@ -3,8 +3,8 @@
  * asked for, and coarser by powers of two where sums or noise would not stay exact. θ is public by then, and so is
  * the grid.
  */
-import type { AnswerKind } from "../../src/stream/answer.js";
-import type { RawAnswer } from "../../src/stream/rangeIndex.js";
+import type { AnswerKind } from "../../src/stream/answer/answer.js";
+import type { RawAnswer } from "../../src/stream/answer/rangeIndex.js";
 import type { Publisher } from "../../src/stream/publisher.js";
 import { checkFinite } from "../../src/core/checks.js";
 import { quantise } from "../../src/core/quantise.js";

@@ -1,6 +1,6 @@
 /** The ways to publish a clamped stream, by name: adding one is a line here. */
-import { noiseScale } from "../../src/stream/forest.js";
-import { BlockPublisher } from "../../src/stream/blockPublisher.js";
+import { noiseScale } from "../../src/stream/release/forest.js";
+import { BlockPublisher } from "../../src/stream/release/blockPublisher.js";
 import { Zeros } from "./base.js";
 import { Flat } from "./flat.js";
 import { fitGrid, onGrid } from "./grid.js";

@@ -6,7 +6,7 @@
  * noise of scale 2kΘ/ε. Numbers of state: the logarithm of t.
  */
 import type { Core } from "../../src/core/core.js";
-import { addSpreads, type Spread } from "../../src/stream/variance.js";
+import { addSpreads, type Spread } from "../../src/stream/answer/variance.js";
 import { BinaryTree } from "./binary.js";
 import { type Draws, laplaceDraws, laplaceScale, times } from "./draws.js";
 import type { PrefixMechanism } from "./record.js";

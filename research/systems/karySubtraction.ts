@@ -10,7 +10,7 @@
  * A node serves one place only, so noise is drawn when a place is begun and dropped when it is left: h·(k−1)/2 numbers
  * of state.
  */
-import type { Spread } from "../../src/stream/variance.js";
+import type { Spread } from "../../src/stream/answer/variance.js";
 import { type Draws, times } from "./draws.js";
 import type { PrefixMechanism } from "./record.js";
 

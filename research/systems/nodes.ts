@@ -8,9 +8,9 @@
  * A value lies in one node per level; level l draws noise of scale Θ/ε_l, and Σ ε_l ≤ ε. The noisy nodes are all
  * that is ever published from.
  */
-import type { AnswerKind } from "../../src/stream/answer.js";
-import type { RawAnswer } from "../../src/stream/rangeIndex.js";
-import { laplaceVariance } from "../../src/stream/variance.js";
+import type { AnswerKind } from "../../src/stream/answer/answer.js";
+import type { RawAnswer } from "../../src/stream/answer/rangeIndex.js";
+import { laplaceVariance } from "../../src/stream/answer/variance.js";
 import type { Core } from "../../src/core/core.js";
 import { Purpose, subStream } from "../../src/core/random.js";
 import type { Scale } from "../../src/core/tables/scale.js";

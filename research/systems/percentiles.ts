@@ -7,8 +7,8 @@
  * κ = 1/(1 − (e^β − 1)·G/a). S-PAK's shift makes θ < x_p unlikely. Both are (ε, δ) methods, both may end up far
  * above the largest value or at 0, and their Z is a double: for comparison, not for use.
  */
-import type { Decoder, Encoder } from "../../src/stream/codec.js";
-import type { ThresholdChooser } from "../../src/stream/noisyMax.js";
+import type { Decoder, Encoder } from "../../src/snapshot/codec.js";
+import type { ThresholdChooser } from "../../src/stream/holdout/noisyMax.js";
 import type { Core } from "../../src/core/core.js";
 import { Purpose, subStream } from "../../src/core/random.js";
 import { smoothSensitivity } from "./smoothSensitivity.js";

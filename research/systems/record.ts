@@ -2,8 +2,8 @@
  * What a mechanism published, kept so that any range can be asked for later. The mechanism's own state is as small as its
  * paper says; the record is 8 bytes a value, for `history` parts of `length` values each, and older parts are dropped.
  */
-import type { RawAnswer } from "../../src/stream/rangeIndex.js";
-import { addSpreads, NO_SPREAD, type Spread } from "../../src/stream/variance.js";
+import type { RawAnswer } from "../../src/stream/answer/rangeIndex.js";
+import { addSpreads, NO_SPREAD, type Spread } from "../../src/stream/answer/variance.js";
 import type { IntegerStream } from "./grid.js";
 
 /** One published number per value, in grid units. */

@@ -8,7 +8,7 @@
  *
  * The paper has Gaussian noise; the row with Laplace noise, scale (h/2)·Θ/ε, is ours, from the same two counts.
  */
-import { NO_SPREAD, type Spread } from "../../src/stream/variance.js";
+import { NO_SPREAD, type Spread } from "../../src/stream/answer/variance.js";
 import { type Draws, times } from "./draws.js";
 import type { PrefixMechanism } from "./record.js";
 

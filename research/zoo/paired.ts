@@ -1,6 +1,6 @@
 /** What following θ costs or gains: the same streams, seeds and hold-outs with and without it, compared run by run. */
-import { COUNT_SHARE } from "../../src/stream/follow.js";
-import { WHOLE } from "../../src/stream/epochs.js";
+import { COUNT_SHARE } from "../../src/stream/release/follow.js";
+import { WHOLE } from "../../src/stream/release/epochs.js";
 import type { Measured } from "./measure.js";
 import type { ZooResult } from "./run.js";
 

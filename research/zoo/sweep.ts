@@ -1,9 +1,9 @@
 /** Is θ sensible for every hold-out m and range r? The θ that hold-outs choose, against the best one for the stream. */
-import { geometricCandidates } from "../../src/stream/choice.js";
+import { geometricCandidates } from "../../src/stream/holdout/choice.js";
 import { candidateGrid } from "../../src/stream/grid.js";
 import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
 import { valueStream } from "../../src/stream/holdoutStream.js";
-import { meanVariance } from "../../src/stream/variance.js";
+import { meanVariance } from "../../src/stream/answer/variance.js";
 import { median } from "../metrics.js";
 import { zooMax, zooStream } from "./zoo.js";
 

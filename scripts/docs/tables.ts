@@ -2,7 +2,7 @@
  * Tables of the documents whose figures follow from public parameters alone: the same numbers that `brume plan` prints.
  * A page names a table between two comments, and `npm run docs` writes it there.
  */
-import { composedEpsilon } from "../../src/durable/composition.js";
+import { composedEpsilon } from "../../src/durable/budget/composition.js";
 import { planEvents } from "../../src/events/plan.js";
 import type { AnyEventOptions } from "../../src/events/options.js";
 

@@ -1,6 +1,6 @@
 /** Random options of event streams, counters and histograms: usual ones, extreme ones, and some that are refused. */
 import type { EventStreamOptions, HistogramOptions } from "../../src/events/options.js";
-import type { PerPerson } from "../../src/events/people.js";
+import type { PerPerson } from "../../src/events/people/people.js";
 import type { Dice } from "./dice.js";
 import { randomEpsilon, randomMax } from "./options.js";
 

@@ -1,7 +1,7 @@
 /** Streams of events, counters and histograms, with and without limits per person: random calls, each on both cores. */
-import type { Counter, EventStream } from "../../src/events/answers.js";
-import { Calendar } from "../../src/events/calendar.js";
-import type { Histogram } from "../../src/events/histogramAnswers.js";
+import type { Counter, EventStream } from "../../src/events/answer/answers.js";
+import { Calendar } from "../../src/events/days/calendar.js";
+import type { Histogram } from "../../src/events/answer/histogramAnswers.js";
 import { beginEvents, restoreEvents } from "../../src/events/kinds.js";
 import type { EventStreamOptions } from "../../src/events/options.js";
 import { outcome, same } from "./compare.js";

@@ -8,7 +8,7 @@ import { type Random, Purpose, subStream } from "../../src/core/random.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeTransition } from "../../src/core/tables/transition.js";
 import { hybrid, squareWave } from "../../src/local/mechanisms.js";
-import { makeChoice } from "../../src/stream/choice.js";
+import { makeChoice } from "../../src/stream/holdout/choice.js";
 import { outcome, same } from "./compare.js";
 import type { Dice } from "./dice.js";
 import type { Tally } from "./tally.js";

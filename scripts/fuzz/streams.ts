@@ -1,7 +1,7 @@
 /** Publishers with random options, ToPS and the systems it is compared with: random calls, each on both cores. */
 import { comparison, METHOD_NAMES } from "../../research/index.js";
 import { type PrivateStream, privateStream, restore, type System } from "../../src/index.js";
-import { ANSWER_KINDS } from "../../src/stream/answer.js";
+import { ANSWER_KINDS } from "../../src/stream/answer/answer.js";
 import { outcome, same } from "./compare.js";
 import type { Dice } from "./dice.js";
 import { randomMethod, randomTops, type SystemOptions } from "./options.js";

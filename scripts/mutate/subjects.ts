@@ -18,6 +18,7 @@ const kernels: Layer = { group: "kernels", tests: "test/core", first: ["test/cor
 const LAYERS: Readonly<Record<string, Layer>> = {
   assembly: kernels,
   "src/core": kernels,
+  "src/snapshot": { group: "release", tests: "test/snapshot", first: ["test/stream/pinned"] },
   "src/stream": { group: "release", tests: "test/stream", first: ["test/stream/pinned"] },
   "src/local": { group: "reports", tests: "test/local", first: [] },
   "src/durable": { group: "durable", tests: "test/durable", first: [] },

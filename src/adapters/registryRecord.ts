@@ -3,7 +3,7 @@
  * of its records of September 2026. What the library knows is filled in; what only the operator knows begins with `TO ADD`.
  */
 import type { Software } from "../core/software.js";
-import { overWord } from "../events/distinct.js";
+import { overWord } from "../events/people/distinct.js";
 import type { EventStatement } from "../events/statement.js";
 import type { LocalStatement } from "../local/localStatement.js";
 import type { PaperStatement } from "../local/paper/statement.js";

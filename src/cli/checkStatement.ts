@@ -1,7 +1,7 @@
 /** Recomputes what a statement says of itself: shares of ε, scales of noise and standard errors must follow from its options. */
 import type { AnyStatement } from "../adapters/registryRecord.js";
 import { software } from "../core/software.js";
-import { parseDuration } from "../events/duration.js";
+import { parseDuration } from "../events/days/duration.js";
 import { SHARES } from "../events/shares.js";
 import { type EventStatement, standardErrors } from "../events/statement.js";
 import type { Statement } from "../stream/statement.js";

@@ -2,7 +2,7 @@
 import { type Command, UsageError } from "./command.js";
 import { SUMMARIES } from "./summaries.js";
 
-/** What is completed of a command. */
+/** Names of a command that a shell completes. */
 type Words = Pick<Command, "name" | "options">;
 
 const SHELLS = { bash, zsh, fish } as const;

@@ -1,10 +1,10 @@
 /** Answers of a release of events as rows: a table for people, CSV and JSON for programs. */
-import type { EventAnswer } from "../events/answers.js";
-import { DAY } from "../events/calendar.js";
-import { overWord } from "../events/distinct.js";
-import { parseDuration, timeText } from "../events/duration.js";
-import type { HistogramAnswer } from "../events/histogramAnswers.js";
-import { autoPeriod, periodsOf, type Range } from "../events/queries.js";
+import type { EventAnswer } from "../events/answer/answers.js";
+import { DAY } from "../events/days/calendar.js";
+import { overWord } from "../events/people/distinct.js";
+import { parseDuration, timeText } from "../events/days/duration.js";
+import type { HistogramAnswer } from "../events/answer/histogramAnswers.js";
+import { autoPeriod, periodsOf, type Range } from "../events/answer/queries.js";
 import { type Arguments, DataError, UsageError } from "./command.js";
 import type { EventFile } from "./eventFile.js";
 import { table } from "./table.js";

@@ -1,7 +1,7 @@
 /** The options of a release of events on the command line, shared by the commands that make or plan one. */
 import { given } from "../core/given.js";
 import type { AnyEventOptions } from "../events/options.js";
-import type { PerPerson } from "../events/people.js";
+import type { PerPerson } from "../events/people/people.js";
 import { type Arguments, type Option, UsageError } from "./command.js";
 
 /** Beside those of a stream of values. */

@@ -2,7 +2,7 @@
 import { readRow } from "../adapters/csv.js";
 import { TextError } from "../adapters/textError.js";
 import { columnOf } from "../adapters/textRecords.js";
-import { eventTime } from "../events/duration.js";
+import { eventTime } from "../events/days/duration.js";
 import { UsageError } from "./command.js";
 import type { Format, Source } from "./input.js";
 

@@ -1,7 +1,7 @@
 /** Counts what limits of a person would drop from a file. Exact, so private: for the eyes of those who may see the file. */
 import { secretKey } from "../core/random.js";
-import { Calendar, HOUR } from "../events/calendar.js";
-import { People, type PerPerson, resolvePerPerson } from "../events/people.js";
+import { Calendar, HOUR } from "../events/days/calendar.js";
+import { People, type PerPerson, resolvePerPerson } from "../events/people/people.js";
 import { type Arguments, UsageError } from "./command.js";
 import { type EventRow, eventRows, namesOf } from "./eventRows.js";
 import { openBytes } from "./input.js";

@@ -1,8 +1,8 @@
 /** brume plan for events: what a release will show, before any data, beside plain noise on each question alone. */
-import { DAY, HOUR, MINUTE } from "../events/calendar.js";
-import { durationText, parseDuration, periodText } from "../events/duration.js";
-import { resolveDiscover } from "../events/keyDiscovery.js";
-import type { PerPerson } from "../events/people.js";
+import { DAY, HOUR, MINUTE } from "../events/days/calendar.js";
+import { durationText, parseDuration, periodText } from "../events/days/duration.js";
+import { resolveDiscover } from "../events/keys/keyDiscovery.js";
+import type { PerPerson } from "../events/people/people.js";
 import { type EventPlan, planEvents, type PlannedError, solveEpsilon } from "../events/plan.js";
 import { SHARES, sharesOf } from "../events/shares.js";
 import { type Arguments, UsageError } from "./command.js";

@@ -1,7 +1,7 @@
 /** brume query: what a stored release of events says about a range of time. */
-import { type Calendar, MINUTE } from "../events/calendar.js";
-import { parseTime } from "../events/duration.js";
-import { lastRange, type Range } from "../events/queries.js";
+import { type Calendar, MINUTE } from "../events/days/calendar.js";
+import { parseTime } from "../events/days/duration.js";
+import { lastRange, type Range } from "../events/answer/queries.js";
 import { type Arguments, type Command, UsageError } from "./command.js";
 import { chosenPeriod, formatOf, lost, namesOf, periodsIn, rowsOf, shown } from "./eventAnswers.js";
 import { EventFile } from "./eventFile.js";

@@ -3,10 +3,10 @@
  * published, and the clock is public: --from and --to, never the time of an event.
  */
 import { statSync } from "node:fs";
-import { durationText, timeText } from "../events/duration.js";
-import { DAY } from "../events/calendar.js";
-import { OTHER_KEYS } from "../events/keyName.js";
-import type { Range } from "../events/queries.js";
+import { durationText, timeText } from "../events/days/duration.js";
+import { DAY } from "../events/days/calendar.js";
+import { OTHER_KEYS } from "../events/keys/keyName.js";
+import type { Range } from "../events/answer/queries.js";
 import { eventStatement, explainEvents } from "../events/statement.js";
 import { type Arguments, NothingPublished, UsageError } from "./command.js";
 import {

@@ -1,8 +1,8 @@
 /** The options of a stream on the command line, shared by the commands that make one. */
 import { given } from "../core/given.js";
 import type { StreamOptions } from "../stream/options.js";
-import type { CustomSmoother } from "../stream/smoothers/custom.js";
-import { PARAMETRIC, PLAIN, type SmootherChoice } from "../stream/smoothers/index.js";
+import type { CustomSmoother } from "../stream/predict/smoothers/custom.js";
+import { PARAMETRIC, PLAIN, type SmootherChoice } from "../stream/predict/smoothers/index.js";
 import { type Arguments, type Option, UsageError } from "./command.js";
 
 /** The smoothers as an option names them. */

@@ -1,5 +1,5 @@
 /** --from and --to: the times of the first and the last event are private, so they are asked for. */
-import { parseTime } from "../events/duration.js";
+import { parseTime } from "../events/days/duration.js";
 import { type Arguments, UsageError } from "./command.js";
 
 /** Milliseconds since 1970. */

@@ -4,7 +4,7 @@
  * passed the end that was stored with it.
  */
 import { checkInteger, checkText, ownOptions } from "../core/checks.js";
-import { type Duration, parseDuration, periodText } from "../events/duration.js";
+import { type Duration, parseDuration, periodText } from "../events/days/duration.js";
 
 export interface BudgetOptions {
   /** Reports per period. */

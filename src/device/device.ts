@@ -8,7 +8,7 @@
  */
 import { checkText, checkValue, ownOptions } from "../core/checks.js";
 import { reports } from "../core/js/reports.js";
-import { type Duration, parseDuration } from "../events/duration.js";
+import { type Duration, parseDuration } from "../events/days/duration.js";
 import { packReport, type Report, unpackReport } from "../local/report.js";
 import { dayReporter, type Reporter } from "../local/reporter.js";
 import { type BudgetOptions, type Limits, limitsOf, originsOf, promiseOf, reportsLeft } from "./budget.js";

@@ -2,9 +2,9 @@
  * A stream that survives a restart: its numbers come out after the state behind them is stored; hence all answers are promises.
  * Calls need not be awaited one by one: those made while a snapshot is being stored share the next one.
  */
-import type { StreamCipher } from "../stream/streamCipher.js";
+import type { StreamCipher } from "../snapshot/streamCipher.js";
 import type { CheckedStore } from "./checkedStore.js";
-import type { Committer } from "./committer.js";
+import type { Committer } from "./journal/committer.js";
 import { type NamedSnapshot, StoreError } from "./stores/store.js";
 
 /** A state that is encrypted into snapshots by the cipher that is given to it. */

@@ -2,8 +2,8 @@
  * An aggregator of a store: a restart keeps its reports and its θ. A report is acknowledged, an answer given and θ told after the
  * state behind them is stored, as for streams (durableStream.ts).
  */
-import type { BetweenOptions, Period, Series } from "../events/answers.js";
-import type { Duration, Time } from "../events/duration.js";
+import type { BetweenOptions, Period, Series } from "../events/answer/answers.js";
+import type { Duration, Time } from "../events/days/duration.js";
 import type { Aggregator } from "../local/aggregator.js";
 import { type AggregatorOptions, localSettings } from "../local/aggregatorOptions.js";
 import type { DistributionQuery } from "../local/dayAnswers.js";
@@ -13,7 +13,7 @@ import type { LocalAnswer } from "../local/localAnswer.js";
 import type { DayQuantile, DayShare, LocalHistogram } from "../local/localDistribution.js";
 import type { LocalStatement } from "../local/localStatement.js";
 import type { LocalTerms } from "../local/thetas.js";
-import type { Parameters } from "../stream/snapshot.js";
+import type { Parameters } from "../snapshot/snapshot.js";
 import { Durable } from "./durable.js";
 import type { StorableAggregator } from "./storableAggregator.js";
 

@@ -2,13 +2,13 @@
  * Streams of events that survive a restart. An event is acknowledged after it is stored, and a number is published after the
  * periods behind it are: `add` and `advance` resolve then. Await many of them together; they share a commit.
  */
-import type { Counter, EventStream } from "../events/answers.js";
-import type { Time } from "../events/duration.js";
+import type { Counter, EventStream } from "../events/answer/answers.js";
+import type { Time } from "../events/days/duration.js";
 import type { DroppedEvents } from "../events/eventInfo.js";
-import type { Histogram } from "../events/histogramAnswers.js";
+import type { Histogram } from "../events/answer/histogramAnswers.js";
 import type { AnyEvents } from "../events/kinds.js";
 import type { EventStatement } from "../events/statement.js";
-import type { StreamCipher } from "../stream/streamCipher.js";
+import type { StreamCipher } from "../snapshot/streamCipher.js";
 import { Durable, type Storable } from "./durable.js";
 
 /** A stream of events as the code that stores it sees it. */

@@ -10,7 +10,7 @@ import type { Distribution, PaperAggregator, PaperRangeOptions } from "../local/
 import { type PaperOptions, settingsOf } from "../local/paper/settings.js";
 import type { PaperStatement } from "../local/paper/statement.js";
 import type { LocalQuantile, LocalShare, PercentileOptions } from "../local/percentiles.js";
-import type { Parameters } from "../stream/snapshot.js";
+import type { Parameters } from "../snapshot/snapshot.js";
 import { Durable } from "./durable.js";
 import type { StorableAggregator } from "./storableAggregator.js";
 

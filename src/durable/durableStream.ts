@@ -8,17 +8,17 @@
  */
 import { checkInteger, checkText, ownOptions } from "../core/checks.js";
 import { given } from "../core/given.js";
-import type { RangeAnswer } from "../stream/answer.js";
+import type { RangeAnswer } from "../stream/answer/answer.js";
 import { resolveSettings, type Settings, STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
-import { type SnapshotKey, snapshotKey } from "../stream/streamCipher.js";
+import { type SnapshotKey, snapshotKey } from "../snapshot/streamCipher.js";
 import type { Statement } from "../stream/statement.js";
 import { HoldoutStream } from "../stream/holdoutStream.js";
 import type { RangeOptions } from "../stream/system.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
-import { Committer } from "./committer.js";
+import { Committer } from "./journal/committer.js";
 import { Durable } from "./durable.js";
-import { charge } from "./budget.js";
-import type { Budget } from "./odometer.js";
+import { charge } from "./budget/budget.js";
+import type { Budget } from "./budget/odometer.js";
 import type { Store } from "./stores/store.js";
 
 interface NamedOptions extends StreamOptions {

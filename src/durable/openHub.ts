@@ -1,8 +1,8 @@
 /** Makes hubs: many streams in one process. With `metrics` a hub takes events at times, without them values. */
-import { EventHub } from "./eventHub.js";
-import { type EventHubOptions, type Metric, resolveEventHub } from "./eventHubOptions.js";
-import { Hub } from "./hub.js";
-import { type HubOptions, resolveHub } from "./hubOptions.js";
+import { EventHub } from "./eventHub/eventHub.js";
+import { type EventHubOptions, type Metric, resolveEventHub } from "./eventHub/eventHubOptions.js";
+import { Hub } from "./hub/hub.js";
+import { type HubOptions, resolveHub } from "./hub/hubOptions.js";
 
 /**
  * Makes a hub. With `metrics`, it counts, sums, averages and sorts events for the keys of every metric. Without, it has a

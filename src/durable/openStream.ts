@@ -1,10 +1,10 @@
 /** The public function that opens a stream of a store: of values (durableStream.ts) or of events (durableEvents.ts). */
 import { checkInteger, checkText, ownOptions } from "../core/checks.js";
 import { given } from "../core/given.js";
-import type { Counter, EventStream } from "../events/answers.js";
-import type { Histogram } from "../events/histogramAnswers.js";
+import type { Counter, EventStream } from "../events/answer/answers.js";
+import type { Histogram } from "../events/answer/histogramAnswers.js";
 import { beginEvents, isEvents, restoreEvents } from "../events/kinds.js";
-import type { PeopleOptions } from "../events/distinct.js";
+import type { PeopleOptions } from "../events/people/distinct.js";
 import {
   type CounterOptions,
   type AnyEventOptions,
@@ -12,10 +12,10 @@ import {
   type HistogramOptions,
   optionsOf,
 } from "../events/options.js";
-import { snapshotKey } from "../stream/streamCipher.js";
+import { snapshotKey } from "../snapshot/streamCipher.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
-import { Committer } from "./committer.js";
-import { charge } from "./budget.js";
+import { Committer } from "./journal/committer.js";
+import { charge } from "./budget/budget.js";
 import { DurableEvents, StorableEvents } from "./durableEvents.js";
 import { type DurableStream, openValues, type OpenStreamOptions } from "./durableStream.js";
 

@@ -1,7 +1,7 @@
 /** Changes the key that encrypts the snapshots of a store. */
 import { checkText, ownOptions } from "../core/checks.js";
-import { type SnapshotKey, snapshotKey } from "../stream/streamCipher.js";
-import { openableSnapshot, reencryptSnapshot } from "../stream/snapshot.js";
+import { type SnapshotKey, snapshotKey } from "../snapshot/streamCipher.js";
+import { openableSnapshot, reencryptSnapshot } from "../snapshot/snapshot.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { type Store, StoreError } from "./stores/store.js";
 

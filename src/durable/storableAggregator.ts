@@ -1,7 +1,7 @@
 /** An aggregator of either variant, as the code that stores it sees it. */
 import { Snapshots } from "../events/snapshots.js";
-import type { StreamCipher } from "../stream/streamCipher.js";
-import type { Parameters } from "../stream/snapshot.js";
+import type { StreamCipher } from "../snapshot/streamCipher.js";
+import type { Parameters } from "../snapshot/snapshot.js";
 import type { Storable } from "./durable.js";
 
 export class StorableAggregator<A> implements Storable {

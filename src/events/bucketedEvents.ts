@@ -12,8 +12,8 @@ import {
   type HistogramAnswer,
   histogramAnswer,
   type HistogramQuery,
-} from "./histogramAnswers.js";
-import type { Range } from "./queries.js";
+} from "./answer/histogramAnswers.js";
+import type { Range } from "./answer/queries.js";
 
 export class BucketedEvents extends MetricStream<HistogramAnswer, HistogramQuery> implements Histogram {
   get edges(): readonly number[] {

@@ -1,5 +1,5 @@
 /** Facts about an event beside its value, and counters of events that are dropped. */
-import type { Time } from "./duration.js";
+import type { Time } from "./days/duration.js";
 
 /** Time and person of an event, in addition to its value. */
 export interface EventInfo {

@@ -11,16 +11,16 @@
 import { refuseValue } from "../core/checks.js";
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
-import type { Decoder, Encoder } from "../stream/codec.js";
-import { bucketOf } from "./buckets.js";
-import { type Day, type DayPeriods, HOUR } from "./calendar.js";
-import { discreteNoise } from "./dayNoise.js";
-import { eventTime } from "./duration.js";
+import type { Decoder, Encoder } from "../snapshot/codec.js";
+import { bucketOf } from "./answer/buckets.js";
+import { type Day, type DayPeriods, HOUR } from "./days/calendar.js";
+import { discreteNoise } from "./days/dayNoise.js";
+import { eventTime } from "./days/duration.js";
 import { type DroppedEvents, type EventInfo, ownFields } from "./eventInfo.js";
-import { DistinctPeople } from "./distinctPeople.js";
+import { DistinctPeople } from "./people/distinctPeople.js";
 import { Holdout } from "./holdout.js";
-import { LimitChoice } from "./limitChoice.js";
-import { type LimitedDay, LimitedDays } from "./limitedDays.js";
+import { LimitChoice } from "./people/limitChoice.js";
+import { type LimitedDay, LimitedDays } from "./people/limitedDays.js";
 import {
   countScale,
   type EventSettings,
@@ -29,8 +29,8 @@ import {
   releaseScale,
   withLimit,
 } from "./eventSettings.js";
-import { checkPerson, People } from "./people.js";
-import { type Dropped, PeriodClock } from "./periodClock.js";
+import { checkPerson, People } from "./people/people.js";
+import { type Dropped, PeriodClock } from "./days/periodClock.js";
 import type { Release } from "./release.js";
 import { Releases } from "./releases.js";
 import { SHARES } from "./shares.js";

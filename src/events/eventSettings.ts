@@ -1,14 +1,14 @@
 /** Settings of a release of events: its options with every default filled in, and the numbers that follow from them. */
 import type { CoreChoice } from "../core/choose.js";
 import type { Scale } from "../core/tables/scale.js";
-import { noiseScale } from "../stream/forest.js";
-import type { Parameters } from "../stream/snapshot.js";
-import type { Calendar } from "./calendar.js";
-import type { Distinct } from "./distinct.js";
-import { durationText } from "./duration.js";
-import type { Keep } from "./history.js";
-import type { Discovery } from "./keyDiscovery.js";
-import type { PersonLimit } from "./people.js";
+import { noiseScale } from "../stream/release/forest.js";
+import type { Parameters } from "../snapshot/snapshot.js";
+import type { Calendar } from "./days/calendar.js";
+import type { Distinct } from "./people/distinct.js";
+import { durationText } from "./days/duration.js";
+import type { Keep } from "./days/history.js";
+import type { Discovery } from "./keys/keyDiscovery.js";
+import type { PersonLimit } from "./people/people.js";
 import { SHARES, type Shares } from "./shares.js";
 
 /** When periods begin and end, and which events they take. */

@@ -3,9 +3,9 @@
  * then of a day more at a time while a noisy count says that there are too few. Of a finished file all events choose.
  */
 import type { Core } from "../core/core.js";
-import type { Decoder, Encoder } from "../stream/codec.js";
-import { DAY, DayPeriods } from "./calendar.js";
-import { spreadOf } from "./history.js";
+import type { Decoder, Encoder } from "../snapshot/codec.js";
+import { DAY, DayPeriods } from "./days/calendar.js";
+import { spreadOf } from "./days/history.js";
 import { type EventSettings, eventsPerPerson } from "./eventSettings.js";
 import { SHARES } from "./shares.js";
 import { ThresholdTally } from "./thresholdTally.js";

@@ -3,7 +3,7 @@ import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
 import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
-import type { SnapshotKey } from "../stream/streamCipher.js";
+import type { SnapshotKey } from "../snapshot/streamCipher.js";
 import { BucketedEvents } from "./bucketedEvents.js";
 import { CountedEvents, ValueEvents } from "./metricStream.js";
 import { eventParameters, type EventSettings } from "./eventSettings.js";

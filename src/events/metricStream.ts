@@ -5,8 +5,8 @@
 import { refuseReentry } from "../core/checks.js";
 import type { Core } from "../core/core.js";
 import { Purpose } from "../core/random.js";
-import type { Decoder } from "../stream/codec.js";
-import type { SnapshotKey } from "../stream/streamCipher.js";
+import type { Decoder } from "../snapshot/codec.js";
+import type { SnapshotKey } from "../snapshot/streamCipher.js";
 import {
   type BetweenOptions,
   blankAnswer,
@@ -19,13 +19,13 @@ import {
   type Period,
   type PeriodStream,
   type Series,
-} from "./answers.js";
+} from "./answer/answers.js";
 import { derivedKey } from "./derivedKey.js";
-import { type Duration, parseTime, type Time } from "./duration.js";
+import { type Duration, parseTime, type Time } from "./days/duration.js";
 import type { DroppedEvents, EventInfo } from "./eventInfo.js";
 import { EventMetric } from "./eventMetric.js";
 import { eventParameters, type EventSettings } from "./eventSettings.js";
-import { lastRange, parseRange, type Range, seriesOf } from "./queries.js";
+import { lastRange, parseRange, type Range, seriesOf } from "./answer/queries.js";
 import type { Release } from "./release.js";
 import { Snapshots, type Snapshotted } from "./snapshots.js";
 import { type EventStatement, eventStatement, explainEvents } from "./statement.js";

@@ -1,15 +1,15 @@
 /** Options of event streams, checked, with every default filled in. Nothing here has seen an event. */
 import { checkChoice, checkPositive, ownOptions, shown } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
-import { columnCount, type Edges, groupSize, resolveEdges } from "./buckets.js";
-import { Calendar, type Day, DAY, HOUR, resolveLevels } from "./calendar.js";
-import { MOST_COLUMNS } from "./dayNoise.js";
-import { type Duration, durationText, FARTHEST, parseDuration } from "./duration.js";
+import { columnCount, type Edges, groupSize, resolveEdges } from "./answer/buckets.js";
+import { Calendar, type Day, DAY, HOUR, resolveLevels } from "./days/calendar.js";
+import { MOST_COLUMNS } from "./days/dayNoise.js";
+import { type Duration, durationText, FARTHEST, parseDuration } from "./days/duration.js";
 import type { EventSettings, Grid } from "./eventSettings.js";
-import type { Keep } from "./history.js";
-import { calendarOver, PEOPLE_OPTIONS, type PeopleOptions, resolveDistinct } from "./distinct.js";
-import { type Discover, resolveDiscover } from "./keyDiscovery.js";
-import { type PerPerson, type PersonLimit, resolvePerPerson } from "./people.js";
+import type { Keep } from "./days/history.js";
+import { calendarOver, PEOPLE_OPTIONS, type PeopleOptions, resolveDistinct } from "./people/distinct.js";
+import { type Discover, resolveDiscover } from "./keys/keyDiscovery.js";
+import { type PerPerson, type PersonLimit, resolvePerPerson } from "./people/people.js";
 import { sharesOf } from "./shares.js";
 
 /** Options that streams of events, counters and histograms have in common. */

@@ -1,11 +1,11 @@
 /** Plans the error of a release of events before any data: everything follows from public parameters. */
-import { noiseQuantile } from "../stream/answer.js";
-import { laplaceVariance, NO_SPREAD } from "../stream/variance.js";
-import { rankSpread } from "./buckets.js";
-import { DAY, DayPeriods } from "./calendar.js";
-import { type Duration, durationText, parseDuration } from "./duration.js";
-import { overWord } from "./distinct.js";
-import { spreadOf } from "./history.js";
+import { noiseQuantile } from "../stream/answer/answer.js";
+import { laplaceVariance, NO_SPREAD } from "../stream/answer/variance.js";
+import { rankSpread } from "./answer/buckets.js";
+import { DAY, DayPeriods } from "./days/calendar.js";
+import { type Duration, durationText, parseDuration } from "./days/duration.js";
+import { overWord } from "./people/distinct.js";
+import { spreadOf } from "./days/history.js";
 import { epsilonPerEvent, eventsPerPerson, type EventSettings } from "./eventSettings.js";
 import { type AnyEventOptions, resolveEvents } from "./options.js";
 import { SHARES } from "./shares.js";

@@ -2,13 +2,13 @@
  * The release of one key of a metric: columns of sums over days. An event goes into its open period; when the period has
  * ended, its true sums meet the day's noise and become estimates, and the true sums are wiped.
  */
-import type { Decoder, Encoder } from "../stream/codec.js";
+import type { Decoder, Encoder } from "../snapshot/codec.js";
 import type { Scale } from "../core/tables/scale.js";
-import type { DayPeriods } from "./calendar.js";
-import { type NoiseSource, noisyDayCount } from "./dayNoise.js";
-import { History, type HistoryShape, type KeptDay, type Measured } from "./history.js";
-import { OpenPeriods, type OpenShape } from "./openPeriods.js";
-import { RunningDay } from "./runningDay.js";
+import type { DayPeriods } from "./days/calendar.js";
+import { type NoiseSource, noisyDayCount } from "./days/dayNoise.js";
+import { History, type HistoryShape, type KeptDay, type Measured } from "./days/history.js";
+import { OpenPeriods, type OpenShape } from "./days/openPeriods.js";
+import { RunningDay } from "./days/runningDay.js";
 
 /** Shape that the releases of all keys of a metric have in common. */
 export interface ReleaseShape extends HistoryShape, NoiseSource, OpenShape {

@@ -3,12 +3,12 @@
  * from the moment at which θ is known.
  */
 import type { Core } from "../core/core.js";
-import type { Decoder, Encoder } from "../stream/codec.js";
-import type { DayPeriods } from "./calendar.js";
-import type { KeptDay } from "./history.js";
+import type { Decoder, Encoder } from "../snapshot/codec.js";
+import type { DayPeriods } from "./days/calendar.js";
+import type { KeptDay } from "./days/history.js";
 import { countScale, type EventSettings, eventsPerPerson, releaseScale } from "./eventSettings.js";
 import { Release, type ReleaseShape } from "./release.js";
-import type { RunningDay } from "./runningDay.js";
+import type { RunningDay } from "./days/runningDay.js";
 
 /** Sums of a period saturate at so many events, or grid units: far above anything real, and exact in a double. */
 const COUNT_CAP = 2 ** 32;

@@ -1,8 +1,8 @@
 /** The snapshots of one stream of events, one after the other: encrypted, numbered, bound to its parameters. */
-import type { Decoder, Encoder } from "../stream/codec.js";
-import type { SnapshotKey } from "../stream/streamCipher.js";
-import { encodeState, openSnapshot, type Parameters } from "../stream/snapshot.js";
-import { SnapshotSequence } from "../stream/snapshotSequence.js";
+import type { Decoder, Encoder } from "../snapshot/codec.js";
+import type { SnapshotKey } from "../snapshot/streamCipher.js";
+import { encodeState, openSnapshot, type Parameters } from "../snapshot/snapshot.js";
+import { SnapshotSequence } from "../snapshot/snapshotSequence.js";
 
 /** A stream that can be saved into a snapshot and resumed from one. */
 export interface Snapshotted {

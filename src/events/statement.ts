@@ -3,14 +3,14 @@ import { boundAdvice, epsilonAdvice } from "../core/advice.js";
 import { given } from "../core/given.js";
 import { software, type Software, softwareText } from "../core/software.js";
 import { RANDOMNESS } from "../stream/statement.js";
-import { DAY, DayPeriods } from "./calendar.js";
-import { type Over, overWord } from "./distinct.js";
-import { durationText, timeText } from "./duration.js";
-import { spreadOf } from "./history.js";
-import type { Discovery } from "./keyDiscovery.js";
+import { DAY, DayPeriods } from "./days/calendar.js";
+import { type Over, overWord } from "./people/distinct.js";
+import { durationText, timeText } from "./days/duration.js";
+import { spreadOf } from "./days/history.js";
+import type { Discovery } from "./keys/keyDiscovery.js";
 import type { EventMetric } from "./eventMetric.js";
 import { epsilonPerEvent } from "./eventSettings.js";
-import type { PersonLimit } from "./people.js";
+import type { PersonLimit } from "./people/people.js";
 import { SHARES, type Shares } from "./shares.js";
 
 export interface EventStatement {

@@ -1,5 +1,5 @@
 /**
- * Chooses θ from all events of the hold-out by the rule of src/stream/choice.ts. All events take part in three steps that
+ * Chooses θ from all events of the hold-out by the rule of src/stream/holdout/choice.ts. All events take part in three steps that
  * compose, with shares of ε of 1 : 1 : 6.
  *
  *     share   step                                                            noise
@@ -17,8 +17,8 @@ import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { Purpose, subStream } from "../core/random.js";
 import type { Scale } from "../core/tables/scale.js";
-import { binOf, type Choice, chooseCandidate, eventChoice, steepness } from "../stream/choice.js";
-import type { Decoder, Encoder } from "../stream/codec.js";
+import { binOf, type Choice, chooseCandidate, eventChoice, steepness } from "../stream/holdout/choice.js";
+import type { Decoder, Encoder } from "../snapshot/codec.js";
 
 const SPARSITY = 0;
 const ROUGH = 1;

@@ -10,9 +10,9 @@
 import { ownOptions } from "../core/checks.js";
 import { chooseCore } from "../core/choose.js";
 import type { Core } from "../core/core.js";
-import type { BetweenOptions, Period, Series } from "../events/answers.js";
-import type { Day } from "../events/calendar.js";
-import { type Duration, parseTime, type Time } from "../events/duration.js";
+import type { BetweenOptions, Period, Series } from "../events/answer/answers.js";
+import type { Day } from "../events/days/calendar.js";
+import { type Duration, parseTime, type Time } from "../events/days/duration.js";
 import {
   AGGREGATOR_OPTIONS,
   type AggregatorOptions,

@@ -1,8 +1,8 @@
 /** Options of an aggregator of days, with checks and defaults. */
 import { shown } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
-import { Calendar } from "../events/calendar.js";
-import { FARTHEST } from "../events/duration.js";
+import { Calendar } from "../events/days/calendar.js";
+import { FARTHEST } from "../events/days/duration.js";
 import { checkMax, checkThreshold } from "./channel.js";
 import { checkLocalEpsilon } from "./mechanisms.js";
 

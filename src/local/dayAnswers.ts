@@ -2,9 +2,9 @@
 import { checkConfidence, checkNumber, ownOptions } from "../core/checks.js";
 import type { Core } from "../core/core.js";
 import type { Mechanism } from "../core/tables/sectors.js";
-import type { BetweenOptions, Period, Series, Window } from "../events/answers.js";
-import { type Day, DAY } from "../events/calendar.js";
-import { type Duration, durationText, parseDuration, parseTime, type Time } from "../events/duration.js";
+import type { BetweenOptions, Period, Series, Window } from "../events/answer/answers.js";
+import { type Day, DAY } from "../events/days/calendar.js";
+import { type Duration, durationText, parseDuration, parseTime, type Time } from "../events/days/duration.js";
 import type { LocalSettings } from "./aggregatorOptions.js";
 import { type DayTally, pooled, type ReportCounts } from "./dayTally.js";
 import { estimateCounts } from "./dayThreshold.js";

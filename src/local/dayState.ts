@@ -6,7 +6,7 @@
  * Whole numbers take 7 bits a byte, lowest first; others are doubles of 8 bytes, little-endian. A run of empty bins is a 0 and its
  * length, so a day takes as many bytes as it needs: 1 to 2 KB up to a million reports.
  */
-import type { Day } from "../events/calendar.js";
+import type { Day } from "../events/days/calendar.js";
 import { checkMax, checkThreshold } from "./channel.js";
 import { binCells, type DayTally, MOST_REPORTS } from "./dayTally.js";
 import { noRejections, type RejectedCounts } from "./intake.js";

@@ -1,6 +1,6 @@
 /** Everything that was counted, by day and θ, in order of time. */
 import type { Mechanism } from "../core/tables/sectors.js";
-import type { Day } from "../events/calendar.js";
+import type { Day } from "../events/days/calendar.js";
 import { addCells, addCounts, checkRoom, type DayTally, emptyTally } from "./dayTally.js";
 
 /** Days that are kept. */

@@ -3,7 +3,7 @@
  * θ; reports made for yesterday's θ that come today have a tally of their own.
  */
 import type { Mechanism } from "../core/tables/sectors.js";
-import type { Day } from "../events/calendar.js";
+import type { Day } from "../events/days/calendar.js";
 import { BINS } from "./mechanisms.js";
 
 /** Counts of reports of one mechanism and bound. */

@@ -2,7 +2,7 @@
 import { predictor } from "../core/js/squareWave.js";
 import type { Mechanism } from "../core/tables/sectors.js";
 import { makeTransition } from "../core/tables/transition.js";
-import type { Window } from "../events/answers.js";
+import type { Window } from "../events/answer/answers.js";
 import type { ReportCounts } from "./dayTally.js";
 import { sumInterval } from "./meanInterval.js";
 import { BINS } from "./mechanisms.js";

@@ -1,6 +1,6 @@
 /** Percentiles, shares and histograms of the values of some days, with intervals that cover, from the first report on. */
 import type { Mechanism } from "../core/tables/sectors.js";
-import type { Window } from "../events/answers.js";
+import type { Window } from "../events/answer/answers.js";
 import { MixedShares, type SharedGroup } from "./mixedShares.js";
 import { resolutionOf } from "./tails.js";
 

@@ -1,6 +1,6 @@
 /** Which θ each day has: the choices so far, and up to which day they are made. All of it is public. */
-import type { Calendar, Day } from "../events/calendar.js";
-import { parseTime } from "../events/duration.js";
+import type { Calendar, Day } from "../events/days/calendar.js";
+import { parseTime } from "../events/days/duration.js";
 import { ownOptions } from "../core/checks.js";
 import type { LocalSettings } from "./aggregatorOptions.js";
 import { checkThreshold } from "./channel.js";

@@ -2,9 +2,10 @@
  * The binding of a stream's snapshots: its name and every setting that published numbers depend on. They stand in each
  * snapshot as JSON, the name first: what follows it is encoded once for all streams that share settings.
  */
-import type { Encoder } from "./codec.js";
+import type { Encoder } from "../snapshot/codec.js";
 import type { Settings } from "./options.js";
-import { checkParameters, type Parameters, parametersOf } from "./snapshot.js";
+import { checkParameters, type Parameters } from "../snapshot/snapshot.js";
+import { smootherName } from "./predict/smoothers/index.js";
 
 const encoder = new TextEncoder();
 const common = new WeakMap<Settings, Uint8Array>();
@@ -21,6 +22,21 @@ function commonPart(settings: Settings): Uint8Array {
 
 /** The beginning of the text, up to the name. */
 const namePart = (name: string): Uint8Array => encoder.encode(`{"name":${JSON.stringify(name)}`);
+
+/** Every setting that published numbers depend on, and the stream's name, as text; public. */
+export function parametersOf(settings: Settings): Parameters {
+  const { refine, min, coarsened: _, width: __, ...others } = settings; // `coarsened` and `width` follow from the others
+  const { variant, thresholdStep, resolution } = others;
+  const shown = {
+    ...(min === 0 ? {} : { min }), // left out where they are not used: older snapshots do not have them
+    ...others,
+    ...(refine ? { refine } : {}),
+    thresholdStep: variant === "default" && thresholdStep === resolution ? 0 : thresholdStep, // so older ones have it
+    smoother: smootherName(settings.smoother),
+    core: "any", // both give the same answers
+  };
+  return Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, String(value)]));
+}
 
 export function writeBinding(writer: Encoder, settings: Settings, name: string): void {
   writer.blob(namePart(name), commonPart(settings));

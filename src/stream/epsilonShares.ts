@@ -1,8 +1,8 @@
 /** How the ε of a tree is shared: by its nodes, the count of following (follow.ts) and a second choice of θ (refining.ts). */
-import { COUNT_SHARE } from "./follow.js";
+import { COUNT_SHARE } from "./release/follow.js";
 import type { Settings } from "./options.js";
-import { REFINE_SHARE } from "./refining.js";
-import { WHOLE } from "./epochs.js";
+import { REFINE_SHARE } from "./release/refining.js";
+import { WHOLE } from "./release/epochs.js";
 
 /** How many 32nds of ε the nodes of a tree have. */
 export const nodeShare = ({ follow }: Pick<Settings, "follow">): number =>

@@ -3,7 +3,7 @@
  * Tree sizes are counted with integers: rounding a logarithm is off by one sooner or later.
  */
 import { lastMade } from "../core/lastMade.js";
-import { meanVariance } from "./variance.js";
+import { meanVariance } from "./answer/variance.js";
 
 export type SkipRule = "auto" | "paper" | number;
 

@@ -1,12 +1,12 @@
 /** Options of a release, checked, with every default filled in. Nothing here has seen a value. */
 import { checkChoice, checkInteger, checkPositive, checkText, ownOptions, shown } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
-import { withDrawing } from "./firstTree.js";
-import { canFollow } from "./follow.js";
+import { withDrawing } from "./release/firstTree.js";
+import { canFollow } from "./release/follow.js";
 import { coarseGrid, fineGrid } from "./grid.js";
 import { levelCount, skippedLevels, type SkipRule } from "./levels.js";
 import { checkExactRange, exactRangeError, shapeOf, withSkipped } from "./shape.js";
-import { checkSmoother, type SmootherChoice } from "./smoothers/index.js";
+import { checkSmoother, type SmootherChoice } from "./predict/smoothers/index.js";
 
 export interface StreamOptions {
   /** ε, the privacy budget of the whole release: 0 < ε < ∞. Smaller is more private. */
@@ -82,7 +82,7 @@ export interface Tuning {
   readonly refine?: boolean;
 }
 
-export { heldOut } from "./firstTree.js";
+export { heldOut } from "./release/firstTree.js";
 
 export const STREAM_OPTIONS: readonly (keyof StreamOptions)[] = [
   ...(["epsilon", "max", "min", "holdout", "maxRange", "threshold", "smoother", "tuning"] as const),

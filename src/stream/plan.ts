@@ -1,11 +1,11 @@
 /** Plans the error and memory of a release before any data: everything follows from public parameters. */
-import { geometricCandidates } from "./choice.js";
-import { MEDIAN_BLOCKS } from "./smoothers/median.js";
+import { geometricCandidates } from "./holdout/choice.js";
+import { MEDIAN_BLOCKS } from "./predict/smoothers/median.js";
 import { candidateGrid } from "./grid.js";
 import { heldOut, resolveSettings, type Settings, type StreamOptions } from "./options.js";
-import { refiningValues } from "./refining.js";
+import { refiningValues } from "./release/refining.js";
 import { firstShare, nodeEpsilon } from "./epsilonShares.js";
-import { forestSpread, meanVariance } from "./variance.js";
+import { forestSpread, meanVariance } from "./answer/variance.js";
 
 export interface Plan {
   /** ε of the whole release. */

@@ -1,9 +1,9 @@
 /** The publisher behind the hold-out, for any way to add noise, and how it answers a range. */
 import { checkChoice, checkConfidence, ownOptions, checkRange } from "../core/checks.js";
-import { ANSWER_KINDS, type AnswerKind, makeAnswer, type MeasuredAnswer } from "./answer.js";
+import { ANSWER_KINDS, type AnswerKind, makeAnswer, type MeasuredAnswer } from "./answer/answer.js";
 import type { RangeOptions } from "./system.js";
-import type { RawAnswer } from "./rangeIndex.js";
-import { NO_SPREAD } from "./variance.js";
+import type { RawAnswer } from "./answer/rangeIndex.js";
+import { NO_SPREAD } from "./answer/variance.js";
 
 export interface Publisher {
   /** Values published so far. */

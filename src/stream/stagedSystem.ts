@@ -6,9 +6,9 @@
  */
 import { batchOf, type ValueBatch } from "../core/batches.js";
 import { checkFinite, refuseReentry, refuseValue } from "../core/checks.js";
-import type { AnswerKind, RangeAnswer } from "./answer.js";
-import type { Hidden } from "./clipping.js";
-import { type Beginning, copyHoldout, type Holdout } from "./holdout.js";
+import type { AnswerKind, RangeAnswer } from "./answer/answer.js";
+import type { Hidden } from "./answer/clipping.js";
+import { type Beginning, copyHoldout, type Holdout } from "./holdout/holdout.js";
 import { heldOut, type Settings } from "./options.js";
 import { answerRange, type Publisher } from "./publisher.js";
 import { explainStatement, type Statement } from "./statement.js";

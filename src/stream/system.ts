@@ -1,7 +1,7 @@
 /** The interface of every system: ToPS, and those it is compared with. */
 import type { Statement } from "./statement.js";
-import type { AnswerKind, RangeAnswer } from "./answer.js";
-import type { SnapshotKey } from "./streamCipher.js";
+import type { AnswerKind, RangeAnswer } from "./answer/answer.js";
+import type { SnapshotKey } from "../snapshot/streamCipher.js";
 
 export interface RangeOptions {
   /**

@@ -14,8 +14,8 @@ import {
   type Store,
 } from "../../src/index.js";
 import { fileStore } from "../../src/node.js";
-import { snapshotKey, StreamCipher } from "../../src/stream/streamCipher.js";
-import { encodeState, encryptSnapshot } from "../../src/stream/snapshot.js";
+import { snapshotKey, StreamCipher } from "../../src/snapshot/streamCipher.js";
+import { encodeState, encryptSnapshot } from "../../src/snapshot/snapshot.js";
 import { failing, key, options, plainStore, temporaryFolders, values } from "../durable/support.js";
 
 const folder = temporaryFolders();

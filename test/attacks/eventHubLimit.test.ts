@@ -4,7 +4,7 @@
  */
 import { describe, expect, test, vi } from "vitest";
 import { openHub, type Store, type StreamMetric } from "../../src/index.js";
-import { People } from "../../src/events/people.js";
+import { People } from "../../src/events/people/people.js";
 import { key, plainStore, watchedStore } from "../durable/support.js";
 import { mortalStore } from "../support/mortalStore.js";
 

@@ -5,9 +5,9 @@
  */
 import { describe, expect, test, vi } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
-import { KeyDiscovery } from "../../src/events/keyDiscovery.js";
+import { KeyDiscovery } from "../../src/events/keys/keyDiscovery.js";
 import { openHub, type Store, type StreamMetric } from "../../src/index.js";
-import { OTHER_KEYS } from "../../src/events/keyName.js";
+import { OTHER_KEYS } from "../../src/events/keys/keyName.js";
 import { key, plainStore, watchedStore } from "../durable/support.js";
 import { mortalStore } from "../support/mortalStore.js";
 

@@ -5,8 +5,8 @@
  */
 import { describe, expect, test } from "vitest";
 import { type EventHubOptions, openHub, type Store } from "../../src/index.js";
-import { openBound } from "../../src/stream/snapshot.js";
-import { snapshotKey } from "../../src/stream/streamCipher.js";
+import { openBound } from "../../src/snapshot/snapshot.js";
+import { snapshotKey } from "../../src/snapshot/streamCipher.js";
 import { key, plainStore } from "../durable/support.js";
 
 const START = Date.UTC(2026, 2, 1, 20);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/run.js";
-import { KeyVotes } from "../../src/events/keyVotes.js";
+import { KeyVotes } from "../../src/events/keys/keyVotes.js";
 
 const folder = mkdtempSync(join(tmpdir(), "brume-discover-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -4,7 +4,7 @@ import { jsCore } from "../../src/core/js/index.js";
 import { HELD_OUT_MEAN, HELD_OUT_PURPOSES } from "../../src/core/layout.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { loadKernels } from "../../src/core/wasm/instance.js";
-import { makeChoice } from "../../src/stream/choice.js";
+import { makeChoice } from "../../src/stream/holdout/choice.js";
 import { bits, integers } from "../support/numbers.js";
 
 const PURPOSES = Uint8Array.from({ length: 32 }, (_, i) => (i * 7) % HELD_OUT_PURPOSES);

@@ -14,7 +14,7 @@ import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
 import { loadKernels } from "../../src/core/wasm/instance.js";
 import { hybrid, squareWave } from "../../src/local/mechanisms.js";
-import { makeChoice } from "../../src/stream/choice.js";
+import { makeChoice } from "../../src/stream/holdout/choice.js";
 import { digestOf } from "../support/golden.js";
 import { integers } from "../support/numbers.js";
 

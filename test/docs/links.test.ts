@@ -78,7 +78,7 @@ test("a reader who takes range(from, to) for received values is told: the README
   const [first] = /^```js\n[\s\S]*?^```/m.exec(readme)!;
   expect(first).toContain("position 0 is the first value after the hold-out");
   expect(first).toContain("received.from");
-  for (const file of ["src/stream/system.ts", "src/durable/durableStream.ts", "src/durable/hub.ts"]) {
+  for (const file of ["src/stream/system.ts", "src/durable/durableStream.ts", "src/durable/hub/hub.ts"]) {
     const text = readFileSync(file, "utf8");
     const [comment] = /\/\*\*(?:(?!\*\/)[\s\S])*\*\/\s+range\(/.exec(text) ?? [""];
     expect([file, comment]).toEqual([file, expect.stringContaining("position")]);

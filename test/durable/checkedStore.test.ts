@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Store } from "../../src/index.js";
 import { StoreError } from "../../src/durable/stores/store.js";
 import { CheckedStore } from "../../src/durable/checkedStore.js";
-import { Committer } from "../../src/durable/committer.js";
+import { Committer } from "../../src/durable/journal/committer.js";
 
 const bytesOf = (...numbers: number[]) => Uint8Array.from(numbers);
 

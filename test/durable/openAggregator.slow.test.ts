@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { DurableAggregator } from "../../src/durable/durableAggregator.js";
 import type { DurablePaperAggregator } from "../../src/durable/durablePaperAggregator.js";
 import { openAggregator } from "../../src/durable/openAggregator.js";
-import { openOdometer } from "../../src/durable/odometer.js";
+import { openOdometer } from "../../src/durable/budget/odometer.js";
 import { fileStore } from "../../src/durable/stores/file.js";
 import { memoryStore } from "../../src/durable/stores/memory.js";
 import { aggregator, reporter, type Store } from "../../src/index.js";

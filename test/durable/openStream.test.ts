@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openStream } from "../../src/durable/openStream.js";
-import { openOdometer } from "../../src/durable/odometer.js";
+import { openOdometer } from "../../src/durable/budget/odometer.js";
 import { fileStore } from "../../src/durable/stores/file.js";
 import { memoryStore } from "../../src/durable/stores/memory.js";
 import { privateHistogram } from "../../src/privateStream.js";

@@ -4,9 +4,9 @@
  * unit, so that the lowest cell here is well above.
  */
 import { describe, expect, test } from "vitest";
-import { DAY, HOUR } from "../../src/events/calendar.js";
+import { DAY, HOUR } from "../../src/events/days/calendar.js";
 import { BEGAN, coverage, drawn } from "../support/eventCoverage.js";
-import { eventAnswer } from "../../src/events/answers.js";
+import { eventAnswer } from "../../src/events/answer/answers.js";
 import { integers } from "../support/numbers.js";
 
 const DRAWS = 5000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Calendar } from "../../src/events/calendar.js";
+import { Calendar } from "../../src/events/days/calendar.js";
 import { clockAt, counter, KEY } from "../support/eventStreams.js";
 import { restore } from "../../src/privateStream.js";
 

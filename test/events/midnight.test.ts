@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Core } from "../../src/core/core.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { DAY, HOUR } from "../../src/events/calendar.js";
+import { DAY, HOUR } from "../../src/events/days/calendar.js";
 import { EventMetric } from "../../src/events/eventMetric.js";
 import { resolveEventStream } from "../../src/events/options.js";
 

@@ -8,12 +8,12 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Core } from "../../src/core/core.js";
 import { makeDayConsistent } from "../../src/core/js/day.js";
 import { jsCore } from "../../src/core/js/index.js";
-import { DayPeriods } from "../../src/events/calendar.js";
+import { DayPeriods } from "../../src/events/days/calendar.js";
 import { CountedEvents } from "../../src/events/metricStream.js";
 import { EventMetric } from "../../src/events/eventMetric.js";
 import { resolveEventStream } from "../../src/events/options.js";
 import { Release } from "../../src/events/release.js";
-import { RunningDay } from "../../src/events/runningDay.js";
+import { RunningDay } from "../../src/events/days/runningDay.js";
 
 const EPSILON = 1.5;
 const MIDNIGHT = Date.UTC(2026, 2, 2);

@@ -1,7 +1,7 @@
 /** The tables that count people: their sizes, their order in a snapshot, and where each number stands. */
 import { expect, test } from "vitest";
-import { checkPerson, People, resolvePerPerson } from "../../src/events/people.js";
-import { Decoder, Encoder } from "../../src/stream/codec.js";
+import { checkPerson, People, resolvePerPerson } from "../../src/events/people/people.js";
+import { Decoder, Encoder } from "../../src/snapshot/codec.js";
 
 const DAY = 86_400_000;
 const people = (events = 2, room = 8) =>

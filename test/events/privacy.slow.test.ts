@@ -11,7 +11,7 @@ import type { Core } from "../../src/core/core.js";
 import { makeDayConsistent } from "../../src/core/js/day.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { Purpose } from "../../src/core/random.js";
-import { DayPeriods } from "../../src/events/calendar.js";
+import { DayPeriods } from "../../src/events/days/calendar.js";
 import { CountedEvents, ValueEvents } from "../../src/events/metricStream.js";
 import { BucketedEvents } from "../../src/events/bucketedEvents.js";
 import { EventMetric } from "../../src/events/eventMetric.js";

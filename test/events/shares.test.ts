@@ -10,7 +10,7 @@ import {
 import { resolveEvents } from "../../src/events/options.js";
 import { divisorOfChoice } from "../../src/events/holdout.js";
 import { SHARES } from "../../src/events/shares.js";
-import { eventChoice } from "../../src/stream/choice.js";
+import { eventChoice } from "../../src/stream/holdout/choice.js";
 
 const EPSILON = 0.75;
 

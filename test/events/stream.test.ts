@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { beginEvents } from "../../src/events/kinds.js";
 import { privateCounter, privateHistogram, privateStream, restore } from "../../src/privateStream.js";
-import type { Counter, EventAnswer, EventStream } from "../../src/events/answers.js";
+import type { Counter, EventAnswer, EventStream } from "../../src/events/answer/answers.js";
 import { clockAt, counter, exact, KEY, summed, TEN } from "../support/eventStreams.js";
 
 const SECOND = 1000;

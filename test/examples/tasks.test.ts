@@ -26,12 +26,12 @@ import { Arguments } from "../../src/cli/command.js";
 import { EventFile } from "../../src/cli/eventFile.js";
 import { metricOptions } from "../../src/cli/eventOptions.js";
 import { release } from "../../src/cli/release.js";
-import { eventAnswer } from "../../src/events/answers.js";
-import { checkQuery, histogramAnswer } from "../../src/events/histogramAnswers.js";
+import { eventAnswer } from "../../src/events/answer/answers.js";
+import { checkQuery, histogramAnswer } from "../../src/events/answer/histogramAnswers.js";
 import type { EventMetric } from "../../src/events/eventMetric.js";
 import { type EventStreamOptions, type HistogramOptions, resolveEvents } from "../../src/events/options.js";
 import { planEvents } from "../../src/events/plan.js";
-import type { Range } from "../../src/events/queries.js";
+import type { Range } from "../../src/events/answer/queries.js";
 import { aggregator, reporter } from "../../src/index.js";
 import { drawn } from "../support/eventCoverage.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NodeHierarchy, type NodeShape } from "../../research/systems/nodes.js";
 import { unboundedShape, UNBOUNDED_LEVELS } from "../../research/systems/unbounded.js";
-import { laplaceVariance } from "../../src/stream/variance.js";
+import { laplaceVariance } from "../../src/stream/answer/variance.js";
 import { chooseCore } from "../../src/core/choose.js";
 import { exactRational } from "../../src/core/tables/fixedPoint.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";

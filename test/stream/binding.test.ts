@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { checkBinding, writeBinding } from "../../src/stream/binding.js";
-import { Decoder, Encoder } from "../../src/stream/codec.js";
+import { Decoder, Encoder } from "../../src/snapshot/codec.js";
 import { resolveSettings } from "../../src/stream/options.js";
-import { parametersOf } from "../../src/stream/snapshot.js";
+import { parametersOf } from "../../src/stream/binding.js";
 
 const settings = resolveSettings({ epsilon: 1, max: 100, maxRange: 256, name: "first" });
 

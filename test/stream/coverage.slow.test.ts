@@ -6,12 +6,12 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import { restore, type StreamOptions } from "../../src/index.js";
 import { resolveSettings } from "../../src/stream/options.js";
-import { History } from "../../src/stream/history.js";
-import { RangeIndex } from "../../src/stream/rangeIndex.js";
-import type { SmootherChoice } from "../../src/stream/smoothers/index.js";
+import { History } from "../../src/stream/release/history.js";
+import { RangeIndex } from "../../src/stream/answer/rangeIndex.js";
+import type { SmootherChoice } from "../../src/stream/predict/smoothers/index.js";
 import { HoldoutStream } from "../../src/stream/holdoutStream.js";
-import { sameNoise } from "../../src/stream/epochs.js";
-import { laplaceVariance, NO_SPREAD } from "../../src/stream/variance.js";
+import { sameNoise } from "../../src/stream/release/epochs.js";
+import { laplaceVariance, NO_SPREAD } from "../../src/stream/answer/variance.js";
 
 const VALUE = 3;
 /** Blocks of 4 values, trees of 16, forests of 64; 24 values for the first prediction. */

@@ -5,10 +5,10 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
-import { makeAnswer, noiseQuantile } from "../../src/stream/answer.js";
-import { BlockPublisher } from "../../src/stream/blockPublisher.js";
+import { makeAnswer, noiseQuantile } from "../../src/stream/answer/answer.js";
+import { BlockPublisher } from "../../src/stream/release/blockPublisher.js";
 import { resolveSettings, type Settings } from "../../src/stream/options.js";
-import type { Bounds, Estimated, RawAnswer } from "../../src/stream/rangeIndex.js";
+import type { Bounds, Estimated, RawAnswer } from "../../src/stream/answer/rangeIndex.js";
 import { incompleteBeta } from "../support/binomial.js";
 
 const RUNS = 1000;

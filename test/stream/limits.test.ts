@@ -4,7 +4,7 @@ import { plan, privateStream } from "../../src/index.js";
 import { levelCount, skippedLevels } from "../../src/stream/levels.js";
 import { resolveSettings, type StreamOptions } from "../../src/stream/options.js";
 import { exactRangeError, warmValues } from "../../src/stream/shape.js";
-import { meanVariance } from "../../src/stream/variance.js";
+import { meanVariance } from "../../src/stream/answer/variance.js";
 
 const base = { epsilon: 1, max: 256, maxRange: 4096, unsafeSeed: "limits" };
 const settings = (change: object) => resolveSettings({ ...base, ...change });

@@ -1,5 +1,5 @@
 /** The exact law of the choice of θ, for tiny instances. */
-import { type Choice, cost } from "../../src/stream/choice.js";
+import { type Choice, cost } from "../../src/stream/holdout/choice.js";
 import { winnerDistribution } from "./noisyMax.js";
 
 /** #{x > Θ} per candidate. */

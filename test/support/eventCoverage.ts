@@ -1,12 +1,12 @@
 /** How often intervals of a release hold the truth, over draws of the noise on fixed data. A draw costs no events. */
 import { chooseCore } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
-import { eventAnswer } from "../../src/events/answers.js";
-import { DAY } from "../../src/events/calendar.js";
+import { eventAnswer } from "../../src/events/answer/answers.js";
+import { DAY } from "../../src/events/days/calendar.js";
 import { EventMetric } from "../../src/events/eventMetric.js";
 import type { EventSettings } from "../../src/events/eventSettings.js";
 import { type EventStreamOptions, type HistogramOptions, resolveEvents } from "../../src/events/options.js";
-import type { Range } from "../../src/events/queries.js";
+import type { Range } from "../../src/events/answer/queries.js";
 
 export const BEGAN = Date.UTC(2026, 2, 2);
 const core = chooseCore("wasm");

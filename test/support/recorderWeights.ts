@@ -1,11 +1,11 @@
 /** What one value, event or person moves the scores of the choices of θ and k by, in the configurations of the recorder. */
 import { divisorOfChoice } from "../../src/events/holdout.js";
-import { limitChoice } from "../../src/events/limitChoice.js";
+import { limitChoice } from "../../src/events/people/limitChoice.js";
 import type { EventSettings } from "../../src/events/eventSettings.js";
-import { eventChoice, makeChoice } from "../../src/stream/choice.js";
+import { eventChoice, makeChoice } from "../../src/stream/holdout/choice.js";
 import { candidateGrid } from "../../src/stream/grid.js";
 import { heldOut, type Settings } from "../../src/stream/options.js";
-import { refiningChoice } from "../../src/stream/refining.js";
+import { refiningChoice } from "../../src/stream/release/refining.js";
 import type { Weights } from "./recorderHooks.js";
 
 /** Nothing is chosen. */

@@ -1,6 +1,6 @@
 /** Keys that nobody listed, from a config to a number over HTTP; and what a stranger sees of keys that are not public. */
 import { expect, test, vi } from "vitest";
-import { DiscoveredKeys } from "../../../src/durable/discoveredKeys.js";
+import { DiscoveredKeys } from "../../../src/durable/eventHub/discoveredKeys.js";
 import { checkConfig } from "../src/config/load.js";
 import type { Config, MetricConfig } from "../src/config/types.js";
 import { KafkaIntake, type KafkaPort, type NewRecord } from "../src/kafka/kafkaIntake.js";

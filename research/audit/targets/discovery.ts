@@ -6,7 +6,7 @@
 import { exactRational } from "../../../src/core/tables/fixedPoint.js";
 import { makeScale } from "../../../src/core/tables/scale.js";
 import { leastTruncation } from "../../../src/core/tables/truncated.js";
-import { KeyDiscovery } from "../../../src/events/keyDiscovery.js";
+import { KeyDiscovery } from "../../../src/events/keys/keyDiscovery.js";
 import type { MakeTargets, Target } from "../target.js";
 
 /** Large, so that an attack of a few seconds would see it exceeded. */

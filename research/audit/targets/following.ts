@@ -2,9 +2,9 @@
  * θ that follows the stream. Nodes and the count of a tree read the same value, so there are two attacks: on the count
  * alone, as if it were all that ε is spent on, and on a stream whose trees are single values.
  */
-import { geometricCandidates } from "../../../src/stream/choice.js";
-import { COUNT_SHARE, makeFollowRule, noisyCount } from "../../../src/stream/follow.js";
-import { WHOLE } from "../../../src/stream/epochs.js";
+import { geometricCandidates } from "../../../src/stream/holdout/choice.js";
+import { COUNT_SHARE, makeFollowRule, noisyCount } from "../../../src/stream/release/follow.js";
+import { WHOLE } from "../../../src/stream/release/epochs.js";
 import { type MakeTargets, THETA } from "../target.js";
 import { observing } from "./stream.js";
 

@@ -3,7 +3,7 @@
  * which is what the proof of ε is about. The counts above the leaves follow from the corrections: with
  * a = b/(b + 1) (Eq. 10 for level 2), f = a·R/b, so R = (b + 1)·f and H(top) = R + Σ H(leaf).
  */
-import { noiseScale } from "../../../src/stream/forest.js";
+import { noiseScale } from "../../../src/stream/release/forest.js";
 import { type MakeTargets, THETA } from "../target.js";
 
 const FANOUT = 4;

@@ -1,5 +1,5 @@
 /** Discrete Laplace noise on one number, 0 or Θ. */
-import { noiseScale } from "../../../src/stream/forest.js";
+import { noiseScale } from "../../../src/stream/release/forest.js";
 import { type MakeTargets, THETA } from "../target.js";
 
 export const laplace: MakeTargets = (epsilon, core) => {

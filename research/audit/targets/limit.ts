@@ -4,9 +4,9 @@
  */
 import { Purpose } from "../../../src/core/random.js";
 import { derivedKey } from "../../../src/events/derivedKey.js";
-import { LIMIT_BETA, LimitChoice, limitChoice } from "../../../src/events/limitChoice.js";
+import { LIMIT_BETA, LimitChoice, limitChoice } from "../../../src/events/people/limitChoice.js";
 import { resolveEvents } from "../../../src/events/options.js";
-import { People } from "../../../src/events/people.js";
+import { People } from "../../../src/events/people/people.js";
 import type { MakeTargets } from "../target.js";
 
 const MOST = 2;

@@ -2,8 +2,8 @@
  * The probe for one level less: two blocks of 64 values, whose noisy sums decide. The first one holds k or k + 1 values of
  * Θ, with k so that the decision turns in the tail of the noise: there one value moves its odds most.
  */
-import { Probe } from "../../../src/stream/probe.js";
-import { meanVariance } from "../../../src/stream/variance.js";
+import { Probe } from "../../../src/stream/holdout/probe.js";
+import { meanVariance } from "../../../src/stream/answer/variance.js";
 import { type MakeTargets, THETA } from "../target.js";
 
 const BLOCK = 64;

@@ -2,7 +2,7 @@
  * The second choice of θ. Nodes of the first tree and the choice read the same value, so the attack looks at both: a
  * stream whose first tree is one block of 32 values, and whose θ is 1 or 2. One value, of the class that chooses, is 0 or max.
  */
-import { refiningEpsilon } from "../../../src/stream/refining.js";
+import { refiningEpsilon } from "../../../src/stream/release/refining.js";
 import { firstShare, nodeEpsilon } from "../../../src/stream/epsilonShares.js";
 import type { MakeTargets } from "../target.js";
 import { observing } from "./stream.js";

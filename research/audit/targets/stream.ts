@@ -2,7 +2,7 @@
  * ToPS end to end, through the code that publishes. A replaced value is read by one stage only, so there is an
  * attack for each: on a value that chooses θ, one that is counted, one of the probe, one that warms up, one that is published.
  */
-import { chooseCandidate, makeChoice } from "../../../src/stream/choice.js";
+import { chooseCandidate, makeChoice } from "../../../src/stream/holdout/choice.js";
 import { resolveSettings, type StreamOptions } from "../../../src/stream/options.js";
 import { HoldoutStream } from "../../../src/stream/holdoutStream.js";
 import type { Core } from "../../../src/core/core.js";

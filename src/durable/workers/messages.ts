@@ -1,6 +1,6 @@
 /** Messages between a hub and its threads. Values and numbers travel in one buffer that is handed over, not copied. */
 import { StoreError, type StoreErrorCode } from "../stores/store.js";
-import type { EachOptions } from "../hubOptions.js";
+import type { EachOptions } from "../hub/hubOptions.js";
 import type { StreamOptions } from "../../stream/options.js";
 
 /** Given to a thread once. */

@@ -1,7 +1,7 @@
 /** One thread of a hub: a hub of its own for its share of the names. Run by `openWorkerHub`. */
 import { parentPort, workerData } from "node:worker_threads";
-import { Hub } from "../hub.js";
-import { resolveHub } from "../hubOptions.js";
+import { Hub } from "../hub/hub.js";
+import { resolveHub } from "../hub/hubOptions.js";
 import type { NamedSnapshot, Store, StoredSnapshot } from "../stores/store.js";
 import { answerWith, Calls } from "./calls.js";
 import {

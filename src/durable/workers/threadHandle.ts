@@ -1,7 +1,7 @@
 /** The main thread's side of one thread: gathers values into batches, and lends it the store of the caller. */
 import type { Worker } from "node:worker_threads";
 import type { CheckedStore } from "../checkedStore.js";
-import type { Begins } from "../liveStreams.js";
+import type { Begins } from "../hub/liveStreams.js";
 import type { NamedSnapshot } from "../stores/store.js";
 import { answerWith, Calls } from "./calls.js";
 import {

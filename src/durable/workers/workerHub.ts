@@ -6,15 +6,15 @@ import { Worker } from "node:worker_threads";
 import { checkValues } from "../../core/batches.js";
 import { checkInteger, checkValue, shown } from "../../core/checks.js";
 import { given } from "../../core/given.js";
-import type { RangeAnswer } from "../../stream/answer.js";
-import { snapshotKey } from "../../stream/streamCipher.js";
+import type { RangeAnswer } from "../../stream/answer/answer.js";
+import { snapshotKey } from "../../snapshot/streamCipher.js";
 import type { Statement } from "../../stream/statement.js";
 import { valueStream } from "../../stream/holdoutStream.js";
 import type { RangeOptions } from "../../stream/system.js";
-import type { HubProgress, HubStats } from "../hub.js";
-import { type HubOptions, type HubSettings, resolveHub } from "../hubOptions.js";
-import { checkHubName } from "../budget.js";
-import { HubCharge } from "../hubCharge.js";
+import type { HubProgress, HubStats } from "../hub/hub.js";
+import { type HubOptions, type HubSettings, resolveHub } from "../hub/hubOptions.js";
+import { checkHubName } from "../budget/budget.js";
+import { HubCharge } from "../budget/hubCharge.js";
 import { ThreadHandle } from "./threadHandle.js";
 
 export interface WorkerHubOptions extends Omit<HubOptions, "threshold"> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eventOf, Kind, readRow, EventRowWriter } from "../../../src/durable/eventRow.js";
+import { eventOf, Kind, readRow, EventRowWriter } from "../../../src/durable/eventHub/eventRow.js";
 import { memoryStore, openHub } from "../../../src/index.js";
 import { key, plainStore } from "../support.js";
 import { Clock, exact, keys, openExact, TEN } from "./support.js";

@@ -1,8 +1,8 @@
 /** Keys that nobody listed: which become public and when, where events count, and what is stored. */
 import { describe, expect, test, vi } from "vitest";
-import { DiscoveredKeys } from "../../../src/durable/discoveredKeys.js";
+import { DiscoveredKeys } from "../../../src/durable/eventHub/discoveredKeys.js";
 import { type EventInfo, openHub, openOdometer, type Store } from "../../../src/index.js";
-import { OTHER_KEYS } from "../../../src/events/keyName.js";
+import { OTHER_KEYS } from "../../../src/events/keys/keyName.js";
 import { key, plainStore } from "../support.js";
 
 const HOUR = 3_600_000;

@@ -4,7 +4,7 @@ import { Partition } from "../../../research/systems/partition.js";
 import { chooseCore } from "../../../src/core/choose.js";
 import type { Core } from "../../../src/core/core.js";
 import { unsafeKey } from "../../../src/core/unsafeKey.js";
-import { laplaceVariance } from "../../../src/stream/variance.js";
+import { laplaceVariance } from "../../../src/stream/answer/variance.js";
 
 const key = unsafeKey("hybrid");
 const [theta, epsilon, T] = [3, 0.5, 40];

@@ -7,7 +7,7 @@ import { comparison } from "../../../research/systems/index.js";
 import { chooseCore } from "../../../src/core/choose.js";
 import type { Core } from "../../../src/core/core.js";
 import { unsafeKey } from "../../../src/core/unsafeKey.js";
-import { laplaceVariance } from "../../../src/stream/variance.js";
+import { laplaceVariance } from "../../../src/stream/answer/variance.js";
 
 const W = 12;
 

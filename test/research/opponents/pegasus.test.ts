@@ -5,7 +5,7 @@ import { Pegasus, type PegasusSmoother } from "../../../research/systems/pegasus
 import { RunningMedian } from "../../../research/systems/runningMedian.js";
 import { chooseCore } from "../../../src/core/choose.js";
 import { unsafeKey } from "../../../src/core/unsafeKey.js";
-import { laplaceVariance } from "../../../src/stream/variance.js";
+import { laplaceVariance } from "../../../src/stream/answer/variance.js";
 
 const same = (x: number) => x;
 const make = (smoother: PegasusSmoother, epsilon: number, theta = 16, seed = "pegasus") =>

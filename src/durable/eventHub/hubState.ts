@@ -1,0 +1,513 @@
+/**
+ * Everything that a hub of events has in memory, as of one row of its journal. A commit decides which events count, stores
+ * the row, and only then acts on it: what is in memory is in the store, so answers may be given at once. After a commit
+ * that failed the object is thrown away, and another one is made from the store.
+ */
+import { chooseCore } from "../../core/choose.js";
+import { secretKey } from "../../core/random.js";
+import { unsafeKey } from "../../core/unsafeKey.js";
+import type { Day } from "../../events/days/calendar.js";
+import { eventStatement } from "../../events/statement.js";
+import { snapshotKey } from "../../snapshot/streamCipher.js";
+import { chargeMetric } from "../budget/budget.js";
+import { Catalogue } from "../journal/catalogue.js";
+import { checkOpening, parametersOf, releaseName, sectionOf } from "./checkOpening.js";
+import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
+import {
+  type FoundKeys,
+  Kind,
+  type Past,
+  pastOf,
+  readRow,
+  type EventRow,
+  EventRowWriter,
+} from "./eventRow.js";
+import { type ClosedSpan, HubMetric } from "./hubMetric.js";
+import type { MetricRecord } from "./keyChunks.js";
+import type { JournalEntry } from "../journal/entries.js";
+import { Journal } from "../journal/journal.js";
+import { NoiseKeys } from "./noiseKeys.js";
+import { RequestIds } from "./requestIds.js";
+import type { PreparedSection, Section } from "../journal/sections.js";
+import { countOfRecords, keyId, type Submission, writeSubmissions } from "./submissions.js";
+import { Turns } from "../turns.js";
+
+export interface Committed {
+  readonly closed: readonly ClosedSpan[];
+  /** Per submission, why it was refused; undefined if it is stored. */
+  readonly refused: readonly (Error | undefined)[];
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Boundaries of days that one row fixes, at most. */
+const MOST_DAYS = 32;
+/** Entries of closed days that one commit stores, at most. */
+const MOST_ENTRIES = 8;
+/** Keys by a rule that one metric has in one day, at most; events of others are dropped. */
+const MOST_RULED = 65_536;
+/** Milliseconds before other work gets its turn. */
+const SLICE = 4;
+/** Records of a row that takes milliseconds to write and to act on: each of the two then has a turn to itself. */
+const LONG_ROW = 1024;
+
+/** A key that a row gives a number, or a place in the running day. */
+interface NewKey {
+  readonly metric: number;
+  readonly key: string;
+  readonly id: string;
+}
+
+/** A commit before anything changes. */
+interface PreparedCommit {
+  readonly submissions: readonly Submission[];
+  readonly now: number;
+  readonly fixed: readonly JournalEntry[];
+  readonly sections: readonly PreparedSection[];
+  readonly names: readonly NewKey[];
+  /** Writing it and acting on it have a turn each. */
+  readonly isLong: boolean;
+}
+
+interface HeldSection {
+  readonly section: Section;
+  readonly own: HubSection;
+}
+
+export class HubState {
+  // Parameters
+  readonly #settings: EventHubSettings;
+  readonly journal: Journal;
+  readonly #catalogue: Catalogue;
+  readonly #noise: NoiseKeys;
+  readonly #requests: RequestIds;
+  readonly #sections = new Map<string, HeldSection>();
+  readonly #turns = new Turns();
+  // State
+  readonly metrics = new Map<string, HubMetric>();
+  readonly #numbered = new Map<number, HubMetric>();
+  readonly #releaseKeys = new Map<string, Uint32Array>();
+  /** The time of the newest row, when the hub was last opened or told to close periods, and the end of the last fixed day. */
+  #time = -Infinity;
+  #told = -Infinity;
+  #fixedUntil = -Infinity;
+
+  private constructor(
+    settings: EventHubSettings,
+    journal: Journal,
+    catalogue: Catalogue,
+    requests: RequestIds,
+  ) {
+    this.#settings = settings;
+    this.journal = journal;
+    this.#catalogue = catalogue;
+    this.#noise = new NoiseKeys(catalogue.root);
+    this.#requests = requests;
+  }
+
+  /**
+   * Reads the state, and stores what follows from the options and the clock: no event has a part in it.
+   * @param charged releases that were charged as they began, and whose beginning could not be stored; gets those that begin now
+   * @param began when this process began to listen
+   * @param fence of the journal when this process had the hub open before; undefined if it has not
+   */
+  static async open(
+    settings: EventHubSettings,
+    charged: Set<string>,
+    began: number,
+    fence: number | undefined,
+  ): Promise<HubState> {
+    const { store, name, atLeast, calendar } = settings;
+    const key = await snapshotKey(settings.key);
+    const journal = await Journal.open(store, key, name, atLeast);
+    if (fence === undefined) await checkOpening(settings, journal, charged);
+    const alone = settings.exclusive && store !== undefined;
+    const begun = alone && (await journal.takeOver(fence, emptyRow));
+    const catalogue = new Catalogue(secretKey(), calendar.zone);
+    const found = await journal.load(catalogue);
+    if (found !== undefined) catalogue.load(found);
+    catalogue.checkZone(calendar.zone);
+    const ids = await new NoiseKeys(catalogue.root).of("requests", "");
+    const requests = new RequestIds(ids.slice(0, 4), settings.remember);
+    const state = new HubState(settings, journal, catalogue, requests);
+    await state.#load();
+    const first = fence === undefined;
+    // Not the time of the newest row: if the clock was set back, an event would decide on which day new keys begin.
+    const now = Math.max(first ? began : settings.clock(), state.#told);
+    await state.#follow(now, key, charged, alone && !begun, first ? began : NaN);
+    return state;
+  }
+
+  async #load(): Promise<void> {
+    const { journal } = this;
+    if (journal.newest !== undefined) ({ time: this.#time, told: this.#told } = readRow(journal.newest));
+    for (const section of this.#requests.sections) {
+      const state = await journal.load(section);
+      if (state !== undefined) section.load(state);
+    }
+    for (const own of this.#settings.sections) await this.#loadSection(own);
+    for (const [name, settings] of this.#settings.metrics) {
+      const record = this.#catalogue.listed(name, parametersOf(settings));
+      if (record === undefined) continue;
+      const metric = await this.#makeMetric(record, settings);
+      await metric.load(journal);
+    }
+    for (const { position, body } of journal.rows()) {
+      const row = readRow(body);
+      for (const { key, metric } of row.names) await this.#readyKey(this.#numbered.get(metric), key);
+      await this.#readyFound(row.found);
+      const applying = this.#apply(row, position, false);
+      while (applying.next().done !== true);
+    }
+    for (const metric of this.metrics.values()) {
+      metric.merge();
+      if (metric.settings.schedule.calendar !== this.#settings.calendar) continue; // its days are weeks or months
+      this.#settings.calendar.fix(metric.metric.day); // as it was when it began
+      this.#fixedUntil = Math.max(this.#fixedUntil, metric.metric.day.end);
+    }
+    journal.begin();
+  }
+
+  async #loadSection(own: HubSection): Promise<void> {
+    const section = sectionOf(own);
+    const state = await this.journal.load(section);
+    if (state === undefined) this.journal.touch(section); // stored with the first row
+    await own.load(state?.blob());
+    this.#sections.set(own.name, { section, own });
+  }
+
+  async #makeMetric(record: MetricRecord, settings: MetricSettings): Promise<HubMetric> {
+    const { name, generation } = record;
+    const { unsafeSeed, core } = settings.events;
+    // A metric that begins anew holds events out again: the noise of the first choice of θ must not meet them.
+    const begun = generation === 1 ? name : `${name}#${generation}`;
+    const own =
+      unsafeSeed === undefined
+        ? await this.#noise.of("threshold", begun)
+        : unsafeKey(`${unsafeSeed}/${begun}`);
+    const secrets = {
+      people: (await this.#noise.of("people", name)).slice(0, 4),
+      own,
+      release: (key: string) => this.#releaseKeys.get(`${name}/${key}`)!,
+    };
+    for (const { name: key } of record.keys) await this.#readyNoise(name, key, unsafeSeed);
+    const ruled = settings.keys.list === undefined;
+    const stored = this.#settings.store !== undefined;
+    const metric = new HubMetric(record, settings.events, chooseCore(core), secrets, ruled, stored);
+    this.metrics.set(name, metric);
+    this.#numbered.set(record.number, metric);
+    return metric;
+  }
+
+  /** Derives the key of a key's noise. */
+  async #readyNoise(metric: string, key: string, unsafeSeed: string | undefined): Promise<void> {
+    const name = `${metric}/${key}`;
+    if (this.#releaseKeys.has(name)) return;
+    const noise =
+      unsafeSeed === undefined ? await this.#noise.of("stream", name) : unsafeKey(`${unsafeSeed}/${name}`);
+    this.#releaseKeys.set(name, noise);
+  }
+
+  async #readyKey(metric: HubMetric | undefined, key: string): Promise<void> {
+    if (metric !== undefined) await this.#readyNoise(metric.name, key, metric.settings.unsafeSeed);
+  }
+
+  async #readyFound(found: readonly FoundKeys[] = []): Promise<void> {
+    for (const { metric, added } of found)
+      for (const key of added) await this.#readyKey(this.#numbered.get(metric), key);
+  }
+
+  /** Makes an answer about a key possible that nobody has used yet. */
+  ready(metric: HubMetric, key: string): Promise<void> {
+    return this.#readyKey(metric, key);
+  }
+
+  /**
+   * Follows the options: metrics and keys that are new, changed or gone. Passes over the periods that nobody listened to,
+   * in a row of its own: if the first event's row did it, that event would decide which keys count the ones after it.
+   * @param commits the fence of this process has no row yet
+   * @param missedAt periods that were over then were missed; NaN for none
+   */
+  async #follow(
+    now: number,
+    key: CryptoKey,
+    charged: Set<string>,
+    commits: boolean,
+    missedAt: number,
+  ): Promise<void> {
+    const { journal, metrics } = this;
+    const begun = new Set<HubMetric>();
+    const { calendar } = this.#settings;
+    const tomorrow = calendar.dayAt(now).end;
+    let changed = journal.position === 0 || commits;
+    changed = this.#catalogue.keepOnly(new Set(this.#settings.metrics.keys())) || changed;
+    changed = this.#catalogue.addSections(this.#settings.sections.map(({ name }) => name)) || changed;
+    for (const [name, settings] of this.#settings.metrics) {
+      const keys = settings.keys.list ?? [];
+      const known = metrics.get(name);
+      if (known !== undefined) {
+        if (settings.keys.list === undefined) continue;
+        for (const key of keys) await this.#readyNoise(name, key, settings.events.unsafeSeed);
+        const next = Math.max(tomorrow, known.metric.day.end);
+        const { added, changed: moved } = known.follow(keys, next);
+        for (const section of added) journal.add(section);
+        changed ||= moved;
+        continue;
+      }
+      // A name that was there before has used noise of its days: it begins with the next one.
+      const began = this.#catalogue.knows(name) ? tomorrow : now;
+      const record = this.#catalogue.begin(name, parametersOf(settings), began, keys);
+      const metric = await this.#makeMetric(record, settings);
+      metric.begin();
+      begun.add(metric);
+      for (const section of metric.sections) journal.add(section);
+      changed = true;
+    }
+    await this.#charge(key, begun, charged); // before anything of a new metric is stored
+    if (changed) {
+      this.#catalogue.urgent = true;
+      journal.touch(this.#catalogue);
+    }
+    const misses = [...metrics.values()].some(({ metric, settings }) =>
+      metric.misses(missedAt - settings.schedule.lateness),
+    );
+    if (changed || misses) {
+      await this.#commit(await this.prepare([]), NaN, missedAt);
+      charged.clear();
+    }
+    await this.#commitFound(now); // a process that ended just before its row
+  }
+
+  async #charge(key: CryptoKey, begun: ReadonlySet<HubMetric>, charged: Set<string>): Promise<void> {
+    const { budget, name, store } = this.#settings;
+    for (const hubMetric of this.metrics.values()) {
+      const { metric, record } = hubMetric;
+      const release = releaseName(name, record.name, record.generation);
+      // Opened again after its first row could not be stored, it has published nothing in between.
+      const begins = begun.has(hubMetric) && !charged.has(release);
+      await chargeMetric(budget, release, eventStatement(metric), store, key, begins);
+      if (begins) charged.add(release);
+    }
+  }
+
+  /** The number of the newest row. */
+  get position(): number {
+    return this.journal.position;
+  }
+
+  /** The newest time at which the hub was opened, or told to close periods. */
+  get told(): number {
+    return this.#told;
+  }
+
+  metric(name: string): HubMetric {
+    const metric = this.metrics.get(name);
+    if (metric === undefined)
+      throw new RangeError(
+        `metric: expected ${[...this.metrics.keys()].join(", ")}, got ${JSON.stringify(String(name).slice(0, 40))}`,
+      );
+    return metric;
+  }
+
+  /** Whether the store has a section that takes reports. */
+  checkSection(name: string): void {
+    if (!this.#sections.has(name))
+      throw new RangeError(
+        `section: expected one of the hub's sections, got ${JSON.stringify(name.slice(0, 40))}`,
+      );
+  }
+
+  /** Makes a commit of submissions ready. Nothing that is in memory changes. */
+  async prepare(submissions: readonly Submission[]): Promise<PreparedCommit> {
+    const now = this.#settings.clock();
+    const fixed = [...this.metrics.values()]
+      .flatMap((metric) => metric.entries(MOST_ENTRIES))
+      .slice(0, MOST_ENTRIES);
+    const sections = await this.journal.prepare();
+    const names = await this.#newKeys(submissions);
+    const isLong = countOfRecords(submissions) > LONG_ROW;
+    if (isLong) await this.#turns.next();
+    return { submissions, now, fixed, sections, names, isLong };
+  }
+
+  /**
+   * Stores submissions and closes periods. If that ended a day of votes, another row says which keys they made public.
+   * @param closeAt periods that are due then are closed; NaN for none
+   */
+  async commit(prepared: PreparedCommit, closeAt: number): Promise<Committed> {
+    const { closed, refused } = await this.#commit(prepared, closeAt, NaN);
+    const found = await this.#commitFound(this.#told);
+    const named = (span: ClosedSpan): ClosedSpan => {
+      const own = found.find(({ metric }) => metric === this.metric(span.metric).record.number);
+      return own === undefined ? span : { ...span, found: own.added };
+    };
+    return { closed: closed.map(named), refused };
+  }
+
+  /**
+   * Says which keys the votes of closed days made public, in a row of its own: it is there whether or not there are any.
+   * @param told no event has a part in it
+   */
+  async #commitFound(told: number): Promise<readonly FoundKeys[]> {
+    const found: FoundKeys[] = [];
+    for (const metric of this.metrics.values()) {
+      const own = await metric.testVotes(this.journal, told);
+      if (own !== undefined) found.push(own);
+    }
+    if (found.length === 0) return found;
+    await this.#readyFound(found);
+    await this.#commit(await this.prepare([]), NaN, NaN, found);
+    return found;
+  }
+
+  /** @param missedAt periods that were over then were missed; NaN for none */
+  async #commit(
+    prepared: PreparedCommit,
+    closeAt: number,
+    missedAt: number,
+    found?: readonly FoundKeys[],
+  ): Promise<Committed> {
+    const { submissions, now, fixed, sections, names, isLong } = prepared;
+    const time = Math.max(now, this.#time, Number.isNaN(closeAt) ? -Infinity : closeAt);
+    const newKeys = new Set(names.map(({ id }) => id));
+    const { writer, refused } = writeSubmissions(submissions, newKeys, time, {
+      metrics: this.metrics,
+      requests: this.#requests,
+      catalogue: this.#catalogue,
+    });
+    const present = submissions.map(({ past }) => past?.now ?? NaN);
+    const told = [closeAt, missedAt, ...present].reduce((last, at) => (at > last ? at : last), this.#told);
+    const bytes = writer.bytes({ time, told, closeAt, missedAt, days: this.#newDays(time), names, found });
+    const position = await this.journal.commit(bytes, sections, fixed);
+    if (isLong) await this.#turns.next();
+    const closed = await this.#applySlowly(readRow(bytes), position);
+    // Sections without the counts that chose θ replace those in the store. If that fails, the next commit does it.
+    if ([...this.metrics.values()].some(({ shared }) => shared.urgent === true))
+      await this.checkpoint().catch(() => undefined);
+    return { closed, refused };
+  }
+
+  /** Keys that a rule allows and that have no number, or no place in the running day. */
+  async #newKeys(submissions: readonly Submission[]): Promise<NewKey[]> {
+    const names = new Map<string, NewKey>();
+    for (const { entries } of submissions)
+      for (const { metric: name, key, event } of entries) {
+        const metric = this.metrics.get(name)!;
+        if (!metric.ruled || typeof event === "string") continue;
+        const { number } = metric.record;
+        const id = keyId(number, key);
+        const known = metric.numberOf(key);
+        if (names.has(id) || (known !== undefined && metric.isJoined(known))) continue;
+        if (metric.metric.keys.length + names.size >= MOST_RULED) continue;
+        if (!this.#settings.metrics.get(name)!.keys.has(key)) continue;
+        await this.#readyKey(metric, key);
+        names.set(id, { metric: number, key, id });
+      }
+    return [...names.values()];
+  }
+
+  /** Days that begin before the next row may come: their boundaries are fixed with this row. */
+  #newDays(time: number): Day[] {
+    const { calendar, metrics } = this.#settings;
+    const skew = Math.max(...[...metrics.values()].map(({ events }) => events.schedule.skew));
+    const days: Day[] = [];
+    let at = Math.max(this.#fixedUntil, calendar.dayAt(time - MOST_DAYS * DAY).end);
+    while (at <= time + skew && days.length <= MOST_DAYS) {
+      const day = calendar.dayAt(at);
+      days.push({ start: at, end: day.end });
+      at = day.end;
+    }
+    return days;
+  }
+
+  /** Acts on a row that is stored. Other work gets its turn while many keys are closed. */
+  async #applySlowly(row: EventRow, position: number): Promise<ClosedSpan[]> {
+    const applying = this.#apply(row, position, true);
+    let start = performance.now();
+    for (;;) {
+      const step = applying.next();
+      if (step.done === true) return step.value;
+      if (performance.now() - start < SLICE) continue;
+      await new Promise((resolve) => setTimeout(resolve));
+      start = performance.now();
+    }
+  }
+
+  *#apply(row: EventRow, position: number, live: boolean): Generator<void, ClosedSpan[]> {
+    for (const day of row.days) {
+      this.#settings.calendar.fix(day);
+      this.#fixedUntil = Math.max(this.#fixedUntil, day.end);
+    }
+    for (const { metric, key } of row.names) {
+      const added = this.#numbered.get(metric)?.takeKey(key, position);
+      if (added !== undefined) this.journal.add(added, position);
+    }
+    this.#takeFound(row, position);
+    let past: Past = { to: NaN, now: NaN };
+    row.forEach((record) => {
+      const { kind, metric, hash, more } = record;
+      if (kind === Kind.past) past = pastOf(record);
+      else if (kind === Kind.request) this.#requests.add(hash.slice(), more.slice(0, 4), row.time);
+      else if (kind === Kind.report) this.#takeReport(metric, hash, position, row.time);
+      else this.#numbered.get(metric)?.takeEvent(record, position, live);
+    });
+    const closed: ClosedSpan[] = [];
+    for (const metric of this.metrics.values()) {
+      const ended = Number.isNaN(past.to) ? undefined : yield* metric.endPast(past.to, position);
+      if (!Number.isNaN(past.now)) metric.beginPresent(past.now, position);
+      const span = (yield* metric.close(row, position)) ?? ended;
+      if (span !== undefined) closed.push(span);
+    }
+    this.#requests.forgetBefore(row.time);
+    this.#time = Math.max(this.#time, row.time);
+    this.#told = Math.max(this.#told, row.told);
+    this.journal.changedAll(position);
+    return closed;
+  }
+
+  /** The catalogue is stored before anything that knows the numbers of found keys. */
+  #takeFound({ found = [] }: EventRow, position: number): void {
+    if (found.length === 0) return;
+    const changes = this.journal.covers(this.#catalogue) < position;
+    for (const one of found)
+      for (const section of this.#numbered.get(one.metric)?.takeFound(one, position, changes) ?? [])
+        this.journal.add(section, position);
+    if (changes) this.#catalogue.urgent = true;
+  }
+
+  #takeReport(number: number, words: Uint32Array, position: number, at: number): void {
+    const held = this.#sections.get(this.#catalogue.sectionName(number) ?? "");
+    if (held === undefined || this.journal.covers(held.section) >= position) return;
+    held.own.take(new Uint8Array(words.slice(0, 2).buffer), at);
+  }
+
+  /** Draws the noise of the running day, one key at a time, while nobody waits. */
+  drawSome(): boolean {
+    for (const { metric } of this.metrics.values()) if (!metric.drawDay(1)) return false;
+    return true;
+  }
+
+  /** Removes entries of closed days that are no longer kept. Not needed for any answer: a failure is tried never again. */
+  async removeExpired(): Promise<void> {
+    for (const metric of this.metrics.values())
+      for (const name of metric.closedDays.takeExpired())
+        await this.journal.removeEntry(name).catch(() => undefined);
+  }
+
+  /** Stores all sections: the rows are not needed then. */
+  async checkpoint(): Promise<void> {
+    if (this.#settings.store === undefined || this.position === 0) return;
+    const prepared = await this.journal.prepare(true);
+    if (prepared.length === 0) return;
+    await this.journal.commit(rowAt(this.#time, this.#told), prepared);
+  }
+}
+
+/** A row that changes nothing. */
+const rowAt = (time: number, told: number): Uint8Array =>
+  new EventRowWriter(0, 0).bytes({ time, told, closeAt: NaN, missedAt: NaN, days: [], names: [] });
+
+function emptyRow(newest: Uint8Array): Uint8Array {
+  const { time, told } = readRow(newest);
+  return rowAt(time, told);
+}

@@ -1,0 +1,49 @@
+/**
+ * When the first tree of noise is drawn. Its first estimate needs the noise of all its nodes, and the scale of that noise
+ * is known only with θ. Where θ or the first prediction comes out of a hold-out, and a tree is so large that the first push
+ * after it would wait, nobody reads the last held-out values: a part of the tree is drawn with each of them.
+ */
+import { leafCount, nodeCount } from "../../core/tree.js";
+import { mostSlices } from "../../core/treeSlices.js";
+import { HUGE } from "./trees.js";
+import type { Settings } from "../options.js";
+
+/** Slices that are drawn with one value; with the first one, which makes room, no other. */
+export const SLICES_PER_VALUE = 4;
+export const slicesDue = (values: number): number => Math.max(0, SLICES_PER_VALUE * (values - 1) + 1);
+/** At most one held-out value in so many is left unread for this. */
+const SHARE = 4;
+
+type Counts = Pick<Settings, "choosing" | "probing" | "warming" | "idle">;
+type Shape = Counts & Pick<Settings, "fanout" | "levels">;
+
+/** m: values that come before the first one published. */
+export const heldOut = ({ choosing, probing, warming, idle }: Counts): number =>
+  choosing + probing + warming + idle;
+
+/** How many values of the hold-out pass while the first tree is drawn: 0 if that takes no time, or nothing is held out. */
+export function drawingValues(settings: Shape): number {
+  const { fanout } = settings;
+  const levels = mostLevels(settings);
+  if (heldOut(settings) === 0 || nodeCount(fanout, levels) <= HUGE) return 0;
+  return Math.ceil((mostSlices(fanout, levels) + 1) / SLICES_PER_VALUE);
+}
+
+/** Slices of a tree that are drawn in the push that decides its scale, the one that makes room among them. */
+export const slicesSoon = ({ fanout, levels }: Shape): number => (nodeCount(fanout, levels) > HUGE ? 0 : 3);
+
+/** A probe may decide for one level more. */
+const mostLevels = ({ levels, probing }: Shape): number => (probing > 0 ? levels + 1 : levels);
+
+/** Settings with as many idle values at the end of the hold-out as the first tree needs. */
+export function withDrawing(settings: Settings): Settings {
+  const drawing = drawingValues(settings);
+  const held = heldOut(settings);
+  if (held < SHARE * drawing)
+    throw new RangeError(
+      `holdout: expected at least ${SHARE * drawing} values where a tree of noise has ${leafCount(settings.fanout, mostLevels(settings))} leaves, got ${held}; the tree is drawn during the last ${drawing} of them: hold out more, or raise tuning.skipLevels`,
+    );
+  const more = Math.max(0, drawing - settings.idle);
+  const from = settings.choosing > 0 ? "choosing" : "warming";
+  return more === 0 ? settings : { ...settings, [from]: settings[from] - more, idle: drawing };
+}
