@@ -31,9 +31,11 @@ async function refresh(): Promise<void> {
     return;
   }
   asking = true;
+  const chosen = store.state;
   try {
-    await show(store.state);
+    await show(chosen);
     state(true);
+    if (chosen === store.state) busy(false);
   } catch (error) {
     if (error instanceof api.TokenNeeded) return askToken();
     state(false, error instanceof Error ? error.message : undefined);
@@ -43,9 +45,12 @@ async function refresh(): Promise<void> {
   }
   if (again) {
     again = false;
-    setTimeout(() => void refresh(), PACE);
+    setTimeout(() => void refresh(), chosen === store.state ? PACE : 0);
   }
 }
+
+/** Greys out numbers of an earlier choice until those of the present one are there. */
+const busy = (is: boolean): void => byId("numbers").setAttribute("aria-busy", String(is));
 
 async function show(chosen: State): Promise<void> {
   if (chosen.view === "operation") return showOperation(times);
@@ -174,6 +179,7 @@ segmented(
 segmented("daily", "daily", [["mean", "mean"], ...QUANTILES.map((p) => [percentile(p), String(p)] as const)]);
 store.subscribe((chosen) => {
   if (metrics.length > 0) showControls(chosen);
+  busy(true);
   void refresh();
 });
 byId("metric").addEventListener("change", () =>

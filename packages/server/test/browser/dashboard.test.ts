@@ -153,6 +153,7 @@ test("what it says is what the service answers; each control acts; nothing is wi
       }
       expect(await page.locator("#plan").textContent()).toContain(`of a yearε = ${amount(365 * EPSILON)}`);
       await page.locator("#views label:nth-of-type(1) input").check({ force: true });
+      await page.waitForSelector('#numbers[aria-busy="false"]');
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
       expect(await faults(page)).toEqual([]);
       expect({ errors, strayRequests }).toEqual({ errors: [], strayRequests: [] });
