@@ -71,6 +71,17 @@ describe("a number is a measurement", () => {
     }
   });
 
+  test("a time that no calendar has, as of microseconds taken for milliseconds, is early", () => {
+    for (const zone of ["UTC", "Europe/Berlin"]) {
+      const own = counter({ zone });
+      for (const at of [2 ** 47, TEN * 1000, 8.64e15]) own.add({ at });
+      for (const at of [-(2 ** 47), -TEN * 1000, -8.64e15]) own.add({ at });
+      own.add({ at: second(0) });
+      expect(own.dropped).toEqual({ late: 3, early: 3, overLimit: 0 });
+      expect(values(own.advance(second(1)))).toEqual([1]);
+    }
+  });
+
   test("lateness keeps a period open, skew lets events ahead in", () => {
     const own = counter({ lateness: "2s", skew: "3s" });
     own.add({ at: second(3) }); // ahead by 3 s

@@ -270,6 +270,31 @@ describe("a page of another site, in the browser of whoever runs the service", (
   });
 });
 
+test("an event of a time that no calendar has is dropped, and a question about one is refused: nobody else notices", async () => {
+  const running = await start();
+  const url = await listen(running);
+  const send = (at: number) =>
+    post(`${url}/v1/events`, JSON.stringify({ events: [{ metric: "people", person: "p", at }] }));
+  const now = running.clock.wall();
+  for (const at of [1000 * now, 2 ** 47, 8.64e15, -8.64e15]) {
+    expect([at, (await send(at)).status]).toEqual([at, 202]);
+    expect([at, (await fetch(`${url}/readyz`)).status]).toEqual([at, 200]);
+  }
+  expect((await send(now)).status).toBe(202);
+  await pass(running, 2000);
+  expect([await countOf(url, "people"), running.service.failures]).toEqual([1, 0]);
+  for (const range of [
+    ...["", "1h", "1d", "1w", "1mo", "auto"].map(
+      (every) => `from=${1000 * now}&to=${1000 * now + 60_000}${every && `&every=${every}`}`,
+    ),
+    `from=${2 ** 47 - 1}&to=${2 ** 47 - 1}&every=1mo`,
+    "from=-100000000d&to=-99999990d&every=1d",
+  ]) {
+    const { status } = await fetch(`${url}/v1/query?metric=visits&${range}`);
+    expect([range, status]).toEqual([range, 400]);
+  }
+});
+
 test("an idempotency key that is used again with other events is refused with 422, also after a restart", async () => {
   const folder = temporaryFolder();
   const config = testConfig(folder, { epsilon: 400, metrics: exact });

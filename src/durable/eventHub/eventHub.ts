@@ -179,7 +179,13 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     this.#checkOpen();
     const [until, present] = [parseTime("to", to), parseTime("now", now)];
     const none = { entries: [], request: undefined };
-    const own = reports === undefined ? [] : reportsOf(await this.#queue.state(), reports);
+    const state = await this.#queue.state();
+    const own = reports === undefined ? [] : reportsOf(state, reports);
+    // Times that make no sense fail here: a row that is stored is acted on at every opening.
+    for (const { metric, settings } of state.metrics.values()) {
+      metric.due(until + settings.schedule.lateness);
+      metric.periodFrom(present);
+    }
     // In two commits: a lane of a replay that takes up the clock of the moment at which θ was chosen covers all of its row.
     await this.#queue.add({ ...none, reports: [], past: { to: until, now: NaN } });
     await this.#queue.add({ ...none, reports: own, past: { to: NaN, now: present } });

@@ -20,7 +20,7 @@ export interface Day {
 }
 
 /** Dates beyond this many milliseconds from 1970 have no day: the years −2490 to 6430. */
-const FARTHEST_DAY = 2 ** 47;
+export const FARTHEST_DAY = 2 ** 47;
 /** Offsets of zones from UTC are below this. */
 const FARTHEST_OFFSET = 16 * HOUR;
 /** More days than any journal spans. */

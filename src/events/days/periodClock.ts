@@ -3,7 +3,7 @@
  * caller's clock alone, never from an event.
  */
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
-import { type Day, DayPeriods, periodLength } from "./calendar.js";
+import { type Day, DayPeriods, FARTHEST_DAY, periodLength } from "./calendar.js";
 import type { Schedule } from "../eventSettings.js";
 
 /** More periods than this at a time: a clock that jumps by years is a mistake. */
@@ -121,12 +121,13 @@ export class PeriodClock {
    * @param now what the clock says; NaN if it was not asked
    */
   find(time: number, now: number): DayPeriod | Dropped {
+    if (time < this.#next) return "late";
+    if (time >= FARTHEST_DAY) return "early"; // no clock gets there: a sender wrote microseconds
     const day = this.dayOf(time);
     const start = this.#startOf(time, day);
     const isOpen = start <= this.#horizon;
     const { clock, skew } = this.#schedule;
     const isEarly = !isOpen && start > (Number.isNaN(now) ? clock() : now) + skew;
-    if (time < this.#next) return "late";
     if (isEarly) return "early";
     const period = { day, start, end: Math.min(day.end, start + periodLength(day, this.#every)) };
     if (isOpen) this.#found = period;

@@ -115,6 +115,20 @@ test("a batch that is refused changes nothing, not even how many events were dro
   expect(await hub.dropped("latency")).toEqual({ late: 0, early: 0, overLimit: 0 });
 });
 
+test("a past that ends at no time of a calendar, or in years, is refused before it is stored", async () => {
+  const store = plainStore();
+  const hub = openExact(store, new Clock());
+  for (const [to, now] of [
+    [TEN * 1000, TEN],
+    [TEN + 400 * 86_400_000, TEN],
+    [TEN, TEN * 1000],
+  ] as const)
+    await expect(hub.endPast(to, now)).rejects.toThrow(/^(time|advance): expected/);
+  await hub.add("orders", "berlin"); // what is stored is acted on again at every opening
+  await hub.close();
+  expect((await openExact(store, new Clock()).stats()).metrics["orders"]?.closedTo).toBe(TEN);
+});
+
 test.each([null, 7, "alice@x paid 4711", { length: 1 }])(
   "%j is no batch, and is not quoted",
   async (batch) => {

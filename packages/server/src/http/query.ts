@@ -161,6 +161,8 @@ const DAY = UNITS["d"]!;
 const SPAN = /^(\d{1,9})(ms|s|m|h|d)$/;
 /** A hundred years. */
 const LONGEST = 36_525 * DAY;
+/** Times beyond it, or a period before it, have no day of a calendar. */
+const FARTHEST_DAY = 1.4e14;
 
 type Periods = Pick<Metric, "every" | "over">;
 
@@ -211,7 +213,10 @@ function rangeOf(from: string, to: string | undefined, now: number): { from: num
 function timeOf(name: string, value: string, now: number): number {
   const span = value === "now" ? 0 : value.startsWith("-") ? spanOf(value.slice(1)) : undefined;
   const time = span !== undefined ? now - span : /^\d{1,16}$/.test(value) ? Number(value) : isoOf(value);
-  if (!(Math.abs(time) <= 8.64e15)) throw new BadRequest(`${name}: expected ${TIME.slice(0, -1)}`);
+  if (!(Math.abs(time) <= FARTHEST_DAY))
+    throw new BadRequest(
+      `${name}: expected ${TIME.slice(0, -1)}, between the years −2466 and 6406; check its unit`,
+    );
   return time;
 }
 
