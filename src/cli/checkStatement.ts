@@ -2,9 +2,11 @@
 import type { AnyStatement } from "../adapters/registryRecord.js";
 import { software } from "../core/software.js";
 import { parseDuration } from "../events/days/duration.js";
+import { overWord } from "../events/people/distinct.js";
+import { discoveryRule } from "../events/keys/keyDiscovery.js";
 import { SHARES } from "../events/shares.js";
-import { type EventStatement, standardErrors } from "../events/statement.js";
-import type { Statement } from "../stream/statement.js";
+import { type EventStatement, standardErrors, unitWords } from "../events/statement.js";
+import { RANDOMNESS, type Statement } from "../stream/statement.js";
 
 /** Something that was checked. */
 export interface Check {
@@ -22,20 +24,42 @@ export function checkStatement(statement: AnyStatement): Check[] {
       holds: noiseVersion === software.noiseVersion,
     },
     ...("private" in statement
-      ? [{ what: "the noise came from no seed", holds: statement.private === true }]
+      ? [
+          {
+            what: "the noise came from no seed",
+            holds: statement.private === true && statement.randomness === RANDOMNESS.secret,
+          },
+        ]
       : []),
-    { what: `ε = ${statement.epsilon}, δ = ${statement.delta}`, holds: statement.epsilon > 0 },
+    {
+      what: `ε = ${statement.epsilon}, δ = ${statement.delta}`,
+      holds: statement.epsilon > 0 && statement.delta === (discoveryOf(statement)?.delta ?? 0),
+    },
     ...("every" in statement ? eventChecks(statement) : []),
     ...("stages" in statement && "blockLength" in statement ? valueChecks(statement) : []),
   ];
 }
 
+/** How votes make keys public, if they do: the only mechanism with δ > 0. */
+const discoveryOf = (statement: AnyStatement): EventStatement["discovery"] =>
+  "discovery" in statement ? statement.discovery : null;
+
 function eventChecks(statement: EventStatement): Check[] {
   const { epsilon, shares, epsilonPerEvent, people, perPerson, levels, noiseScale, resolution } = statement;
   const sum = Object.values(shares as unknown as Record<string, number>).reduce((a, b) => a + b, 0);
   const limit = people?.keysPerPerson ?? perPerson?.events ?? 1;
+  const unit = unitWords(
+    people !== null || perPerson !== null,
+    overWord(people?.over ?? "1d"),
+    statement.zone,
+  );
   const checks = [
     { what: `shares of ε sum to 1 (${sum}/${SHARES})`, holds: sum === SHARES },
+    {
+      what: `the unit follows from the limits: ${unit.unit}`,
+      holds: Object.entries(unit).every(([field, words]) => statement[field as keyof typeof unit] === words),
+    },
+    ...discoveryChecks(statement),
     ...(epsilonPerEvent === null
       ? []
       : [
@@ -47,9 +71,9 @@ function eventChecks(statement: EventStatement): Check[] {
   ];
   if (noiseScale === null || epsilonPerEvent === null) return checks;
   const moved = movedBy(statement);
-  const unit = resolution ?? 1;
-  const ratio = Math.exp(-unit / noiseScale);
-  const deviation = (unit * Math.sqrt(2 * ratio)) / (1 - ratio);
+  const grid = resolution ?? 1;
+  const ratio = Math.exp(-grid / noiseScale);
+  const deviation = (grid * Math.sqrt(2 * ratio)) / (1 - ratio);
   const errors =
     people === null
       ? standardErrors(
@@ -74,6 +98,19 @@ function eventChecks(statement: EventStatement): Check[] {
   ];
 }
 
+/** δ is computed again from ε and k, in integers. */
+function discoveryChecks({ discovery, epsilon, shares }: EventStatement): Check[] {
+  if (discovery === null) return shares.discovery === 0 ? [] : [{ what: "votes find no keys", holds: false }];
+  const { k, delta, cells } = discovery;
+  const rule = discoveryRule(epsilon, shares.discovery, delta, cells);
+  return [
+    {
+      what: `k = ${k} of ε·${shares.discovery}/${SHARES} has δ = ${delta}`,
+      holds: rule.k === k && near(rule.delta, delta) && near(rule.epsilon, discovery.epsilon),
+    },
+  ];
+}
+
 /** The most that one event moves a sum by. */
 function movedBy({ threshold, min, perPerson, system }: EventStatement): number {
   if (perPerson?.sum !== undefined) return perPerson.sum;
@@ -89,7 +126,10 @@ function valueChecks(statement: Statement): Check[] {
   // A θ that is refined has two releases: one of the first values, one of all others.
   const releases = stages.filter(({ stage }) => stage === "release").map((stage) => stage.epsilon);
   return [
-    { what: "no stage has more than ε", holds: stages.every((stage) => stage.epsilon <= epsilon) },
+    {
+      what: "no value meets stages of more than ε together",
+      holds: mostSpent(stages) <= epsilon * (1 + 1e-9),
+    },
     ...(noiseScale === null || threshold === null || releases.length === 0
       ? []
       : [
@@ -99,4 +139,18 @@ function valueChecks(statement: Statement): Check[] {
           },
         ]),
   ];
+}
+
+/** ε of the stages that read the same values, at most. Those that read a named part of their values read disjoint parts. */
+function mostSpent(stages: Statement["stages"]): number {
+  const places = stages.map(({ values: [from] }) => from);
+  const spent = (at: number): number => {
+    const here = stages.filter(({ values: [from, to] }) => from <= at && at < (to ?? Infinity));
+    const parts = here.filter(({ which }) => which !== undefined).map((stage) => stage.epsilon);
+    return here.reduce(
+      (sum, one) => sum + (one.which === undefined ? one.epsilon : 0),
+      Math.max(0, ...parts),
+    );
+  };
+  return Math.max(0, ...places.map(spent));
 }

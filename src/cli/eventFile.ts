@@ -12,7 +12,7 @@ import { checkQuery, type HistogramAnswer, histogramAnswer } from "../events/ans
 import { KeyDiscovery } from "../events/keys/keyDiscovery.js";
 import { OTHER_KEYS } from "../events/keys/keyName.js";
 import { EventMetric } from "../events/eventMetric.js";
-import { eventParameters } from "../events/eventSettings.js";
+import { eventParameters, type EventSettings } from "../events/eventSettings.js";
 import { type AnyEventOptions, resolveEvents, withDiscovery } from "../events/options.js";
 import { isShown, type Range } from "../events/answer/queries.js";
 import { resume, Snapshots, type Snapshotted } from "../events/snapshots.js";
@@ -23,6 +23,7 @@ import type { StoredRelease } from "./eventState.js";
 
 /** Cells of votes of a day. Rows of a file are in any order, so all its days are in memory: fewer than a hub has. */
 const CELLS = 2 ** 16;
+const HOUR = 3_600_000;
 /** The only key of a release without groups. */
 const ALL = "all";
 /** Fine periods are in the output of the run that published them; a release keeps hours and days for `brume query`. */
@@ -31,6 +32,8 @@ const HISTORY = { days: "3660d", hours: "3660d", finer: "35d" } as const;
 export class EventFile implements Snapshotted {
   readonly metric: EventMetric;
   readonly snapshots: Snapshots;
+  /** Start of the first period, at the earliest. */
+  readonly from: number;
   /** Whether rows have a group. */
   readonly isGrouped: boolean;
   readonly #listed: readonly string[];
@@ -42,6 +45,7 @@ export class EventFile implements Snapshotted {
   private constructor(stored: StoredRelease, to: number, key: Uint32Array) {
     const settings = settingsOf(stored, to);
     const core = chooseCore(settings.core);
+    this.from = stored.from;
     this.isGrouped = stored.keys !== undefined;
     this.#listed = stored.keys ?? [ALL];
     const keys = {
@@ -50,10 +54,8 @@ export class EventFile implements Snapshotted {
       release: (group: string) => derivedKey(core, key, Purpose.groups, 8, this.#numberOf(group)),
     };
     this.metric = new EventMetric(settings, core, keys, stored.from, this.#listed);
-    if (settings.discovery !== undefined) {
-      const { rule } = settings.discovery;
-      this.#votes = new KeyDiscovery({ ...rule, cells: CELLS }, core, key, settings.limit!.people);
-    }
+    if (settings.discovery !== undefined)
+      this.#votes = new KeyDiscovery(settings.discovery.rule, core, key, settings.limit!.people);
     this.snapshots = new Snapshots(
       () => eventParameters(settings),
       (writer) => {
@@ -158,6 +160,12 @@ export class EventFile implements Snapshotted {
     this.#join(names.slice(0, Math.max(0, most - this.#found.length)));
   }
 
+  /** Whether a range is of periods that were published and are finer than what is kept of their day by now. */
+  isCompacted([from, to]: Range): boolean {
+    const { next, settings } = this.metric;
+    return from >= this.from && to <= next - settings.keep.finer && (to - from) % HOUR !== 0;
+  }
+
   /** Closes all periods that end by `end`, day by day; calls back after each day, while its fine periods are kept. */
   close(end: number, closed: (range: Range) => void): void {
     const { calendar } = this.metric.settings.schedule;
@@ -185,17 +193,11 @@ export class EventFile implements Snapshotted {
   }
 }
 
-function settingsOf({ options, discover }: StoredRelease, to: number) {
-  const settings = resolveEvents(
-    {
-      ...(options as unknown as AnyEventOptions),
-      history: HISTORY,
-      skew: 0,
-      clock: () => to,
-    },
-    true,
-  );
-  return discover === undefined
-    ? settings
-    : withDiscovery({ ...settings, finished: true }, { delta: discover }, "--discover");
+function settingsOf({ options, discover }: StoredRelease, to: number): EventSettings {
+  const asked = { ...(options as unknown as AnyEventOptions), history: HISTORY, skew: 0, clock: () => to };
+  const settings = resolveEvents(asked, true);
+  if (discover === undefined) return settings;
+  const found = withDiscovery({ ...settings, finished: true }, { delta: discover }, "--discover");
+  const { discovery } = found;
+  return { ...found, discovery: { ...discovery!, rule: { ...discovery!.rule, cells: CELLS } } };
 }

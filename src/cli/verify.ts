@@ -2,15 +2,15 @@
 import { readFile } from "node:fs/promises";
 import { readRow } from "../adapters/csv.js";
 import type { AnyStatement } from "../adapters/registryRecord.js";
-import { fileStore } from "../durable/stores/file.js";
 import { parseTime } from "../events/days/duration.js";
+import type { Range } from "../events/answer/queries.js";
 import { type EventStatement, eventStatement } from "../events/statement.js";
-import { openableSnapshot } from "../snapshot/snapshot.js";
 import { type Check, checkStatement } from "./checkStatement.js";
+import { storeChecks } from "./checkStore.js";
 import { type Arguments, type Command, DataError, UsageError } from "./command.js";
-import { cellsOf, exact } from "./eventAnswers.js";
+import { cellsOf, exact, namesOf } from "./eventAnswers.js";
 import { EventFile } from "./eventFile.js";
-import { EventState, readKey } from "./eventState.js";
+import { EventState } from "./eventState.js";
 import { readStatement } from "./statement.js";
 import { SUMMARIES } from "./summaries.js";
 import { inWords } from "./systemErrors.js";
@@ -25,7 +25,10 @@ export const verify: Command = {
       help: "the published numbers: as many as stated, of whole periods, as in the state",
     },
     state: { value: "DIR", help: "the folder of brume release --state: opens, and says the same" },
-    store: { value: "DIR", help: "a folder of fileStore: every snapshot opens with the key" },
+    store: {
+      value: "DIR",
+      help: "a folder of fileStore: its snapshots open with the key, and one was made as stated",
+    },
     key: { value: "FILE", help: "the key of the state or the store (DIR.key)" },
     json: { help: "one JSON object instead of lines" },
   },
@@ -52,7 +55,7 @@ async function checksBeside(args: Arguments, statement: AnyStatement): Promise<C
   return [
     ...(file === undefined ? [] : [stateCheck(file, statement)]),
     ...(release === undefined ? [] : await releaseChecks(release, statement, file)),
-    ...(store === undefined ? [] : await storeChecks(store, key ?? `${store}.key`)),
+    ...(store === undefined ? [] : await storeChecks(store, key ?? `${store}.key`, statement)),
   ];
 }
 
@@ -130,52 +133,80 @@ function eventReleaseChecks(
   file: EventFile | undefined,
 ): Check[] {
   const seen = new Set<string>();
-  let [twice, outside, other, compared] = [0, 0, 0, 0];
+  let [twice, outside, other, compared, compacted] = [0, 0, 0, 0, 0];
   for (const row of rows) {
     const place = JSON.stringify([row["group"], row["from"], row["to"]]);
     if (seen.has(place)) twice++;
     seen.add(place);
-    const names = measured(row);
-    for (const name of names) {
-      const [value, low, high] = [row[name]!, row[`${name}_low`]!, row[`${name}_high`]!];
-      if (value !== "" && !(Number(low) <= Number(value) && Number(value) <= Number(high))) outside++;
+    const names = measured(row).filter((name) => row[name] !== "");
+    const isInside = (name: string): boolean =>
+      (row[`${name}_low`] === "" || Number(row[`${name}_low`]) <= Number(row[name])) &&
+      (row[`${name}_high`] === "" || Number(row[name]) <= Number(row[`${name}_high`]));
+    outside += names.filter((name) => !isInside(name)).length;
+    if (file === undefined || names.length === 0) continue;
+    if (file.isCompacted(rangeOf(row))) {
+      compacted++;
+      continue;
     }
-    if (file === undefined || row["complete"] !== "true") continue;
     compared++;
-    const range = [parseTime("from", row["from"]!), parseTime("to", row["to"]!)] as const;
-    const quantiles = names.flatMap((name) => (/^p[\d.]+$/.test(name) ? [Number(name.slice(1)) / 100] : []));
-    const { found } = file.answer(row["group"] ?? file.groups[0]!, range, quantiles, 0.95);
-    const cells = cellsOf(found);
-    const text = (x: number | null | undefined) => (x === null || x === undefined ? "" : String(exact(x)));
-    if (names.some((name, i) => row[name] !== text(cells[i]?.value))) other++;
+    if (!isAsStored(row, names, file)) other++;
   }
   return [
     { what: `${rows.length} rows, no period twice`, holds: twice === 0 && rows.length > 0 },
     { what: "every number lies in its interval", holds: outside === 0 },
+    { what: "no period is missing between others, in any group", holds: isContiguous(rows) },
+    ...(compacted === 0
+      ? []
+      : [
+          {
+            what: `${compacted} older rows are finer than what the state keeps: not compared`,
+            holds: compared > 0,
+          },
+        ]),
     ...(file === undefined
       ? []
       : [
           {
-            what: `${compared} whole periods (${statement.zone}) are as the state says`,
+            what: `${compared} rows with numbers (${statement.zone}) are as the state says, intervals too`,
             holds: other === 0 && compared > 0,
           },
         ]),
   ];
 }
 
-async function storeChecks(folder: string, keyPath: string): Promise<Check[]> {
-  const store = fileStore(folder);
-  const key = await readKey(keyPath, false);
-  const names = await store.names!();
-  let closed = 0;
-  for (const name of names) {
-    const found = await store.get(name);
-    if (found === undefined || !(await openableSnapshot(found.bytes, key))) closed++;
+const rangeOf = (row: Record<string, string>): Range => [
+  parseTime("from", row["from"]!),
+  parseTime("to", row["to"]!),
+];
+
+/** Whether a row has the numbers and intervals that the state gives for its time. @param names of the numbers that the row has */
+function isAsStored(row: Record<string, string>, names: readonly string[], file: EventFile): boolean {
+  const group = row["group"] ?? file.groups[0]!;
+  if (!file.groups.includes(group)) return false;
+  const quantiles = names.flatMap((name) => (/^p[\d.]+$/.test(name) ? [Number(name.slice(1)) / 100] : []));
+  const cells = cellsOf(file.answer(group, rangeOf(row), quantiles, 0.95).found);
+  const stored = new Map(namesOf(file, quantiles).map((name, i) => [name, cells[i]]));
+  const text = (x: number | null | undefined): string =>
+    x === null || x === undefined ? "" : String(exact(x));
+  return names.every((name) => {
+    const cell = stored.get(name);
+    return (["value", "low", "high"] as const).every(
+      (part) => row[part === "value" ? name : `${name}_${part}`] === text(cell?.[part]),
+    );
+  });
+}
+
+/** Whether each group has the same periods, one after the other. */
+function isContiguous(rows: readonly Record<string, string>[]): boolean {
+  const periods = new Map<string, string[]>();
+  for (const { group = "", from, to } of rows) {
+    const own = periods.get(group) ?? [];
+    own.push(`${from} ${to}`);
+    periods.set(group, own);
   }
-  return [
-    {
-      what: `${names.length} snapshots of the store open with the key, unaltered`,
-      holds: closed === 0 && names.length > 0,
-    },
-  ];
+  const [first = [], ...others] = [...periods.values()].map((own) => own.sort());
+  return (
+    first.every((period, i) => i === 0 || first[i - 1]!.split(" ")[1] === period.split(" ")[0]) &&
+    others.every((own) => own.join() === first.join())
+  );
 }

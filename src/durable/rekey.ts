@@ -1,7 +1,7 @@
 /** Changes the key that encrypts the snapshots of a store. */
 import { checkText, ownOptions } from "../core/checks.js";
 import { type SnapshotKey, snapshotKey } from "../snapshot/streamCipher.js";
-import { openableSnapshot, reencryptSnapshot } from "../snapshot/snapshot.js";
+import { reencryptSnapshot, snapshotBinding } from "../snapshot/snapshot.js";
 import { CheckedStore, checkSequence } from "./checkedStore.js";
 import { type Store, StoreError } from "./stores/store.js";
 
@@ -55,7 +55,7 @@ async function rekeyOne(
 ): Promise<boolean> {
   const found = await store.get(name);
   try {
-    if (found === undefined || (await openableSnapshot(found.bytes, fresh))) {
+    if (found === undefined || (await snapshotBinding(found.bytes, fresh)) !== undefined) {
       await store.giveBack(name);
       return false;
     }

@@ -85,7 +85,8 @@ const COMPOSITION =
 const PEOPLE_COMPOSITION =
   "A person counts once in a period, under each of at most c keys; periods are disjoint and have noise of their own.";
 
-const SYSTEM = {
+/** Names of the systems of events in statements. */
+export const SYSTEM = {
   sum: "sums of events by calendar periods",
   count: "counts of events by calendar periods",
   mean: "means of events by calendar periods, from Σ v and Σ (θ − v)",
@@ -97,10 +98,11 @@ export function eventStatement(metric: EventMetric): EventStatement {
   const { of, epsilon, shares, schedule, limit, distinct, discovery, grid, unsafeSeed } = settings;
   const unit = grid?.resolution ?? 1;
   const known = !Number.isNaN(scale);
+  const period = overWord(distinct?.over ?? "1d");
   return {
     software,
     system: distinct === undefined ? SYSTEM[of] : `different people by ${overWord(distinct.over)}s`,
-    ...unitOf(metric),
+    ...unitWords(limit !== undefined, period, schedule.calendar.zone),
     epsilon,
     delta: discovery?.rule.delta ?? 0,
     epsilonPerEvent:
@@ -130,11 +132,7 @@ export function eventStatement(metric: EventMetric): EventStatement {
       : null,
     randomness: unsafeSeed === undefined ? RANDOMNESS.secret : RANDOMNESS.unsafe,
     core: core.name,
-    notProtected: notProtected(
-      limit !== undefined,
-      overWord(distinct?.over ?? "1d"),
-      discovery !== undefined,
-    ),
+    notProtected: notProtected(limit !== undefined, period, discovery !== undefined),
   };
 }
 
@@ -170,10 +168,8 @@ export function standardErrors(levels: readonly number[], deviation: number): Re
   );
 }
 
-function unitOf({ settings }: EventMetric) {
-  const person = settings.limit !== undefined;
-  const zone = settings.schedule.calendar.zone;
-  const period = overWord(settings.distinct?.over ?? "1d");
+/** @param person whether events have a person @param period in which a person is protected: "day" */
+export function unitWords(person: boolean, period: string, zone: string) {
   return {
     definition: person
       ? `person-level differential privacy, per ${period} (${zone})`

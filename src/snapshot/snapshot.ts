@@ -125,12 +125,16 @@ export async function reencryptSnapshot(
   }
 }
 
-/** Whether these bytes are a snapshot that this key opens. */
-export function openableSnapshot(bytes: Uint8Array, key: SnapshotKey): Promise<boolean> {
-  return decryptSnapshot(bytes, key).then(
-    ({ plain }) => (plain.fill(0), true),
-    () => false,
-  );
+/** Reads what a snapshot is bound to, and its number; undefined if the key does not open it. The state is wiped. */
+export async function snapshotBinding(
+  bytes: Uint8Array,
+  key: SnapshotKey,
+): Promise<{ readonly sequence: number; readonly parameters: Parameters } | undefined> {
+  const opened = await decryptSnapshot(bytes, key).catch(() => undefined);
+  if (opened === undefined) return undefined;
+  const text = new TextDecoder().decode(new Decoder(opened.plain).blob());
+  opened.plain.fill(0);
+  return { sequence: opened.sequence, parameters: JSON.parse(text) as Parameters };
 }
 
 async function decryptSnapshot(bytes: Uint8Array, key: SnapshotKey) {

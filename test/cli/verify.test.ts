@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/run.js";
-import { openStream, privateStream } from "../../src/index.js";
+import { openHub, openStream, privateStream } from "../../src/index.js";
 import { fileStore } from "../../src/node.js";
 
 const folder = mkdtempSync(join(tmpdir(), "brume-verify-"));
@@ -50,7 +50,7 @@ test("a release of events, its state and its statement belong together", async (
   const { code, out } = await brume("verify", at("events.json"), ...all);
   expect(out.split("\n").filter((line) => !line.startsWith("✓"))).toEqual([]);
   expect(out).toContain("shares of ε sum to 1 (32/32)");
-  expect(out).toContain("10 whole periods (UTC) are as the state says");
+  expect(out).toContain("10 rows with numbers (UTC) are as the state says, intervals too");
   expect(code).toBe(0);
   const { out: json } = await brume("verify", at("events.json"), ...all, "--json");
   expect(JSON.parse(json)).toMatchObject({ verified: true });
@@ -86,6 +86,24 @@ test.each<[string, string, (statement: Record<string, unknown>) => void, string]
     "✗ standard errors",
   ],
   ["a seed", "values.json", (s) => (s["private"] = false), "✗ the noise came from no seed"],
+  [
+    "a seed that its randomness tells",
+    "events.json",
+    (s) => (s["randomness"] = "ChaCha20, keyed from a seed: repeatable, NOT PRIVATE"),
+    "✗ the noise came from no seed",
+  ],
+  [
+    "a unit that no limit keeps",
+    "events.json",
+    (s) => (s["unit"] = "one person, per day (UTC)"),
+    "✗ the unit",
+  ],
+  [
+    "two stages that read the same values with all of ε",
+    "values.json",
+    (s) => (s["stages"] as object[]).push((s["stages"] as object[])[0]!),
+    "✗ no value meets stages",
+  ],
   ["less noise of values", "values.json", (s) => (s["noiseScale"] = 1), "✗ noise of scale"],
   [
     "another noise version",
@@ -99,50 +117,169 @@ test.each<[string, string, (statement: Record<string, unknown>) => void, string]
   expect(code).toBe(1);
 });
 
-test("a number that was changed, a row that is there twice, and another statement are found", async () => {
-  const text = readFileSync(at("published.csv"), "utf8");
-  const lines = text.trimEnd().split("\n");
-  const cells = lines[3]!.split(",");
-  cells[3] = String(Number(cells[3]) + 1);
-  writeFileSync(at("other.csv"), [...lines.slice(0, 3), cells.join(","), ...lines.slice(4)].join("\n"));
-  const all = ["--state", at("shop"), "--release"];
-  expect((await brume("verify", at("events.json"), ...all, at("other.csv"))).out).toContain(
-    "✗ 10 whole periods",
+/** The release with its lines changed. */
+function release(name: string, change: (lines: string[]) => readonly string[]): string {
+  const lines = readFileSync(at("published.csv"), "utf8").trimEnd().split("\n");
+  writeFileSync(at(name), `${change(lines).join("\n")}\n`);
+  return at(name);
+}
+
+/** A line with one of its numbers moved. */
+const moved = (line: string, column: number, by: number): string =>
+  line
+    .split(",")
+    .map((cell, i) => (i === column ? String(Number(cell) + by) : cell))
+    .join(",");
+
+test.each<[string, (lines: string[]) => readonly string[], string]>([
+  ["a number", (lines) => lines.with(3, moved(lines[3]!, 3, 1)), "✗ 10 rows with numbers"],
+  ["the low end of an interval", (lines) => lines.with(3, moved(lines[3]!, 4, 1)), "✗ 10 rows with numbers"],
+  [
+    "the high end of an interval",
+    (lines) => lines.with(3, moved(lines[3]!, 5, -1)),
+    "✗ 10 rows with numbers",
+  ],
+  [
+    "a number of a period that is said to be open",
+    (lines) => lines.with(3, moved(lines[3]!, 3, 1).replace("true", "false")),
+    "✗ 10 rows with numbers",
+  ],
+  [
+    "the name of a group",
+    (lines) => lines.with(3, lines[3]!.replace("berlin", "rome")),
+    "✗ 10 rows with numbers",
+  ],
+  ["a row that is there twice", (lines) => [...lines, lines[1]!], "✗ 11 rows, no period twice"],
+  ["a row that is left out", (lines) => lines.toSpliced(3, 1), "✗ no period is missing"],
+  [
+    "a number outside its interval",
+    (lines) => lines.with(3, moved(lines[3]!, 4, 1e6)),
+    "✗ every number lies",
+  ],
+])("%s of a release is found", async (_, change, said) => {
+  const changedRelease = release("other.csv", change);
+  const { code, out } = await brume(
+    "verify",
+    at("events.json"),
+    "--state",
+    at("shop"),
+    "--release",
+    changedRelease,
   );
-  writeFileSync(at("twice.csv"), [...lines, lines[1]].join("\n"));
-  expect((await brume("verify", at("events.json"), ...all, at("twice.csv"))).out).toContain("✗ 11 rows");
+  expect(out).toContain(said);
+  expect(code).toBe(1);
+});
+
+test("periods that a state keeps no more are said to be not compared", async () => {
+  const days = Array.from({ length: 40 }, (_, i) => `2026-01-01T00:${10 + (i % 40)}:00Z`);
+  writeFileSync(at("fine.csv"), ["ts", ...days].join("\n"));
+  const fine = [
+    "release",
+    at("fine.csv"),
+    "--every",
+    "30m",
+    "--time",
+    "ts",
+    "--epsilon",
+    "1",
+    "--report",
+    "30m",
+  ];
+  const range = ["--from", "2026-01-01T00:00Z", "--to", "2026-02-07T00:00Z"];
+  const files = ["--state", at("fine"), "--statement", at("fine.json"), "--out", at("fine.out")];
+  expect((await brume(...fine, ...range, ...files)).code).toBe(0);
+  const all = ["--state", at("fine"), "--release", at("fine.out")];
+  const { code, out } = await brume("verify", at("fine.json"), ...all);
+  expect(out).toContain("✓ 96 older rows are finer than what the state keeps: not compared");
+  expect(out).toContain("✓ 1680 rows with numbers");
+  expect(code).toBe(0);
+});
+
+test("the statement of another release is found beside a state", async () => {
   const other = changed("events.json", (s) => (s["zone"] = "Europe/Berlin"));
   expect((await brume("verify", other, "--state", at("shop"))).out).toContain("✗ the state opens");
 });
 
-test("a store whose snapshots open passes; with another key, or a flipped bit, it does not", async () => {
+test("votes for keys: δ and k must be those of the noise", async () => {
+  const events = ["release", at("events.csv"), "--every", "1d", "--time", "ts", "--group-by", "shop"];
+  const people = ["--person", "amount", "--per-person", "2", "--epsilon", "1", "--discover", "1e-6"];
+  const range = ["--from", "2026-03-01T00:00Z", "--to", "2026-03-02T00:00Z"];
+  const files = ["--statement", at("votes.json"), "--out", at("votes.csv")];
+  expect((await brume(...events, ...people, ...range, ...files)).code).toBe(0);
+  const honest = await brume("verify", at("votes.json"), "--release", at("votes.csv"));
+  expect([honest.code, honest.out]).toEqual([0, expect.stringContaining("✓ k = 47 of ε·8/32 has δ = ")]);
+  expect(JSON.parse(readFileSync(at("votes.json"), "utf8"))).toMatchObject({ discovery: { cells: 65_536 } });
+  const none = changed("votes.json", (s) => (s["delta"] = 0));
+  expect((await brume("verify", none)).out).toContain("✗ ε = 1, δ = 0");
+  const lower = changed("votes.json", (s) => Object.assign(s["discovery"] as object, { k: 40 }));
+  expect((await brume("verify", lower)).out).toContain("✗ k = 40");
+  const hidden = changed("votes.json", (s) => Object.assign(s, { delta: 0, discovery: null }));
+  expect((await brume("verify", hidden)).out).toContain("✗ votes find no keys");
+});
+
+test("a store whose snapshots open passes; with another key, a flipped bit, or another statement it does not", async () => {
   const key = randomBytes(32);
   const store = fileStore(at("store"));
-  const stream = await openStream({
-    name: "s",
-    store,
-    key,
-    epsilon: 1,
-    max: 100,
-    threshold: 60,
-    maxRange: 64,
-  });
+  const options = { epsilon: 1, max: 100, threshold: 60, maxRange: 64 };
+  const stream = await openStream({ name: "s", store, key, ...options });
   await stream.pushMany(Float64Array.of(1, 2, 3));
+  writeFileSync(at("stored.json"), JSON.stringify(await stream.statement()));
   await stream.close();
   writeFileSync(at("store.key"), key.toString("hex"));
-  const verified = await brume("verify", at("values.json"), "--store", at("store"));
+  const verified = await brume("verify", at("stored.json"), "--store", at("store"));
   expect(verified.out).toContain("✓ 1 snapshots of the store open with the key");
+  expect(verified.out).toContain("✓ 1 of them were made with the options of the statement");
+  expect(verified.code).toBe(0);
+  for (const [name, value] of [
+    ["epsilon", 2],
+    ["max", 90],
+    ["maxRange", 128],
+  ] as const) {
+    const other = changed("stored.json", (s) => (s[name] = value));
+    expect((await brume("verify", other, "--store", at("store"))).out).toContain("✗ 0 of them were made");
+  }
   writeFileSync(at("other.key"), randomBytes(32).toString("hex"));
-  const other = await brume("verify", at("values.json"), "--store", at("store"), "--key", at("other.key"));
+  const other = await brume("verify", at("stored.json"), "--store", at("store"), "--key", at("other.key"));
   expect(other.out).toContain("✗ 1 snapshots");
   expect(other.code).toBe(1);
+  // The snapshot of another stream, as somebody could copy it.
+  await fileStore(at("copied")).put("t", 1, (await store.get("s"))!.bytes);
+  const copied = ["--store", at("copied"), "--key", at("store.key")];
+  expect((await brume("verify", at("stored.json"), ...copied)).out).toContain("✗ 1 snapshots");
   const path = readdirSync(at("store"), { recursive: true, encoding: "utf8" })
     .map((name) => join(at("store"), name))
     .filter((name) => statSync(name).isFile() && statSync(name).size > 100)[0]!;
   const bytes = readFileSync(path);
   bytes[bytes.length - 40]! ^= 1;
   writeFileSync(path, bytes);
-  expect((await brume("verify", at("values.json"), "--store", at("store"))).code).toBe(1);
+  expect((await brume("verify", at("stored.json"), "--store", at("store"))).code).toBe(1);
+});
+
+test("the store of a hub belongs to the statement of each of its metrics, and to no other", async () => {
+  const key = randomBytes(32);
+  const keys = ["a", "b"];
+  const hub = openHub({
+    ...{ store: fileStore(at("hub")), key, zone: "Europe/Berlin" },
+    metrics: {
+      orders: { of: "count", epsilon: 0.5, every: "1h", keys, perPerson: { events: 3, perHour: 2 } },
+      basket: { of: "mean", epsilon: 2, every: "1h", keys, max: 100, threshold: 40, lateness: "90s" },
+      visitors: { of: "people", over: "1w", epsilon: 1, keys, keysPerPerson: 1 },
+    },
+  });
+  await hub.addMany("orders", [{ key: "a", person: "p" }]);
+  const names = ["orders", "basket", "visitors"] as const;
+  const statements = await Promise.all(names.map((name) => hub.statement(name, "a")));
+  await hub.close();
+  writeFileSync(at("hub.key"), key.toString("hex"));
+  for (const statement of statements) {
+    writeFileSync(at("metric.json"), JSON.stringify(statement));
+    const { code, out } = await brume("verify", at("metric.json"), "--store", at("hub"));
+    expect([code, out.split("\n").filter((line) => line.startsWith("✗"))]).toEqual([0, []]);
+    writeFileSync(at("metric.json"), JSON.stringify({ ...statement, zone: "UTC" }));
+    expect((await brume("verify", at("metric.json"), "--store", at("hub"))).out).toContain(
+      "✗ 0 of them were made",
+    );
+  }
 });
 
 test("what is missing is named", async () => {

@@ -1,0 +1,82 @@
+/** Checks a store beside a statement: every snapshot is whole and in its place, and one of them was made as the statement says. */
+import type { AnyStatement } from "../adapters/registryRecord.js";
+import { fileStore } from "../durable/stores/file.js";
+import { parseDuration } from "../events/days/duration.js";
+import { type EventStatement, SYSTEM } from "../events/statement.js";
+import { type Parameters, snapshotBinding } from "../snapshot/snapshot.js";
+import type { Check } from "./checkStatement.js";
+import { readKey } from "./eventState.js";
+
+/** @param folder of a fileStore */
+export async function storeChecks(
+  folder: string,
+  keyPath: string,
+  statement: AnyStatement,
+): Promise<Check[]> {
+  const store = fileStore(folder);
+  const key = await readKey(keyPath, false);
+  const names = await store.names!();
+  let [wrong, stated] = [0, 0];
+  for (const name of names) {
+    const found = await store.get(name);
+    const bound = found && (await snapshotBinding(found.bytes, key));
+    // A snapshot under another name, or of another number, was put there by hand.
+    if (bound === undefined || bound.sequence !== found!.sequence || bound.parameters["name"] !== name)
+      wrong++;
+    else if (isMadeAs(bound.parameters, statement)) stated++;
+  }
+  return [
+    {
+      what: `${names.length} snapshots of the store open with the key, unaltered and in their places`,
+      holds: wrong === 0 && names.length > 0,
+    },
+    { what: `${stated} of them were made with the options of the statement`, holds: stated > 0 },
+  ];
+}
+
+/** Whether a snapshot is bound to the options that a statement names. Other options follow from them or are not stated. */
+function isMadeAs(bound: Parameters, statement: AnyStatement): boolean {
+  const stated = "every" in statement ? eventOptions(statement) : otherOptions(statement);
+  const seed = bound["seed"] ?? bound["unsafeSeed"] ?? "undefined";
+  return (
+    Object.entries(stated).every(
+      ([name, value]) => bound[name] === (value === undefined ? undefined : String(value)),
+    ) &&
+    (!("private" in statement) || statement.private === (seed === "undefined"))
+  );
+}
+
+type Options = Readonly<Record<string, string | number | undefined>>;
+
+/** Options of a metric, as `eventParameters` writes them. */
+function eventOptions(statement: EventStatement): Options {
+  const { epsilon, levels, zone, lateness, people, perPerson, min, max, resolution, system } = statement;
+  const limit = perPerson === null ? undefined : [perPerson.events, perPerson.perHour, perPerson.sum];
+  return {
+    epsilon,
+    zone,
+    lateness: parseDuration("lateness", lateness, 0),
+    min: min === 0 || min === null ? undefined : min,
+    max: max ?? undefined,
+    resolution: resolution ?? undefined,
+    ...(people === null
+      ? {
+          of: Object.entries(SYSTEM).find(([, words]) => words === system)?.[0],
+          levels: levels.join(" "),
+          // A limit that was chosen is in the state, not in the options.
+          ...(perPerson?.most === undefined
+            ? { perPerson: limit?.map((n) => n ?? "-").join(" ") ?? "none" }
+            : {}),
+        }
+      : { of: "count" }),
+  };
+}
+
+/** Options of a stream of values, or of an aggregation of reports: the two phases of the paper have an ε each. */
+function otherOptions(statement: Exclude<AnyStatement, EventStatement>): Options {
+  const { epsilon, max } = statement;
+  if (!("blockLength" in statement))
+    return "zone" in statement ? { epsilon, max, zone: statement.zone } : { max };
+  const { min, resolution, fanout, maxRange } = statement;
+  return { epsilon, max, resolution, fanout, maxRange, min: min === 0 ? undefined : min };
+}
