@@ -2,8 +2,8 @@
 
     npx tsx scripts/writeTables.ts | python3 scripts/checkTables.py
 
-Reads one JSON object per line: a scale of discrete Laplace noise with its alias tables, a coin, or a local mechanism. exp is
-bracketed by two integers over 2^400, so every comparison is exact. Exits with 1 at the first table that is wrong.
+Reads one JSON object per line: a scale of discrete Laplace noise with its alias tables, a coin, a local mechanism, the coins of
+a noisy choice, or the threshold and delta of truncated noise. exp is bracketed by two integers over 2^400, so every comparison is exact. Exits with 1 at the first table that is wrong.
 """
 import json
 import sys
@@ -116,18 +116,48 @@ def check_scale(table):
         before = shift
 
 
-def check_coin(table):
-    """Heads with probability exp(-x), as a number of 192 bits."""
-    threshold = 0
-    for word in table["words"][:6]:
-        threshold = threshold << 32 | word
-    probability = exp(Fraction(int(table["numerator"]), int(table["denominator"])))
+def tossed(words, probability, what):
+    """Whether a coin of 192 bits has a probability, to within a unit of its last bit."""
+    threshold = words[6]
+    for place, word in enumerate(words[:6]):
+        threshold += word << (32 * (5 - place))
     scale = BITS - 192
-    check(
-        probability.low - ONE // (1 << 192) <= (threshold << scale) + (table["words"][6] << scale)
-        and threshold << scale <= probability.high + (1 << scale),
-        "coin",
-    )
+    check(probability.low - (1 << scale) <= threshold << scale <= probability.high + (1 << scale), what)
+
+
+def check_coin(table):
+    """Heads with probability exp(-x)."""
+    tossed(table["words"], exp(Fraction(int(table["numerator"]), int(table["denominator"]))), "coin")
+
+
+def check_selection(table):
+    """The coins of a noisy choice (docs/noisy-max.md): 2 exp(-T/t) for T = ceil(t), and 1/(1 + exp(-1/t))."""
+    t = Fraction(int(table["numerator"]), int(table["denominator"]))
+    check(table["stride"] == -(-t.numerator // t.denominator), "the stride is not the scale, rounded up")
+    half = exp(table["stride"] / t)
+    tossed(table["strideCoin"], Interval(2 * half.low, 2 * half.high), "the coin of a stride")
+    step = exp(1 / t)
+    tossed(table["sideCoin"], Interval(ONE, ONE).over(Interval(ONE + step.low, ONE + step.high)), "the coin of a side")
+
+
+def check_truncated(table):
+    """k is the least threshold whose delta(k) = P(X = k) is not above the one asked for; what is stated is above it."""
+    q = exp(Fraction(int(table["numerator"]), int(table["denominator"])))
+    asked, stated = (Fraction(int(table[name]["numerator"]), int(table[name]["denominator"])) for name in ("asked", "delta"))
+
+    def delta(k):
+        power = Interval(ONE, ONE)
+        for _ in range(k):
+            power = power * q
+        twice = power * q
+        bottom = Interval(ONE + q.low - 2 * twice.high, ONE + q.high - 2 * twice.low)
+        return (power * q.complement()).over(bottom)
+
+    found = delta(table["k"])
+    check(found.high <= asked * ONE, "delta is above the one that was asked for")
+    check(table["k"] == 1 or delta(table["k"] - 1).low > asked * ONE, "a smaller threshold would do")
+    check(found.high <= stated * ONE, "delta is above the one that is stated")
+    check(stated * ONE <= found.low * (1 + Fraction(1, 1 << 48)), "the delta that is stated is far too large")
 
 
 def check_mechanism(table):
@@ -149,7 +179,13 @@ def check_mechanism(table):
     check(read == [inside, outside, kept, flipped], "the kernels read other weights")
 
 
-KINDS = {"scale": check_scale, "coin": check_coin, "mechanism": check_mechanism}
+KINDS = {
+    "scale": check_scale,
+    "coin": check_coin,
+    "mechanism": check_mechanism,
+    "selection": check_selection,
+    "truncated": check_truncated,
+}
 counts = {}
 for line in sys.stdin.readlines():
     entry = json.loads(line)
@@ -160,4 +196,4 @@ for line in sys.stdin.readlines():
         sys.exit(f"{reason} ({entry['kind']} {name} {entry['numerator']}/{entry['denominator']})")
     counts[entry["kind"]] = counts.get(entry["kind"], 0) + 1
 check(counts, "nothing to check")
-print(", ".join(f"{count} {kind}s" for kind, count in sorted(counts.items())) + ": as recomputed")
+print(", ".join(f"{count} {kind if kind == 'truncated' else kind + 's'}" for kind, count in sorted(counts.items())) + ": as recomputed")

@@ -6,6 +6,8 @@ import { expCoin } from "../src/core/tables/coin.js";
 import { exactRational } from "../src/core/tables/fixedPoint.js";
 import { columnsBefore, makeScale } from "../src/core/tables/scale.js";
 import type { Mechanism } from "../src/core/tables/sectors.js";
+import { makeSelection } from "../src/core/tables/selection.js";
+import { discoveryRule } from "../src/events/keys/keyDiscovery.js";
 import { dayWindow, hybrid, piecewise, squareWave, stochasticRounding } from "../src/local/mechanisms.js";
 
 /** t as numerator and denominator: small, large, awkward, and of the exact rationals that doubles stand for. */
@@ -30,6 +32,16 @@ const COINS: readonly (readonly [bigint, bigint])[] = [
   [1n, 10n ** 12n],
 ];
 const EPSILONS = [1e-6, 0.1, 0.5, 0.61, 1, 2, 4, 24];
+/** ε, share in 32nds and δ of discoveries. */
+const DISCOVERIES: readonly (readonly [number, number, number])[] = [
+  [2, 8, 1e-9],
+  [1, 8, 1e-6],
+  [0.1, 5, 1e-12],
+  [0.3, 30, 1e-3],
+  [7.7, 1, 1e-9],
+];
+/** ε of choices of θ and of k by permute-and-flip. */
+const CHOICES = [0.05, 0.3, 1, Math.PI, 10];
 const MECHANISMS = { dayWindow, squareWave, stochasticRounding, piecewise, hybrid };
 
 const text = (numerator: bigint, denominator: bigint) => ({
@@ -63,6 +75,31 @@ function mechanismEntry(name: string, make: (epsilon: number) => Mechanism, epsi
   };
 }
 
+/** The threshold of truncated noise, and what is said of δ. The rational is ε of the noise that is drawn. */
+function truncatedEntry([epsilon, share, asked]: readonly [number, number, number]): object {
+  const { scale, k, delta } = discoveryRule(epsilon, share, asked);
+  const fraction = ({ numerator, denominator }: ReturnType<typeof exactRational>) =>
+    text(numerator, denominator);
+  return {
+    ...{ kind: "truncated", ...text(scale.denominator, scale.numerator), k },
+    ...{ asked: fraction(exactRational(asked)), delta: fraction(exactRational(delta)) },
+  };
+}
+
+/** The coins that the noise of a choice is tossed with: 2·exp(−T/t) for a whole stride T = ⌈t⌉, and 1/(1 + exp(−1/t)). */
+function selectionEntry(epsilon: number): object {
+  const bounds = { candidates: 4096, step: 1, holdout: 65_536, maxRange: 2 ** 20, fanout: 16 };
+  const choice = makeSelection({ ...bounds, epsilon, releaseEpsilon: epsilon, noise: "exponential" });
+  return {
+    ...{ kind: "selection", ...text(choice.scale.numerator, choice.scale.denominator) },
+    ...{
+      stride: choice.stride,
+      strideCoin: [...choice.strideCoin.words],
+      sideCoin: [...choice.sideCoin.words],
+    },
+  };
+}
+
 /** All tables, as lines. */
 export function tableLines(): string[] {
   return [
@@ -71,6 +108,8 @@ export function tableLines(): string[] {
       ...{ kind: "coin", ...text(numerator, denominator) },
       words: [...expCoin(numerator, denominator).words],
     })),
+    ...DISCOVERIES.map(truncatedEntry),
+    ...CHOICES.map(selectionEntry),
     ...Object.entries(MECHANISMS).flatMap(([name, make]) =>
       EPSILONS.map((epsilon) => mechanismEntry(name, make, epsilon)),
     ),

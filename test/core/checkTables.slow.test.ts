@@ -13,8 +13,11 @@ const python = (input: readonly string[]) => {
   return { status, said: stdout + stderr };
 };
 
-test("alias tables, coins and local mechanisms are what rationals say", () => {
-  expect(python(lines)).toEqual({ status: 0, said: "5 coins, 40 mechanisms, 22 scales: as recomputed\n" });
+test("alias tables, coins, local mechanisms and thresholds are what rationals say", () => {
+  expect(python(lines)).toEqual({
+    status: 0,
+    said: "5 coins, 40 mechanisms, 22 scales, 5 selections, 5 truncated: as recomputed\n",
+  });
 });
 
 interface Table {
@@ -24,6 +27,9 @@ interface Table {
   tails: number[][];
   words: number[];
   weights: string[];
+  strideCoin: number[];
+  k: number;
+  delta: { denominator: string };
 }
 
 /** The lowest bits of a threshold have a weight of 2⁻¹⁷⁶; 16 of them are too many. */
@@ -46,6 +52,18 @@ test.each<[string, (table: Table) => boolean, (table: Table) => void]>([
       table.weights[0] = String(BigInt(table.weights[0]!) + 4n);
       table.words[7]! += 4;
     },
+  ],
+  [
+    "a coin of a choice that is off by 2⁻¹⁹⁰",
+    ({ kind }) => kind === "selection",
+    ({ strideCoin }) => void (strideCoin[5]! ^= 4),
+  ],
+  ["a threshold of votes that is one too low", ({ kind }) => kind === "truncated", (table) => void table.k--],
+  [
+    "a δ that is 10⁻¹² too small",
+    ({ kind }) => kind === "truncated",
+    ({ delta }) =>
+      void (delta.denominator = String((BigInt(delta.denominator) * (10n ** 12n + 1n)) / 10n ** 12n)),
   ],
 ])("%s is found", (_, which, spoil) => {
   const tables = lines.map((line) => JSON.parse(line) as Table);
