@@ -250,6 +250,20 @@ describe("sums and means", () => {
     expect(answer!.count!.value).toBeCloseTo(40, 0);
   });
 
+  test("the interval of a mean holds the mean of values that the grid has not, however many there are", () => {
+    const rounded = (change: object) => {
+      const own = summed({ of: "mean", max: 100, ...change });
+      for (let i = 0; i < 20_000; i++) own.add(9.99, { at: second(0) });
+      return own.advance(second(1))[0]!;
+    };
+    const { value, low, high } = rounded({});
+    expect(value).toBeGreaterThan(9.9902); // 9.99 is not a multiple of 2⁻¹⁰
+    expect(low).toBeLessThanOrEqual(9.99);
+    expect(high! - low!).toBeLessThan(2 ** -9);
+    expect(rounded({ threshold: 9 }).high).toBe(9); // cut to [0, θ]
+    expect(rounded({ resolution: 64, threshold: 64 }).high).toBeCloseTo(32, 1);
+  });
+
   test("a mean of nothing says nothing", () => {
     const own = privateStream({
       epsilon: 1,

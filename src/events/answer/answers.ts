@@ -177,15 +177,18 @@ export function eventAnswer(
 }
 
 /**
- * A mean from Σ (v − min) and Σ (θ − v): a share of θ − min. Null if the interval says nothing. With n events,
- * Σ v = Σ (v − min) + min·n, where the two columns sum to n·(θ − min).
+ * A mean from Σ (v − min) and Σ (θ − v): a share of θ − min. Its interval has room for the rounding of values to the grid: half
+ * a unit, however many events there are. Null if the interval says nothing. With n events, Σ v = Σ (v − min) + min·n, where the
+ * two columns sum to n·(θ − min).
  */
 function meanOf(sum: Noisy, rest: Noisy, metric: EventMetric, confidence: number) {
   const { units } = metric;
   const { min, resolution } = metric.settings.grid!;
   const width = units * resolution;
   const shift = Math.round(min / resolution) / units;
-  const { value, low, high } = shareOf(sum, rest, confidence);
+  const { value, ...noisy } = shareOf(sum, rest, confidence);
+  const rounding = 0.5 / units;
+  const [low, high] = [Math.max(0, noisy.low - rounding), Math.min(1, noisy.high + rounding)];
   const narrow = shareOf(sum, rest, 0.6827);
   const both: Noisy = { value: sum.value + rest.value, spread: times(sum.spread, 2) };
   const says = !(low <= 0 && high >= 1);
