@@ -97,11 +97,13 @@ function intervalOf(
 /**
  * Two-sided quantile of a sum of independent Laplace variables, in standard deviations. The sum is Laplace when
  * one node dominates (excess kurtosis κ = 3) and Gaussian when many share (κ = 0): exact at both ends, and in
- * between (κ/3)^¾ of the way, which is within 0.03 of the exact quantile up to confidence 0.99 (test/ranges).
+ * between (κ/3)^¾ of the way, which is within 0.03 of the exact quantile up to confidence 0.99 (test/ranges). Noise that
+ * is mostly 0, because ε is large, has κ > 3: there √(κ/3) of the way, with half a unit beside it, is enough.
  */
 export function noiseQuantile(confidence: number, { variance, fourth }: Spread): number {
   if (variance === 0) return 0;
   const laplace = -Math.log(1 - confidence) / Math.SQRT2;
   const gauss = normalQuantile(confidence);
-  return gauss + (laplace - gauss) * Math.min(1, fourth / variance ** 2) ** 0.75;
+  const peaked = fourth / variance ** 2;
+  return gauss + (laplace - gauss) * peaked ** (peaked > 1 ? 0.5 : 0.75);
 }
