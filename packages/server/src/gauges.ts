@@ -17,6 +17,8 @@ export class Gauges {
   readonly #reads: Counter;
   /** The lines of each metric, as of a version of it; those who ask meanwhile wait for the same ones. */
   readonly #lines = new Map<string, { readonly version: number; readonly lines: Promise<Lines> }>();
+  /** The page that is being made. */
+  #page: Promise<Buffer> | undefined;
 
   /** @param guarded whether a token is needed to read it: process metrics tell how busy the machine is */
   constructor(service: Service, guarded: boolean) {
@@ -69,14 +71,22 @@ export class Gauges {
     return this.#registry.contentType;
   }
 
-  /** The page. The numbers of a metric are put together once for all readers, until it publishes again. */
-  async text(): Promise<Buffer> {
+  /**
+   * The page. The numbers of a metric are put together once for all readers, until it publishes again; and readers who come
+   * while a page is made get the same bytes, which may be megabytes.
+   */
+  text(): Promise<Buffer> {
+    return (this.#page ??= this.#makePage().finally(() => (this.#page = undefined)));
+  }
+
+  async #makePage(): Promise<Buffer> {
     const own = await this.#registry.metrics();
     const lines: Lines[] = [];
     for (const { served, keys } of this.#shown()) lines.push(await this.#linesOf(served, keys));
-    const values = lines.map(({ values }) => values).join("");
-    const quantiles = lines.map(({ quantiles }) => quantiles).join("");
-    return Buffer.from(`${own}${VALUE_HEAD}${values}${QUANTILE_HEAD}${quantiles}`);
+    return Buffer.concat([
+      ...[Buffer.from(own), VALUE_HEAD, ...lines.map(({ values }) => values)],
+      ...[QUANTILE_HEAD, ...lines.map(({ quantiles }) => quantiles)],
+    ]);
   }
 
   /** Counts a request that is not about events: how many requests bring events is not told. */
@@ -105,7 +115,7 @@ export class Gauges {
 
   async #make({ name, type, every, over }: ServedMetric["metric"], keys: readonly string[]): Promise<Lines> {
     const asked = type === "histogram" ? { quantiles: LIVE_QUANTILES } : {};
-    const made: Lines[] = [];
+    const made: Texts[] = [];
     for (const key of keys) {
       const labels = `metric="${escaped(name)}",key="${escaped(key)}"`;
       made.push(
@@ -113,18 +123,24 @@ export class Gauges {
       );
     }
     return {
-      values: made.map(({ values }) => values).join(""),
-      quantiles: made.map(({ quantiles }) => quantiles).join(""),
+      values: Buffer.from(made.map(({ values }) => values).join("")),
+      quantiles: Buffer.from(made.map(({ quantiles }) => quantiles).join("")),
     };
   }
 }
 
-interface Lines {
+interface Texts {
   readonly values: string;
   readonly quantiles: string;
 }
 
-function linesOf(labels: string, answer: Answer): Lines {
+/** Lines of a metric as they are sent: to encode them for every reader would take longer than all other work. */
+interface Lines {
+  readonly values: Buffer;
+  readonly quantiles: Buffer;
+}
+
+function linesOf(labels: string, answer: Answer): Texts {
   const { total, quantiles = [] } = answer as Partial<HistogramAnswer>;
   return {
     values: boundsOf("brume_value", labels, total === undefined ? (answer as Bounds) : total),
@@ -140,14 +156,14 @@ interface Bounds {
   readonly high: number | null;
 }
 
-const VALUE_HEAD = `
+const VALUE_HEAD = Buffer.from(`
 # HELP brume_value The number of the newest published period: of a histogram its total. bound: estimate, low or high.
 # TYPE brume_value gauge
-`;
-const QUANTILE_HEAD = `
+`);
+const QUANTILE_HEAD = Buffer.from(`
 # HELP brume_quantile Of a histogram: percentiles of the newest published period.
 # TYPE brume_quantile gauge
-`;
+`);
 
 /** A line for each bound; none where there is no value. */
 function boundsOf(name: string, labels: string, bounds: Bounds | null): string {

@@ -5,11 +5,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { reporter } from "brume";
+import { type ClosedSpan, reporter } from "brume";
 import { pino } from "pino";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { packReport } from "../../../src/reporter.js";
+import { Gauges } from "../src/gauges.js";
+import { LiveFeed } from "../src/http/liveFeed.js";
 import { makeServer } from "../src/http/server.js";
 import { Service } from "../src/service.js";
 import {
@@ -67,6 +70,49 @@ test("a thousand readers of /v1/live that hang up at once leave no reader behind
   const text = await firstNumber(`${url}/v1/live?metric=basket`, () => pass(running, 2000));
   expect(text).toContain('"metric":"basket"');
 });
+
+test("readers of /metrics who come together get the same bytes, each in a turn of its own", async () => {
+  const running = await startService(testConfig(temporaryFolder()));
+  await pass(running, 2000);
+  const gauges = new Gauges(running.service, false);
+  const pages = await Promise.all(Array.from({ length: 40 }, () => gauges.text()));
+  expect(new Set(pages).size).toBe(1);
+  expect(await gauges.text()).not.toBe(pages[0]); // the next one is made again: its counters are those of its time
+  const turn = vi.spyOn(running.service.turns, "turn");
+  await running.app.inject("/metrics");
+  expect(turn).toHaveBeenCalledTimes(1);
+  turn.mockRestore();
+});
+
+test("a thousand readers of /v1/live who follow a key each make no publication of other keys dear", async () => {
+  const keys = Array.from({ length: 50_000 }, (_, i) => `k-${i}`);
+  /** Milliseconds of processor time that a publication takes for so many readers of another metric, at best. */
+  async function timeOf(readers: number): Promise<number> {
+    let publish: (span: ClosedSpan) => void = () => undefined;
+    const asked: string[] = [];
+    const service = {
+      listen: (listener: typeof publish) => (publish = listener),
+      metric: () => ({ metric: { type: "count", keys, hasKeys: true } }),
+      ask: (_: string, key: string) => Promise.resolve({ key: asked.push(key) }),
+    };
+    const feed = new LiveFeed(service as unknown as Service);
+    const stream = new Readable({ read: () => undefined });
+    for (let i = 0; i < readers; i++) feed.add(new Readable({ read: () => undefined }), "other", `k-${i}`);
+    feed.add(stream, "many", "k-7");
+    const times: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      const before = process.cpuUsage();
+      publish({ metric: "many", from: i, to: i + 1 });
+      await sleep(1);
+      const { user, system } = process.cpuUsage(before);
+      times.push((user + system) / 1000);
+    }
+    expect(asked).toEqual(Array(5).fill("k-7"));
+    expect(String(stream.read()).match(/data:/g)).toHaveLength(5);
+    return Math.min(...times);
+  }
+  expect(await timeOf(1000)).toBeLessThan(10 * (1 + (await timeOf(1)))); // about as long; 110 times where all groups are looked at
+}, 30_000);
 
 /** As many buckets as there may be, every minute: of seconds, a day would not fit into the memory that a histogram may take. */
 const wide = (keys: number) => ({

@@ -85,7 +85,7 @@ export const brumePlugin: FastifyPluginAsync<PluginOptions> = async (app, { serv
     liveRoutes(routes, service);
     aboutRoutes(routes, service);
     operationRoutes(routes, service);
-    metricsRoute(routes, gauges);
+    metricsRoute(routes, gauges, turns);
     await routes.register((local) => Promise.resolve(localRoutes(local, service)));
     await routes.register(dashboardRoutes);
     documentRoute(routes, () => app.swagger());

@@ -10,21 +10,17 @@ const TOGETHER = 32;
 export const LIVE_QUANTILES = [0.5, 0.95, 0.99];
 
 /** Readers that follow the same metric and key. */
-interface Group {
-  readonly metric: string | undefined;
-  readonly key: string | undefined;
-  readonly readers: Set<Readable>;
-}
+type Group = Set<Readable>;
 
 interface Message {
-  readonly metric: string;
   readonly key: string;
   readonly bytes: Buffer;
 }
 
 export class LiveFeed {
   readonly #service: Service;
-  readonly #groups = new Map<string, Group>();
+  /** By metric and key; undefined for those who follow all metrics, or all keys. Keys are many: none looks at all groups. */
+  readonly #groups = new Map<string | undefined, Map<string | undefined, Group>>();
   /** Publications that were not sent yet, one per metric: its newest, from where the first one began. */
   readonly #pending = new Map<string, ClosedSpan>();
   readonly #stopListening: () => void;
@@ -38,28 +34,40 @@ export class LiveFeed {
 
   /** Sends to a stream until it closes. */
   add(stream: Readable, metric: string | undefined, key: string | undefined): void {
-    const name = JSON.stringify([metric, key]);
-    const group = this.#groups.get(name) ?? { metric, key, readers: new Set() };
-    this.#groups.set(name, group);
-    group.readers.add(stream);
+    const byKey = this.#groups.get(metric) ?? new Map<string | undefined, Group>();
+    this.#groups.set(metric, byKey);
+    const group = byKey.get(key) ?? new Set();
+    byKey.set(key, group.add(stream));
     this.readers++;
     stream.once("close", () => {
       this.readers--;
-      group.readers.delete(stream);
-      if (group.readers.size === 0 && this.#groups.get(name) === group) this.#groups.delete(name);
+      group.delete(stream);
+      if (group.size === 0 && byKey.get(key) === group) byKey.delete(key);
     });
   }
 
   /** Sends the same bytes to all readers. */
   send(bytes: Buffer): void {
-    for (const { readers } of this.#groups.values()) sendTo(readers, bytes);
+    for (const group of this.#all()) sendTo(group, bytes);
   }
 
   /** Ends all streams. */
   end(): void {
     this.#stopListening();
-    for (const { readers } of this.#groups.values()) for (const stream of readers) stream.push(null);
+    for (const group of this.#all()) for (const stream of group) stream.push(null);
     this.#groups.clear();
+  }
+
+  *#all(): Generator<Group> {
+    for (const byKey of this.#groups.values()) yield* byKey.values();
+  }
+
+  /** The groups that follow a key of a metric. */
+  #followers(metric: string, key: string): Group[] {
+    const own = this.#groups.get(metric);
+    return [this.#groups.get(undefined)?.get(undefined), own?.get(undefined), own?.get(key)].filter(
+      (group) => group !== undefined,
+    );
   }
 
   #take(span: ClosedSpan): void {
@@ -83,33 +91,31 @@ export class LiveFeed {
     const asked = type === "histogram" ? { quantiles: LIVE_QUANTILES } : {};
     let messages: Message[] = [];
     for (const key of keys) {
-      if (![...this.#groups.values()].some((group) => follows(group, { metric, key }))) continue;
+      if (this.#followers(metric, key).length === 0) continue;
       const answer = await this.#service.ask(metric, key, { from, to }, asked);
       const text = JSON.stringify({ metric, ...(hasKeys ? { key } : {}), ...answer });
-      messages.push({ metric, key, bytes: Buffer.from(`data: ${text}\n\n`) });
+      messages.push({ key, bytes: Buffer.from(`data: ${text}\n\n`) });
       if (messages.length < TOGETHER) continue;
-      this.#deliver(messages);
+      this.#deliver(metric, messages);
       messages = [];
     }
-    this.#deliver(messages);
+    this.#deliver(metric, messages);
   }
 
-  #deliver(messages: readonly Message[]): void {
-    for (const group of this.#groups.values()) {
-      const wanted = messages.filter((message) => follows(group, message));
-      if (wanted.length > 0) sendTo(group.readers, Buffer.concat(wanted.map(({ bytes }) => bytes)));
-    }
+  #deliver(metric: string, messages: readonly Message[]): void {
+    const wanted = new Map<Group, Buffer[]>();
+    for (const { key, bytes } of messages)
+      for (const group of this.#followers(metric, key)) {
+        const before = wanted.get(group);
+        if (before === undefined) wanted.set(group, [bytes]);
+        else before.push(bytes);
+      }
+    for (const [group, parts] of wanted) sendTo(group, Buffer.concat(parts));
   }
 }
 
-const follows = (
-  { metric, key }: Group,
-  published: { readonly metric: string; readonly key: string },
-): boolean =>
-  (metric === undefined || metric === published.metric) && (key === undefined || key === published.key);
-
-function sendTo(readers: ReadonlySet<Readable>, bytes: Buffer): void {
-  for (const stream of readers)
+function sendTo(group: ReadonlySet<Readable>, bytes: Buffer): void {
+  for (const stream of group)
     if (stream.readableLength > MOST_BUFFERED) stream.destroy();
     else stream.push(bytes);
 }

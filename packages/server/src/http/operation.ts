@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Gauges } from "../gauges.js";
 import { Unavailable } from "../submission.js";
+import type { Turns } from "../turns.js";
 import { errorAnswers } from "./events.js";
 
 const STATUS = {
@@ -48,7 +49,8 @@ export function operationRoutes(app: FastifyInstance, operated: Operated): void 
   );
 }
 
-export function metricsRoute(app: FastifyInstance, gauges: Gauges): void {
+/** @param turns a page may be megabytes: each reader's is sent in a turn of its own */
+export function metricsRoute(app: FastifyInstance, gauges: Gauges, turns: Turns): void {
   app.get(
     "/metrics",
     {
@@ -62,6 +64,10 @@ export function metricsRoute(app: FastifyInstance, gauges: Gauges): void {
         },
       },
     },
-    async (_, reply) => reply.type(gauges.contentType).send(await gauges.text()),
+    async (_, reply) => {
+      const page = await gauges.text();
+      await turns.turn();
+      return reply.type(gauges.contentType).send(page);
+    },
   );
 }
