@@ -1,11 +1,13 @@
 /** The public functions that make streams and restore them. With `every` in the options a stream takes events, without it values. */
 import { chooseCore } from "./core/choose.js";
+import type { Core } from "./core/core.js";
 import type { Counter, EventStream } from "./events/answer/answers.js";
-import type { BucketedEvents } from "./events/bucketedEvents.js";
+import { BucketedEvents } from "./events/bucketedEvents.js";
 import type { PeopleOptions } from "./events/people/distinct.js";
 import type { Histogram } from "./events/answer/histogramAnswers.js";
-import { begin, has, isEvents, keyOf, restoreEvents } from "./events/kinds.js";
-import { type CountedEvents, ValueEvents } from "./events/metricStream.js";
+import type { EventSettings } from "./events/eventSettings.js";
+import { has, isEvents, keyOf, restoreEvents } from "./events/kinds.js";
+import { CountedEvents, ValueEvents } from "./events/metricStream.js";
 import {
   type AnyEventOptions,
   type CounterOptions,
@@ -28,8 +30,7 @@ export function privateStream(options: EventStreamOptions): EventStream;
 export function privateStream(options: StreamOptions): PrivateStream;
 export function privateStream(options: StreamOptions | EventStreamOptions): PrivateStream | EventStream {
   if (!isEvents(options)) return valueStream(options);
-  const settings = resolveEventStream(options);
-  return new ValueEvents(settings, chooseCore(settings.core), keyOf(settings), settings.schedule.clock());
+  return make(ValueEvents, resolveEventStream(options));
 }
 
 /**
@@ -41,15 +42,21 @@ export function privateCounter(options: CounterOptions | PeopleOptions): Counter
     const settings = resolvePeople(options as PeopleOptions);
     if (settings.distinct!.keys !== undefined)
       throw new TypeError("keysPerPerson: expected none without keys; a hub (openHub) has keys");
-    return begin(settings) as CountedEvents;
+    return make(CountedEvents, settings);
   }
-  return begin(resolveEventStream({ ...(options as CounterOptions), of: "count" })) as CountedEvents;
+  return make(CountedEvents, resolveEventStream({ ...(options as CounterOptions), of: "count" }));
 }
 
 /** Makes a histogram: counts, percentiles and shares of values over any range of time. */
 export function privateHistogram(options: HistogramOptions): Histogram {
-  return begin(resolveHistogram(options)) as BucketedEvents;
+  return make(BucketedEvents, resolveHistogram(options));
 }
+
+/** Makes a stream of the class that a caller names: bundles leave the others out. */
+const make = <T>(
+  Kind: new (settings: EventSettings, core: Core, key: Uint32Array, began: number) => T,
+  settings: EventSettings,
+): T => new Kind(settings, chooseCore(settings.core), keyOf(settings), settings.schedule.clock());
 
 /**
  * A stream that resumes where `snapshot` was called, bit for bit. Needs the options that the stream was made with; a

@@ -15,11 +15,7 @@ export type AnyEvents = ValueEvents | CountedEvents | BucketedEvents;
 
 /** Makes a stream of any kind: `edges` make a histogram, `of: "count"` a counter. */
 export function beginEvents(options: AnyEventOptions): AnyEvents {
-  return begin(resolveEvents(options));
-}
-
-/** Makes a stream from options that were resolved. */
-export function begin(settings: EventSettings): AnyEvents {
+  const settings = resolveEvents(options);
   return make(settings, chooseCore(settings.core), keyOf(settings));
 }
 
