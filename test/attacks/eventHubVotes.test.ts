@@ -68,6 +68,20 @@ describe("what is stored", () => {
   });
 });
 
+test("the first vote of a day takes no longer than others: its room is there, whether or not anybody votes", async () => {
+  let now = START + HOUR;
+  const hub = open(plainStore(), () => now);
+  const made = vi.spyOn(chooseCore(), "keystream"); // the key that spreads names over cells
+  for (let day = 0; day < 3; day++, now += DAY) {
+    await hub.advance();
+    await hub.add("views", "/", 1, { person: "p" }); // a public key
+    made.mockClear();
+    await hub.add("views", `/first/${day}`, 1, { person: "q" });
+    expect(made).not.toHaveBeenCalled();
+  }
+  made.mockRestore();
+});
+
 describe("answers", () => {
   test("about a candidate and about a name that nobody used are the same", async () => {
     const hub = open(plainStore(), () => START);

@@ -17,6 +17,8 @@ type ReadPublished = (key: string, from: number, to: number) => Promise<Publishe
 
 /** Keys are looked at in turn, a part of them at each midnight: all of them within so many days. */
 const LOOKS = 28;
+/** Days that have room for votes before there are any: more are open if nobody closes them, or if a sender's clock may be far ahead. */
+const MOST_OPEN = 4;
 
 export class DiscoveredKeys {
   // Parameters
@@ -57,6 +59,20 @@ export class DiscoveredKeys {
     const number = this.#keys.numberOf(name);
     if (number !== undefined && isPublicFrom(this.#record.keys[number]!, day)) return false;
     return this.#votes.vote(name, hash, day);
+  }
+
+  /**
+   * Makes room for the votes of days that take events. Call it with every row, whether or not anybody voted.
+   * @param running the day that is running
+   * @param time of the row
+   */
+  openDays(running: Day, time: number): void {
+    const { calendar, skew } = this.#schedule;
+    let day = running;
+    for (let left = MOST_OPEN; left > 0 && day.start <= time + skew; left--) {
+      this.#votes.open(day.start);
+      day = calendar.dayAt(day.end);
+    }
   }
 
   /** Counts a vote again that a stored row says was used. */

@@ -457,6 +457,7 @@ export class HubState {
       if (!Number.isNaN(past.now)) metric.beginPresent(past.now, position);
       const span = (yield* metric.close(row, position)) ?? ended;
       if (span !== undefined) closed.push(span);
+      metric.discovered?.openDays(metric.metric.day, row.time);
     }
     this.#requests.forgetBefore(row.time);
     this.#time = Math.max(this.#time, row.time);

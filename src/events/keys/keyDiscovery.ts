@@ -134,6 +134,11 @@ export class KeyDiscovery {
     return votes;
   }
 
+  /** Makes room for the votes of a day: the first vote would take milliseconds otherwise, and those after it none. */
+  open(day: number): void {
+    this.#votesOf(day);
+  }
+
   /**
    * Votes for a key that is not public, if the person has a vote of the day left; says whether it is used.
    * @param hash of the person
