@@ -24,9 +24,10 @@ import type { Store } from "../stores/store.js";
 
 interface Keyed {
   /**
-   * The keys of this metric, known in advance: a list, or a public rule. All of them publish from the start, whether or
-   * not they have events. Events of other keys are dropped in silence: a key that appears with its first event tells
-   * that there was one. Keys that are listed later publish from the next midnight on.
+   * The keys of this metric, known in advance: a list, or a public rule that allows fewer than 65,536 names (of more, the
+   * events of those that come later in a day are dropped, and that depends on who came before). All of them publish from the
+   * start, whether or not they have events. Events of other keys are dropped in silence: a key that appears with its first
+   * event tells that there was one. Keys that are listed later publish from the next midnight on.
    */
   readonly keys: Iterable<string> | ((key: string) => boolean) | DiscoveredKeys;
 }
