@@ -8,8 +8,8 @@
  * printed. Results are kept: a run that is stopped and started again goes on, and one that was noticed is not run twice.
  */
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
-import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync } from "node:fs";
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -18,10 +18,8 @@ import { type Mutant, mutantsOf } from "./mutate/mutants.js";
 import { allSubjects } from "./mutate/subjects.js";
 import type { Order } from "./mutate/tester.js";
 
-const COPIED = [
-  ...["src", "research", "scripts", "test", "assembly", "docs", "examples", "package.json"],
-  ...["tsconfig.json", "vitest.config.ts", "asconfig.json", "README.md"],
-];
+/** Folders that are made, at any depth: no test of a mutant reads them. */
+const MADE = /(^|\/)(node_modules|dist|build|\.git)$/;
 const WASM = "src/core/wasmBytes.ts";
 /** A test that takes this many times as long as without a mutant, and half a minute, loops for ever: it is noticed by that. */
 const PATIENCE = 10;
@@ -37,7 +35,8 @@ class Copy {
   #tester: ChildProcess | undefined;
 
   constructor() {
-    for (const part of COPIED) cpSync(part, join(this.folder, part), { recursive: true });
+    for (const part of readdirSync("."))
+      cpSync(part, join(this.folder, part), { recursive: true, filter: (path) => !MADE.test(path) });
     symlinkSync(resolve("node_modules"), join(this.folder, "node_modules"));
     mkdirSync(join(this.folder, "build"));
   }
