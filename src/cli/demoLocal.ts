@@ -107,7 +107,7 @@ export function showLocal({ epsilon, first, second, seconds, threshold, means, p
       ],
     ),
     wrap(
-      `Percentiles are of the second day. Intervals hold for any values, as they count: those above θ count as θ. Those of percentiles are wide.`,
+      `Percentiles are of the second day. Intervals hold for any values, clamped to θ. Those of percentiles are wide.`,
     ),
   ].join("\n");
 }

@@ -289,6 +289,6 @@ export function lost(file: EventFile, range: Range): string[] {
     Math.max(0, Math.round(clipped.reduce((total, one) => total + read(one), 0)));
   return [
     ...lines,
-    `About ${sum(({ events }) => events)} events were above θ = ${short(file.metric.theta)} and counted as θ${clipped.length > 1 ? "" : ` (${sum(({ low }) => low)} to ${sum(({ high }) => high)})`}.`,
+    `About ${sum(({ events }) => events)} events were above θ = ${short(file.metric.theta)} and clamped to it${clipped.length > 1 ? "" : ` (${sum(({ low }) => low)} to ${sum(({ high }) => high)})`}.`,
   ];
 }

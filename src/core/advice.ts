@@ -18,6 +18,6 @@ export function epsilonAdvice(epsilon: number): string[] {
 export function boundAdvice(min: number, max: number, theta: number | null): string[] {
   if (theta === null || !(theta > min && max - min >= FAR * (theta - min))) return [];
   return [
-    `max = ${max} is over a thousand times θ = ${Number(theta.toPrecision(6))}: values above θ count as θ. If they matter, give a larger threshold; if max was a guess, one nearer to the largest value that you expect rounds and chooses θ more finely.`,
+    `max = ${max} is over a thousand times θ = ${Number(theta.toPrecision(6))}: values above θ are clamped to θ. If they matter, give a larger threshold; if max was a guess, one nearer to the largest value that you expect rounds and chooses θ more finely.`,
   ];
 }

@@ -91,7 +91,7 @@ export function explainLocal(statement: LocalStatement): string {
     statement.composition,
     threshold === max
       ? `Every value up to ${number(max)} counts${statement.follow ? "; the bound follows the reports from day to day" : ""}.`
-      : `Values above θ = ${number(threshold)} count as θ. Intervals are for the values as they are counted; they do not cover what lies above θ.`,
+      : `Values above θ = ${number(threshold)} are clamped to θ. Intervals are for the clamped values; they do not cover what lies above θ.`,
     `${statement.reports} reports. One estimated value has a standard deviation of up to ${number(statement.noise)}; means of many are accurate.`,
     `Rejected: ${rejected.length === 0 ? "nothing" : rejected.map(([reason, count]) => `${count} (${reason})`).join(", ")}.`,
     "Not protected:",

@@ -120,7 +120,7 @@ export function makeStatement(
     unit: "one value",
     min,
     max,
-    clamping: `values below ${min === 0 ? "0 count as 0" : "min count as min"}, values above max count as max, and values above θ count as θ`,
+    clamping: `values below ${min === 0 ? "0 are clamped to 0" : "min are clamped to min"}, values above max to max, and values above θ to θ`,
     resolution,
     fanout,
     levels,
@@ -154,7 +154,7 @@ function protection({ unit, min, max, epsilon, delta }: Statement): string {
 function treatment(statement: Statement): string[] {
   const { threshold, noise, noiseScale, blockLength, levels, fanout, smoother } = statement;
   if (threshold === 0 && statement.min === 0)
-    return ["θ = 0: every value counts as 0, and zeros are published."];
+    return ["θ = 0: every value is clamped to 0, and zeros are published."];
   const scale = noiseScale === null ? "its scale is not the same everywhere" : `scale ${number(noiseScale)}`;
   const carriers = levels === 1 ? "one level carries" : `${levels} levels of fan-out ${fanout} carry`;
   return [

@@ -18,7 +18,7 @@ test("ε above 10 is told by what it gives away, in streams, counters and report
 });
 
 test("a max of a thousand times θ is told", () => {
-  const far = "is over a thousand times θ = 50: values above θ count as θ";
+  const far = "is over a thousand times θ = 50: values above θ are clamped to θ";
   const options = { epsilon: 1, max: 50_000, threshold: 50 };
   expect(privateStream(options).explain()).toContain(`max = 50000 ${far}`);
   expect(privateStream({ ...options, of: "sum", every: "1h" }).explain()).toContain(`max = 50000 ${far}`);

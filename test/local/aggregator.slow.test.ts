@@ -292,7 +292,7 @@ describe("faults", () => {
       reports: 0,
     });
     expect(server.explain()).toContain("no report is more than e^ε = 7.38906 times likelier");
-    expect(server.explain()).toContain("Values above θ = 250 count as θ.");
+    expect(server.explain()).toContain("Values above θ = 250 are clamped to θ.");
     expect(server.explain()).not.toContain("NaN");
   });
 });

@@ -151,7 +151,7 @@ describe("brume release", () => {
     expect(numbers(readFileSync(out, "utf8"))).toEqual(expected);
     const told = await brume(["explain", statement]);
     expect(told.out).toContain("NOT PRIVATE");
-    expect(told.out).toContain("values above θ count as θ");
+    expect(told.out).toContain("values above θ to θ");
     const record = await brume(["statement", statement, "--registry"]);
     expect(record.code).toBe(2);
     expect(record.err).toContain("expected a private release, got one that was made from a seed");

@@ -103,9 +103,11 @@ describe("statements", () => {
     const { statement, text } = said("base");
     expect(statement).toMatchObject({ epsilon: 0, delta: 0, threshold: 0, levels: 0, noiseScale: null });
     expect(statement.stages).toEqual([expect.objectContaining({ stage: "release", epsilon: 0 })]);
-    expect(text).toMatch(/with ε = 0\.\n(.*\n)*θ = 0: every value counts as 0, and zeros are published\.\n/);
+    expect(text).toMatch(
+      /with ε = 0\.\n(.*\n)*θ = 0: every value is clamped to 0, and zeros are published\.\n/,
+    );
     expect(text).toContain("No value is read");
-    expect(text).not.toMatch(/count as θ|make a block|levels/);
+    expect(text).not.toMatch(/above θ|make a block|levels/);
   });
 
   test("say what carries noise, whatever the shape", () => {

@@ -185,6 +185,6 @@ test("what is no stream is refused with a sentence; negatives and huge values ar
       "below.txt",
       lines((v, i) => String(i % 10 === 0 ? -v : v)),
     );
-    await textOf(page, "#data-status", /300 values are below 0 and count as 0/);
+    await textOf(page, "#data-status", /300 values are below 0 and are clamped to 0/);
   });
 });

@@ -64,7 +64,7 @@ describe.each(Object.entries(KINDS))("%s: the stream of values less min, shifted
       ...rest,
       ...{ min: MIN, max: MAX, threshold: threshold! + MIN },
       thresholds: thresholds.map((one) => ({ ...one, threshold: one.threshold + MIN })),
-      clamping: "values below min count as min, values above max count as max, and values above θ count as θ",
+      clamping: "values below min are clamped to min, values above max to max, and values above θ to θ",
       warnings: rest.warnings.map((warning) => warning.replace(`max = ${WIDTH}`, `max = ${MAX}`)),
     });
   });
@@ -157,7 +157,7 @@ describe("the statement and the plan", () => {
     const stream = privateStream({ epsilon: 1, min: -40, max: 60, threshold: 0, maxRange: 64 });
     const text = stream.explain();
     expect(text).toContain("Replacing any one value by another between -40 and 60");
-    expect(text).toContain("values below min count as min");
+    expect(text).toContain("values below min are clamped to min");
     expect(text).toContain("rounded to -40 plus multiples of");
     expect(text).toContain("θ = 0. Noise on every node"); // 40 above min
   });

@@ -33,7 +33,7 @@ test("what is promised, what it costs, what happens to values", () => {
     "Protected: one value. Replacing any one value by another between 0 and 100 changes the probability of any output by at most a factor e^ε = 1.64872.",
     "  release: a hierarchy, ε = 0.5, on values 64 to the end",
     "ε in all.",
-    "No value is refused for its size: values below 0 count as 0, values above max count as max, and values above θ count as θ. They are rounded to multiples of 0.0009765625.",
+    "No value is refused for its size: values below 0 are clamped to 0, values above max to max, and values above θ to θ. They are rounded to multiples of 0.0009765625.",
     "θ = 12.3457. Noise on every node: noise, scale 24.6914.",
     'Every 16 values make a block; one level carries noise; predictions by "shrunk".',
     `Randomness: ${RANDOMNESS.secret}. Core: wasm.`,
@@ -66,7 +66,7 @@ test("δ, another unit, stages that end", () => {
 
 test("before θ is chosen, where it is 0, where noise has no one scale", () => {
   expect(text({ threshold: null, noiseScale: null })).toContain("θ is not chosen yet.");
-  expect(text({ threshold: 0 })).toContain("θ = 0: every value counts as 0, and zeros are published.");
+  expect(text({ threshold: 0 })).toContain("θ = 0: every value is clamped to 0, and zeros are published.");
   expect(text({ threshold: 0 }).join()).not.toContain("make a block");
   expect(text({ noiseScale: null })).toContain(
     "θ = 12.3457. Noise on every node: noise, its scale is not the same everywhere.",

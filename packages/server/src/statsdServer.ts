@@ -1,6 +1,6 @@
 /**
  * StatsD over UDP: `latency:12|ms|#key:shop-3,person:p7`, one per line. Nothing answers a datagram, so nothing is
- * promised: lines without sense are dropped, and so are datagrams with more events than a request may have, and everything
+ * promised: invalid lines are dropped, and so are datagrams with more events than a request may have, and everything
  * while the service cannot take events.
  */
 import { createSocket, type Socket } from "node:dgram";

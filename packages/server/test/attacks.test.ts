@@ -114,7 +114,7 @@ describe("counts that unfold", () => {
     expect(checked).not.toHaveBeenCalled();
   });
 
-  test("a datagram full of lines without sense is dropped before any line is read", async () => {
+  test("a datagram full of invalid lines is dropped before any line is read", async () => {
     const running = await start();
     const statsd = await StatsdServer.open(running.service, "127.0.0.1", 0);
     atEnd(() => statsd.close());

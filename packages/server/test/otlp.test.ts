@@ -86,7 +86,7 @@ describe("protobuf", () => {
     ]);
   });
 
-  test("points without sense are rejected by their number", async () => {
+  test("invalid points are rejected by their number", async () => {
     const points = Buffer.concat(Array.from({ length: 3 }, () => field(1, Buffer.alloc(0))));
     const answer = await sendBytes(
       await start(),

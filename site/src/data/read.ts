@@ -8,7 +8,7 @@ export interface Read {
   readonly values: Float64Array;
   /** Rows left out because this column holds no number there. */
   readonly skipped: number;
-  /** Values below 0, which count as 0. */
+  /** Values below 0, which are clamped to 0. */
   readonly negative: number;
   /** Whether the file has more values than the page takes. */
   readonly cut: boolean;
@@ -46,7 +46,7 @@ export interface ReadLog {
   readonly log: Log;
   /** Rows left out because they have no time, no person or no number. */
   readonly skipped: number;
-  /** Values below 0, which count as 0. */
+  /** Values below 0, which are clamped to 0. */
   readonly negative: number;
   readonly cut: boolean;
   readonly largest: number;

@@ -52,7 +52,7 @@ const crowd = new Crowd(byId<HTMLCanvasElement>("crowd"), (device) => {
   byId("device-say").textContent =
     value === undefined || sent === undefined
       ? "It has not sent anything yet."
-      : `Device ${device + 1}: true ${amount(value)} → sent ${amount(Math.round(sent))}. Nobody can tell from the second number what the first was.`;
+      : `Device ${device + 1}: true ${amount(value)} → sent ${amount(Math.round(sent))}. Any other value is sent as this number at most ${amount(Number(Math.exp(store.state.epsilon).toPrecision(3)))} times more or less often: that is all the server learns.`;
 });
 
 function run(): void {
@@ -135,7 +135,7 @@ function show(at: number): void {
   const interval = `between ${amount(mean.low)} and ${withUnit(mean.high, unit)}`;
   const isWide = mean.value === null || (mean.high - mean.low) / 2 > Math.abs(mean.value);
   byId("mean-say").textContent =
-    `${isWide ? `Mean ${interval}, with 95 % probability` : `Mean ${withUnit(mean.value, unit)}, with 95 % probability ${interval}`}. Values above ${withUnit(threshold, unit)} count as that: the server chose this bound from the reports of yesterday.`;
+    `${isWide ? `Mean ${interval}, with 95 % probability` : `Mean ${withUnit(mean.value, unit)}, with 95 % probability ${interval}`}. Values above ${withUnit(threshold, unit)} are clamped to it: the server chose this bound from the reports of yesterday.`;
   table(snapshot);
 }
 

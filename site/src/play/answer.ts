@@ -41,8 +41,8 @@ export function answerView(answer: Answer | NoAnswer, meaning: Meaning, width: n
         "span",
         { class: "clamped-part" },
         hidden === undefined
-          ? `Values above θ = ${withUnit(threshold, meaning.unit)} count as θ; this method does not say how much that cuts off. `
-          : `Values above θ = ${withUnit(threshold, meaning.unit)} count as θ: that cuts off about ${amount(hidden.sum)}, at most ${amount(hidden.high)}, by private counts. `,
+          ? `Values above θ = ${withUnit(threshold, meaning.unit)} are clamped to θ; this method does not say how much that cuts off. `
+          : `Values above θ = ${withUnit(threshold, meaning.unit)} are clamped to θ: that cuts off about ${amount(hidden.sum)}, at most ${amount(hidden.high)}, by private counts. `,
       ),
     ),
     h(

@@ -319,7 +319,7 @@ const logNotes = ({ log, skipped, negative, cut }: ReadLog): string[] => [
   ...(skipped > 0
     ? [`${count(skipped)} rows without a time, a person or a number in these columns were left out.`]
     : []),
-  ...(negative > 0 ? [`${count(negative)} values are below 0 and count as 0 here.`] : []),
+  ...(negative > 0 ? [`${count(negative)} values are below 0 and are clamped to 0 here.`] : []),
   ...(cut ? [`Only the first ${count(log.times.length)} events are used.`] : []),
   "Bound and limit were set from the file; in real use you must know them without looking at the data.",
 ];
@@ -329,7 +329,9 @@ function notesOf({ values, skipped, negative, cut }: Read): string[] {
   return [
     ...(skipped > 0 ? [`${count(skipped)} rows without a number in this column were left out.`] : []),
     ...(negative > 0
-      ? [`${count(negative)} values are below 0 and count as 0 here. In code, the option min keeps them.`]
+      ? [
+          `${count(negative)} values are below 0 and are clamped to 0 here. In code, the option min keeps them.`,
+        ]
       : []),
     ...(cut ? [`Only the first ${count(values.length)} values are used.`] : []),
     "The largest possible value was set from the file; in real use you must know it without looking at the data.",

@@ -22,7 +22,7 @@ export interface Percentile {
 /** What the server knows, and the truth about the devices that have reported. */
 export interface Known extends Shares {
   readonly reports: number;
-  /** θ of the day: larger values count as θ. */
+  /** θ of the day: larger values are clamped to it. */
   readonly threshold: number;
   /** Of values clamped to θ. */
   readonly mean: Omit<Percentile, "p">;

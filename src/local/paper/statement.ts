@@ -128,7 +128,7 @@ export function explainPaper(statement: PaperStatement): string {
     statement.composition,
     statement.threshold === null
       ? "Values above a threshold θ will be clamped to it; θ is not chosen yet."
-      : `Values above θ = ${number(statement.threshold)} count as θ; ${statement.expectedClipping === null ? "θ was given, so nobody knows how much that hides" : `that is expected to hide ${number(statement.expectedClipping)} of a value on average`}. One published value has a standard deviation of ${number(statement.noise!)}; sums over long ranges are accurate.`,
+      : `Values above θ = ${number(statement.threshold)} are clamped to θ; ${statement.expectedClipping === null ? "θ was given, so nobody knows how much that hides" : `that is expected to hide ${number(statement.expectedClipping)} of a value on average`}. One published value has a standard deviation of ${number(statement.noise!)}; sums over long ranges are accurate.`,
     `Rejected: ${rejected.length === 0 ? "nothing" : rejected.map(([reason, count]) => `${count} (${reason})`).join(", ")}.`,
     "Not protected:",
     ...statement.notProtected.map((line) => `  - ${line}`),

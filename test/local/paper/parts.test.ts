@@ -308,7 +308,7 @@ test("what an aggregator explains, word by word", () => {
     "  learn: Square Wave on [0, 1000], ε = 2, 0 reports",
     "  release: Hybrid (Stochastic Rounding, Piecewise) on [0, 62.5], ε = 1, 0 reports",
     "Every value is reported once, in one phase: parallel composition, so the larger ε is the total.",
-    `Values above θ = 62.5 count as θ; θ was given, so nobody knows how much that hides. One published value has a standard deviation of ${Number(noise.toPrecision(6))}; sums over long ranges are accurate.`,
+    `Values above θ = 62.5 are clamped to θ; θ was given, so nobody knows how much that hides. One published value has a standard deviation of ${Number(noise.toPrecision(6))}; sums over long ranges are accurate.`,
     "Rejected: 2 (malformed).",
   ]);
   const fresh = new PaperAggregator({ epsilon: 1, max: 1000 });

@@ -68,7 +68,7 @@ function spanOf({ from, to, complete, reports }: api.LocalAnswer, estimate: api.
 function legendOf(spans: readonly Span[], daily: Daily): string {
   const what =
     daily === "mean"
-      ? "the mean of the values that day, as they count,"
+      ? "the mean of that day's values, clamped to its bound,"
       : `the ${percentile(daily)} of that day`;
   const has = (test: (span: Span) => boolean): boolean => spans.some(test);
   return [
@@ -105,5 +105,5 @@ function clippedWords(clipped: api.LocalAnswer["clipped"], current: api.MetricIn
   if (clipped === null)
     return "Every value up to the metric's max counts; after the first day the bound follows your data.";
   const bound = withUnit(clipped.threshold, current);
-  return `Values above ${bound} count as ${bound}: at most ${Number((100 * clipped.high).toPrecision(2))} % of them. The interval does not cover what lies above the bound.`;
+  return `Values above ${bound} are clamped to it: at most ${Number((100 * clipped.high).toPrecision(2))} % of them. The interval does not cover what lies above the bound.`;
 }

@@ -146,7 +146,7 @@ export function missingWords(answer: Answer, metric: MetricInfo): string {
   const values =
     clipped === undefined || clipped.events < 1
       ? ""
-      : `About ${amount(clipped.events)} values (${amount(Math.max(0, clipped.low))} to ${amount(clipped.high)}) were above the bound and count as it. `;
+      : `About ${amount(clipped.events)} values (${amount(Math.max(0, clipped.low))} to ${amount(clipped.high)}) were above the bound and are clamped to it. `;
   return limitWords(answer, metric) + values;
 }
 

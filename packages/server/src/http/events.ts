@@ -184,7 +184,7 @@ function parseLines(request: FastifyRequest, text: string, most: number): RawEve
   return events;
 }
 
-/** Checks a batch as a whole: one event without sense, and none is taken. The message has its place, and no value. */
+/** Checks a batch as a whole: if any event is invalid, none is taken. The message has its place, and no value. */
 export function checkEvents<M extends Named>(
   metricOf: (name: string) => M | undefined,
   raw: readonly RawEvent[],
@@ -201,7 +201,7 @@ export function checkEvents<M extends Named>(
     if ((perPerson === undefined) !== (event.person === undefined))
       throw new BadRequest(
         perPerson === undefined
-          ? `events.${i}.person: expected none, since the metric protects events, not people; leave the id away`
+          ? `events.${i}.person: expected none, since the metric protects events, not people; omit the id`
           : `events.${i}.person: expected the id of a person`,
       );
     if (event.person !== undefined && (event.person === "" || event.person.length > LONGEST_ID))
