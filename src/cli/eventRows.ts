@@ -25,6 +25,14 @@ export interface EventRow {
 const LONGEST = 2 ** 20;
 const NEWLINE = 10;
 
+/** By column, the option that named it. */
+export const optionsOf = ({ time, value, person, group }: Columns): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries({ "group-by": group, person, value, time }).flatMap(([option, column]) =>
+      column === undefined ? [] : [[column, option]],
+    ),
+  );
+
 /** The columns that are read. */
 export const namesOf = ({ time, value, person, group }: Columns): string[] =>
   [time, value, person, group].filter((name) => name !== undefined);
@@ -46,19 +54,21 @@ export async function* eventRows(
   delimiter: string | undefined,
   unit: "ms" | "s",
 ): AsyncGenerator<EventRow> {
-  for await (const row of logRows(source, format, delimiter)) yield eventOf(row, columns, unit);
+  for await (const row of logRows(source, format, delimiter, optionsOf(columns)))
+    yield eventOf(row, columns, unit);
 }
 
 export function logRows(
   source: Source,
   format: Format,
   delimiter: string | undefined,
+  options: ReadonlyMap<string, string>,
 ): AsyncGenerator<LogRow> {
   if (format !== "csv" && format !== "ndjson")
     throw new UsageError(
       "--input-format: expected csv, ndjson or parquet, with a time in every row; give it, or a FILE that ends so",
     );
-  return records(source, format === "csv" ? csvReader(delimiter?.charCodeAt(0) ?? 44) : readJson);
+  return records(source, format === "csv" ? csvReader(delimiter?.charCodeAt(0) ?? 44, options) : readJson);
 }
 
 /** Reads the record that bytes begin with; undefined if its end is not there yet. `cells` is undefined for a header. */
@@ -90,7 +100,7 @@ async function* records(source: Source, read: Read): AsyncGenerator<LogRow> {
   }
 }
 
-function csvReader(delimiter: number): Read {
+function csvReader(delimiter: number, options: ReadonlyMap<string, string>): Read {
   let header: readonly string[] | undefined;
   const places = new Map<string, number>();
   return (bytes, line, last) => {
@@ -106,7 +116,7 @@ function csvReader(delimiter: number): Read {
       throw new TextError("expected valid CSV, got a row with more or fewer fields than the first row", line);
     const cellOf = (column: string): string => {
       let place = places.get(column);
-      if (place === undefined) places.set(column, (place = columnOf(header!, column)));
+      if (place === undefined) places.set(column, (place = columnOf(header!, column, options.get(column))));
       return cells[place]!;
     };
     return { cells: cellOf, next, lines };
@@ -153,7 +163,7 @@ export function eventOf({ cells, line }: LogRow, columns: Columns, unit: "ms" | 
     at = NUMBER.test(time) ? eventTime(Number(time) * (unit === "s" ? 1000 : 1)) : eventTime(time.trim());
   } catch {
     throw new TextError(
-      `expected a time in "${columns.time}": ISO text with a time zone, or a number of ${unit} since 1970`,
+      `expected a time in "${columns.time}": ISO text with its time zone, such as 2026-03-01T10:00:00Z or +01:00, or a number of ${unit} since 1970`,
       line,
     );
   }

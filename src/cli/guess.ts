@@ -4,10 +4,11 @@
  * are never guessed: the data must not choose them.
  */
 import { statSync } from "node:fs";
-import type { Arguments } from "./command.js";
+import { type Arguments, UsageError } from "./command.js";
 import { formatOf, openBytes } from "./input.js";
 import { isParquet, parquetColumns } from "./parquet.js";
 import { tell } from "./tell.js";
+import { missingTime } from "./timeOption.js";
 
 /** Usual names, by what a column holds. */
 const NAMES = {
@@ -55,29 +56,69 @@ const NAMES = {
 /** How a file begins. */
 interface Head {
   readonly format: "csv" | "ndjson" | "parquet" | "plain";
+  /** Between the fields of CSV, as an option says it. */
+  readonly delimiter?: string;
   /** Names of its columns. */
   readonly names: readonly string[];
 }
 
+const DELIMITERS = [",", ";", "tab", "|"];
+
+/** Options that were filled in, as words for people. */
+class Guesses {
+  readonly #args: Arguments;
+  readonly #made: string[] = [];
+
+  constructor(args: Arguments) {
+    this.#args = args;
+  }
+
+  add(option: string, value: string | undefined): void {
+    if (value === undefined || this.#args.text(option) !== undefined) return;
+    this.#args.assume(option, value);
+    this.#made.push(`--${option} ${value}`);
+  }
+
+  /** Adds how rows are read. */
+  addReading(path: string, { format, delimiter }: Head): void {
+    if (formatOf(path, undefined) === "plain" && format !== "plain") this.add("input-format", format);
+    if (delimiter !== undefined && delimiter !== ",") this.add("delimiter", delimiter);
+  }
+
+  tell(): void {
+    if (this.#made.length > 0)
+      tell(`Guessed from the file's beginning: ${this.#made.join(" ")}. Give them if they are wrong.`);
+  }
+}
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+/** Fills in how a log is read that `brume serve --import` was not told, and says so. */
+export async function guessLog(args: Arguments, path: string): Promise<void> {
+  if (!isFile(path)) return;
+  const head = await headOf(path, args.text("delimiter"));
+  const guesses = new Guesses(args);
+  guesses.addReading(path, head);
+  guesses.add("time", onlyOne(head.names, NAMES.time));
+  guesses.tell();
+}
+
 /** Fills in what was not given, and says so. Standard input is not looked at: it can be read once. */
 export async function guessInput(args: Arguments, path: string): Promise<void> {
-  if (path === "-" || statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return;
-  const { format, names } = await headOf(path, delimiterOf(args));
-  const guessed: string[] = [];
-  const guess = (option: string, value: string | undefined): void => {
-    if (value === undefined || args.text(option) !== undefined) return;
-    args.assume(option, value);
-    guessed.push(`--${option} ${value}`);
-  };
-  if (formatOf(path, undefined) === "plain" && format !== "plain") guess("input-format", format);
+  if (path === "-" || !isFile(path)) return;
+  const head = await headOf(path, args.text("delimiter"));
+  const { names } = head;
+  const guesses = new Guesses(args);
+  guesses.addReading(path, head);
   const isEvents = args.text("every") !== undefined;
-  if (isEvents) guess("time", onlyOne(names, NAMES.time));
+  if (isEvents) guesses.add("time", onlyOne(names, NAMES.time));
   const isOfValues = isEvents && (args.text("max") ?? args.text("edges")) !== undefined;
-  if (isOfValues) guess("value", onlyOne(names, NAMES.value));
-  if (!isEvents && names.length > 1) guess("column", onlyOne(names, NAMES.value));
-  if (args.text("per-person") !== undefined) guess("person", onlyOne(names, NAMES.person));
-  if (guessed.length > 0)
-    tell(`Guessed from the file's beginning: ${guessed.join(" ")}. Give them if they are wrong.`);
+  if (isOfValues) guesses.add("value", onlyOne(names, NAMES.value));
+  if (!isEvents && names.length > 1) guesses.add("column", onlyOne(names, NAMES.value));
+  if (args.text("per-person") !== undefined || args.text("of") === "people")
+    guesses.add("person", onlyOne(names, NAMES.person));
+  if (args.text("state") === undefined) checkGiven(args, names);
+  guesses.tell();
   const person = names.find((name) => isOneOf(NAMES.person, name));
   if (person !== undefined && args.text("per-person") === undefined && args.text("of") !== "people")
     tell(
@@ -93,21 +134,52 @@ function onlyOne(names: readonly string[], list: readonly string[]): string | un
   return found.length === 1 ? found[0] : undefined;
 }
 
-const delimiterOf = (args: Arguments): string => {
-  const asked = args.text("delimiter");
-  return asked === "tab" ? "\t" : (asked ?? ",");
-};
+/** Refuses a call that lacks options which the data must not choose, and names all of them at once. */
+function checkGiven(args: Arguments, names: readonly string[]): void {
+  const isEvents = args.text("every") !== undefined;
+  const needed: readonly (readonly [option: string, message: string])[] = [
+    ["epsilon", "--epsilon: missing; expected a number, such as 1"],
+    ...(isEvents
+      ? ([
+          ["time", "--time: missing; expected the column with times"],
+          ["from", missingTime("from")],
+          ["to", missingTime("to")],
+        ] as const)
+      : ([
+          ["max", "--max: missing; expected a bound that no value passes, known without the data"],
+          ...(names.length > 1
+            ? ([
+                ["column", `--column: missing; expected one of the ${names.length} columns, by name`],
+              ] as const)
+            : []),
+        ] as const)),
+  ];
+  const missing = needed.filter(([option]) => args.text(option) === undefined);
+  if (missing.length === 0) return;
+  const hasTimes = !isEvents && names.some((name) => isOneOf(NAMES.time, name));
+  throw new UsageError(
+    [
+      ...missing.map(([, message]) => message),
+      ...(hasTimes ? ["The file has times: --every 1h publishes its events by the hour."] : []),
+    ].join("\n  "),
+  );
+}
 
 /** Characters of the first line that are looked at. */
 const LONGEST = 2 ** 16;
 
-async function headOf(path: string, delimiter: string): Promise<Head> {
+async function headOf(path: string, asked: string | undefined): Promise<Head> {
   if (await isParquet(path)) return { format: "parquet", names: await parquetColumns(path) };
   const line = await firstLine(path);
   if (line.startsWith("{")) return { format: "ndjson", names: fieldsOf(line) };
-  const cells = line.split(delimiter).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
-  const isHeader = cells.length > 1 && cells.every((cell) => cell !== "" && Number.isNaN(Number(cell)));
-  return isHeader ? { format: "csv", names: cells } : { format: "plain", names: [] };
+  for (const delimiter of asked === undefined ? DELIMITERS : [asked]) {
+    const cells = line
+      .split(delimiter === "tab" ? "\t" : delimiter)
+      .map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
+    const isHeader = cells.length > 1 && cells.every((cell) => cell !== "" && Number.isNaN(Number(cell)));
+    if (isHeader) return { format: "csv", delimiter, names: cells };
+  }
+  return { format: "plain", names: [] };
 }
 
 async function firstLine(path: string): Promise<string> {

@@ -95,7 +95,7 @@ export class LogFile {
     const known = new Set(metrics.keys());
     let count = 0;
     try {
-      for await (const row of logRows(source, format, delimiter)) {
+      for await (const row of logRows(source, format, delimiter, this.#options())) {
         if (++count % SHOWN_EVERY === 0) progress.show(count, source.bytesRead() / (source.size ?? Infinity));
         const named = metricColumn === undefined ? undefined : row.cells(metricColumn);
         if (metricColumn !== undefined && !known.has(named ?? ""))
@@ -109,6 +109,16 @@ export class LogFile {
     } finally {
       progress.clear();
     }
+  }
+
+  /** By column, the option that named it. */
+  #options(): ReadonlyMap<string, string> {
+    return new Map(
+      ["metric", "group-by", "person", "value", "time"].flatMap((option) => {
+        const column = this.#args.text(option);
+        return column === undefined ? [] : [[column, option] as const];
+      }),
+    );
   }
 
   /** Per metric, the columns of its events. */

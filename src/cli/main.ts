@@ -10,6 +10,7 @@ if (process.argv[2] === "--version") {
   process.stdout.on("error", (reason: NodeJS.ErrnoException) =>
     process.exit(reason.code === "EPIPE" ? 0 : 1),
   );
+  process.stderr.on("error", () => undefined); // words that nobody reads any more
   const { runCommand } = await import("./run.js");
   process.exitCode = await runCommand(process.argv.slice(2));
 }

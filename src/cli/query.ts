@@ -1,12 +1,12 @@
 /** brume query: what a stored release of events says about a range of time. */
 import { type Calendar, MINUTE } from "../events/days/calendar.js";
-import { parseTime } from "../events/days/duration.js";
 import { lastRange, type Range } from "../events/answer/queries.js";
 import { type Arguments, type Command, UsageError } from "./command.js";
 import { chosenPeriod, formatOf, lost, namesOf, periodsIn, rowsOf, shown } from "./eventAnswers.js";
 import { EventFile } from "./eventFile.js";
 import { EventState } from "./eventState.js";
 import { SUMMARIES } from "./summaries.js";
+import { timeIn } from "./timeOption.js";
 
 export const query: Command = {
   name: "query",
@@ -16,7 +16,10 @@ export const query: Command = {
     state: { value: "DIR", help: "the folder of the release (required)" },
     key: { value: "FILE", help: "its key (DIR.key)" },
     last: { value: "D", help: "the newest range of this length that is published" },
-    from: { value: "T", help: "ISO text, or 10:00 on the last published day of the zone (the beginning)" },
+    from: {
+      value: "T",
+      help: "ISO text, a date of the zone, or 10:00 on its last published day (the beginning)",
+    },
     to: { value: "T", help: "the same (the end of the last published period)" },
     report: { value: "D", help: "a row for each 1h, 1d, 1w, 1mo or auto (one row)" },
     group: { value: "NAME", help: "one of the groups (all of them)" },
@@ -76,7 +79,7 @@ function rangeOf(args: Arguments, { metric }: EventFile): Range {
 /** "10:00" is a time of the zone's day that the last published period belongs to; "24:00" is its end. */
 function localTime(calendar: Calendar, next: number, option: string, text: string): number {
   const clock = /^(\d{1,2}):(\d{2})$/.exec(text);
-  if (clock === null) return parseTime(option, text);
+  if (clock === null) return timeIn(calendar, option, text);
   const { start, end } = calendar.dayAt(next - 1);
   const minutes = 60 * Number(clock[1]) + Number(clock[2]);
   if (minutes === 24 * 60) return end;

@@ -69,7 +69,7 @@ async function publish(args: Arguments, state: EventState | undefined): Promise<
   const path = args.operands[0] ?? "-";
   const release = state?.release ?? newRelease(args);
   if (state?.release !== undefined) refuseOthers(args, release);
-  const to = timeOf(args, "to");
+  const to = timeOf(args, "to", release.flags["zone"] ?? "UTC");
   const before = await state?.snapshot();
   const file =
     before === undefined
@@ -125,7 +125,7 @@ function nothingDue(file: EventFile, to: number): NothingPublished {
 }
 
 function newRelease(args: Arguments): StoredRelease {
-  const from = timeOf(args, "from");
+  const from = timeOf(args, "from", args.text("zone") ?? "UTC");
   const [time, group] = [args.text("time"), args.text("group-by")];
   if (time === undefined) throw new UsageError("--time: missing; expected the column with times");
   const keys = args

@@ -1,5 +1,6 @@
 /** The service: the work is done by the package brume-server, which is installed beside this one. */
 import { loadBeside } from "./beside.js";
+import { guessLog } from "./guess.js";
 import { type Arguments, type Command, DataError, UsageError } from "./command.js";
 import { IMPORT_FLAGS, LogFile } from "./logFile.js";
 import { timeOf } from "./timeOption.js";
@@ -13,7 +14,10 @@ interface ServerCommands {
     init: boolean;
     port?: number;
     confirmClock: boolean;
-    past?: { readonly log: LogFile; readonly from: number; readonly to: number };
+    past?: {
+      readonly log: LogFile;
+      readonly timesIn: (zone: string) => { readonly from: number; readonly to: number };
+    };
   }): Promise<void>;
   /** The message, if the error is one that may be shown. */
   shown(reason: unknown): string | undefined;
@@ -38,7 +42,7 @@ docs/service.md has a guide. SIGTERM stops it after everything is stored.`,
   async run(args) {
     const commands = await loadBeside<ServerCommands>("brume-server");
     const port = args.number("port");
-    const past = pastOf(args);
+    const past = await pastOf(args);
     try {
       await commands.runCommand({
         config: args.text("config") ?? "brume.json",
@@ -56,10 +60,15 @@ docs/service.md has a guide. SIGTERM stops it after everything is stored.`,
   },
 };
 
-function pastOf(args: Arguments) {
+async function pastOf(args: Arguments) {
   const path = args.text("import");
-  if (path !== undefined)
-    return { log: new LogFile(args, path), from: timeOf(args, "from"), to: timeOf(args, "to") };
+  const timesIn = (zone: string) => ({ from: timeOf(args, "from", zone), to: timeOf(args, "to", zone) });
+  if (path !== undefined) {
+    await guessLog(args, path);
+    const log = new LogFile(args, path);
+    timesIn("UTC"); // what is wrong with them is told before the config is read
+    return { log, timesIn };
+  }
   const without = Object.keys(IMPORT_FLAGS).find((name) => args.text(name) !== undefined);
   if (without !== undefined) throw new UsageError(`--${without}: expected with --import alone`);
   return undefined;

@@ -143,6 +143,43 @@ describe("what it guesses, and what it does not", () => {
     );
   });
 
+  test("all that is missing is named at once, with a way to events for a file with times", async () => {
+    const path = file("all.csv", "ts,amount,price\n2026-03-01T10:00Z,2,3\n");
+    const lines = async (...args: string[]) => (await brume("release", path, ...args)).err.split("\n");
+    expect(await lines()).toEqual([
+      "brume release: --epsilon: missing; expected a number, such as 1",
+      "  --max: missing; expected a bound that no value passes, known without the data",
+      "  --column: missing; expected one of the 3 columns, by name",
+      "  The file has times: --every 1h publishes its events by the hour.",
+      "brume release --help shows how to call it.",
+      "",
+    ]);
+    const events = (await lines("--every", "1h")).join("\n");
+    for (const option of ["--epsilon", "--from", "--to"]) expect(events).toContain(`${option}: missing`);
+    expect(events).not.toContain("--time");
+  });
+
+  test("a date alone is the midnight of the zone: no day is cut", async () => {
+    const path = file("dates.csv", CSV);
+    const dates = ["--from", "2026-03-01", "--to", "2026-03-03", "--every", "1d", "--epsilon", "4"];
+    const { out } = await brume("release", path, ...dates, "--zone", "Europe/Berlin");
+    const days = out.trim().split("\n").slice(1);
+    expect(days.map((day) => day.slice(0, 16))).toEqual(["2026-02-28T23:00", "2026-03-01T23:00"]);
+    expect((await brume("release", path, ...dates)).out).toContain("\n2026-03-01T00:00:00.000Z,");
+  });
+
+  test("a column that is not there is told by the option that named it, and separators are guessed", async () => {
+    const path = file("semicolons.csv", CSV.replaceAll(",", ";"));
+    const called = ["release", path, "--every", "1h", "--epsilon", "4", ...RANGE];
+    const { code, err } = await brume(...called);
+    expect([code, err.includes("--delimiter ; --time ts.")]).toEqual([0, true]);
+    const wrong = await brume(...called, "--max", "9", "--threshold", "9", "--value", "mss");
+    expect([wrong.code, wrong.err]).toEqual([
+      2,
+      expect.stringContaining("--value: expected a name in the header"),
+    ]);
+  });
+
   test("of two columns that may be meant none is taken", async () => {
     const path = file("two.csv", "ts,time,amount,price\n1,2,3,4\n");
     const { code, err } = await brume("release", path, "--every", "1h", "--epsilon", "1", ...RANGE);

@@ -1,11 +1,13 @@
 /** The command `brume serve`. */
 import { existsSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
+import { type EventStreamOptions, plan } from "brume";
 import { epsilonAdvice, localPrecision } from "brume/node";
 import type { FastifyInstance } from "fastify";
 import { configProblems, loadConfig, readConfig } from "./config/load.js";
 import { readKey, readSecret, readToken } from "./config/secrets.js";
-import type { Config, Secret } from "./config/types.js";
+import { resolveMetric } from "./config/metrics.js";
+import type { Config, MetricConfig, Secret } from "./config/types.js";
 import { checkExposure, makeLogger, makeServer } from "./http/server.js";
 import { importLog, type ImportOptions, type Log } from "./import/importLog.js";
 import { makeKafkaServer } from "./kafka/serve.js";
@@ -23,7 +25,10 @@ export interface ServeOptions {
   /** Says that a clock far after the newest stored time is right. */
   readonly confirmClock?: boolean;
   /** A log that the past is filled from, before the service begins. */
-  readonly past?: Pick<ImportOptions, "from" | "to"> & { readonly log: Log };
+  readonly past?: {
+    readonly log: Log;
+    readonly timesIn: (zone: string) => Pick<ImportOptions, "from" | "to">;
+  };
 }
 
 /** The message, if the error is one that may be shown. */
@@ -41,14 +46,17 @@ export async function runCommand(options: ServeOptions): Promise<void> {
 
 async function fillPast(
   config: Config,
-  { log: file, from, to }: NonNullable<ServeOptions["past"]>,
+  { log: file, timesIn }: NonNullable<ServeOptions["past"]>,
 ): Promise<void> {
   if (config.store !== undefined && "kafka" in config.store)
     throw new Refusal(
       "import: expected a store of SQLite or PostgreSQL, got kafka; the cluster keeps the state",
     );
   const log = makeLogger(config.log);
-  await importLog(config, file, { from, to, onTrouble: (message) => log.error(message) });
+  await importLog(config, file, {
+    ...timesIn(config.zone ?? "UTC"),
+    onTrouble: (message) => log.error(message),
+  });
   log.info("import: the past is filled; what lies between it and now has no numbers");
 }
 
@@ -75,9 +83,10 @@ async function checkOnly(path: string, port: number | undefined): Promise<void> 
   const list = Object.entries(metrics).map(
     ([name, { type, epsilon }]) => `${name} (${type}, ε = ${epsilon})`,
   );
-  console.log(`${path}: it is right. Metrics: ${list.join(", ")}.`);
-  for (const [name, { type, epsilon }] of Object.entries(metrics)) {
-    if (type === "local") console.log(`metrics.${name}: ${precisionWords(epsilon)}`);
+  console.log(`${path}: valid. Metrics: ${list.join(", ")}.`);
+  for (const [name, metric] of Object.entries(metrics)) {
+    const { type, epsilon } = metric;
+    console.log(`metrics.${name}: ${type === "local" ? precisionWords(epsilon) : noiseWords(metric)}`);
     for (const line of epsilonAdvice(epsilon)) console.log(`metrics.${name}: ${line}`);
   }
 
@@ -100,6 +109,26 @@ export function precisionWords(epsilon: number): string {
   const doubled = Math.min(24, 2 * epsilon);
   return `at ε = ${epsilon} and ${DAILY_REPORTS} page loads a day the mean is known to ${within(epsilon, 1)} a day, ${within(epsilon, 7)} a week; at ε = ${doubled} to ${within(doubled, 1)} and ${within(doubled, 7)}`;
 }
+
+/** Says what noise does to the numbers of a metric, before there are any. */
+export function noiseWords(config: MetricConfig): string {
+  const { options, unit } = resolveMetric("metric", config);
+  const { errors, errorsOf, levels } = plan(options as EventStreamOptions);
+  const { min, threshold } = config;
+  const isKnown = errorsOf === "θ" && min === undefined && typeof threshold === "number";
+  const what = isKnown ? `${unit} in the sum` : (TIMES[errorsOf.replace("k · ", "")] ?? errorsOf);
+  const reaches = errors
+    .filter(({ period }) => levels.includes(period))
+    .map(({ period, reach }) => `${period} ± ${Number((reach * (isKnown ? threshold : 1)).toPrecision(2))}`);
+  const times = errorsOf.startsWith("k · ") ? ", times k" : "";
+  return `noise with 95 % probability: ${reaches.join(", ")} ${what}${times}`;
+}
+
+/** Units that numbers are a multiple of. */
+const TIMES: Readonly<Record<string, string>> = {
+  θ: "times what one event may add, in the sum",
+  "a person's sum": "times what a person may add",
+};
 
 /** Whether a part of a config that may be wrong elsewhere says where a secret is. */
 const isSecret = (part: unknown): part is Secret =>
@@ -195,17 +224,17 @@ const EXAMPLE: Config = {
   metrics: {
     requests: {
       type: "count",
-      epsilon: 0.4,
+      epsilon: 0.5,
       every: "1m",
       levels: ["1m", "1h", "1d"],
-      perPerson: { events: 20, perHour: 5 },
+      perPerson: 5,
       keys: ["home", "search", "checkout"],
     },
     latency: {
       type: "histogram",
-      epsilon: 0.6,
+      epsilon: 0.5,
       every: "1h",
-      perPerson: { events: 5, perHour: 1 },
+      perPerson: 5,
       unit: "ms",
       min: 1,
       max: 10_000,
@@ -223,6 +252,7 @@ function initialise(path: string): void {
   writeFileSync("brume.token", `${randomBytes(24).toString("hex")}\n`, secret);
   writeFileSync(path, `${JSON.stringify(EXAMPLE, null, 2)}\n`, { flag: "wx" });
   console.log(`Wrote ${path}, brume.key and brume.token. Keep the key secret, and never in the same place as backups of the state.
+How exact:    brume serve --config ${path} --check
 Start it:     brume serve --config ${path}
 Send events:  curl -X POST http://127.0.0.1:8787/v1/events -H "authorization: Bearer $(cat brume.token)" \\
                 -H "content-type: application/json" -d '{"events":[{"metric":"requests","key":"home","person":"u-17"}]}'`);

@@ -7,12 +7,13 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join, resolve } from "node:path";
+import { privateCounter } from "brume";
 import { sqliteStore } from "brume/node";
 import { build } from "esbuild";
 import { createJiti } from "jiti";
 import Database from "libsql";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { runCommand } from "../src/cli.js";
+import { noiseWords, runCommand } from "../src/cli.js";
 import { checkConfig, loadConfig } from "../src/config/load.js";
 import { readKey, readSecret, readToken } from "../src/config/secrets.js";
 import { makeServer, makeLogger } from "../src/http/server.js";
@@ -105,7 +106,7 @@ test("a secret that stands in the config by mistake is not repeated in the error
   for (const [name, text] of files) {
     writeFileSync(join(folder, name), text);
     const message = await loadConfig(join(folder, name)).then(
-      () => "it is right",
+      () => "valid",
       (error: Error) => error.message,
     );
     expect([name, message]).toEqual([name, expect.stringMatching(/^config: /)]);
@@ -182,13 +183,40 @@ describe("the command", () => {
     inFolder(folder);
     expect(await command({ config: "brume.json", init: true })).toContain("brume.token");
     for (const file of ["brume.key", "brume.token"]) expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(await command({ config: "brume.json", check: true })).toContain("it is right");
+    expect(await command({ config: "brume.json", check: true })).toContain("brume.json: valid. Metrics: ");
     const config = checkConfig(JSON.parse(readFileSync("brume.json", "utf8")));
     const url = await listen(await startService({ ...config, log: "silent" }));
     const body = JSON.stringify({ events: [{ metric: "requests", key: "home", person: "one" }] });
     const token = readFileSync("brume.token", "utf8").trim();
     expect((await post(`${url}/v1/events`, body)).status).toBe(401);
     expect((await post(`${url}/v1/events`, body, { authorization: `Bearer ${token}` })).status).toBe(202);
+  });
+
+  test("--check tells the noise of each metric, which is half the width of the intervals that come", async () => {
+    const folder = temporaryFolder();
+    inFolder(folder);
+    await command({ config: "brume.json", init: true });
+    const said = await command({ config: "brume.json", check: true });
+    const [, minute, hour] = /^metrics\.requests: noise with 95 % probability: 1m ± (\d+), 1h ± (\d+), /m
+      .exec(said)!
+      .map(Number);
+    const { metrics } = checkConfig(JSON.parse(readFileSync("brume.json", "utf8")));
+    const { epsilon, perPerson } = metrics["requests"]!;
+    let now = Date.UTC(2026, 2, 2);
+    const options = { epsilon, perPerson: perPerson as number, every: "1m", levels: ["1m", "1h", "1d"] };
+    const counter = privateCounter({ ...options, clock: () => now });
+    now += 3_600_000;
+    counter.advance();
+    for (const [last, told] of [
+      ["1m", minute],
+      ["1h", hour],
+    ] as const) {
+      const { low, high } = counter.last(last);
+      expect(Math.abs((high! - low!) / 2 / told! - 1)).toBeLessThan(0.03); // told with two digits
+    }
+    const mean = { type: "mean", epsilon: 1, every: "1h", perPerson: 1, max: 500, unit: "EUR" } as const;
+    expect(noiseWords({ ...mean, threshold: 200 })).toMatch(/: 1h ± 1200, 1d ± 1200 EUR in the sum$/);
+    expect(noiseWords(mean)).toMatch(/: 1h ± 6\.2, 1d ± 6\.2 times what one event may add, in the sum$/);
   });
 
   test("the schema that --init refers to is in the tarball, and where the package exports it", async () => {
