@@ -199,6 +199,7 @@ function inOurLook(html: string, url: string): string {
       '<div class="col-sidebar" role="complementary" aria-label="Contents">',
     )
     .replace(/<pre>/g, '<pre tabindex="0">')
+    .replaceAll('style="text-align:right"', 'class="brume-right"') // the policy forbids styles in attributes
     .replace(
       '<div id="tsd-toolbar-links">',
       `<nav class="brume-links" aria-label="Pages">${links}</nav><div id="tsd-toolbar-links">`,

@@ -76,6 +76,17 @@ function deadLinks(site: string): string[] {
   );
 }
 
+test("no page has a style in an attribute, which the policy forbids; columns of numbers are to the right", () => {
+  const site = inject("site");
+  const pages = readdirSync(site, { recursive: true, encoding: "utf8" }).filter((path) =>
+    path.endsWith(".html"),
+  );
+  expect(pages.length).toBeGreaterThan(100);
+  expect(pages.filter((path) => / style="/.test(readFileSync(join(site, path), "utf8")))).toEqual([]);
+  const errors = readFileSync(join(site, "docs/documents/choose-epsilon.html"), "utf8");
+  expect(errors.match(/<td class="brume-right">/g)?.length).toBeGreaterThan(40);
+});
+
 test("no link of any page is dead", () => expect(deadLinks(inject("site"))).toEqual([]));
 
 test("an address that leads nowhere has a page with ways back, wherever it is", async () => {

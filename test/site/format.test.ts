@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { amount, duration, powers } from "../../site/src/look/format.js";
+import { amount, atLeast, duration, powers } from "../../site/src/look/format.js";
 
 test("amounts have four digits, or all before the point, and no letters for thousands", () => {
   const cases: [number, string][] = [
@@ -23,4 +23,8 @@ test("powers of ten and durations", () => {
     "18\u00a0h 12\u00a0min",
     "1\u00a0min 30\u00a0s",
   ]);
+});
+
+test("a lower bound is never rounded up", () => {
+  expect([atLeast(5.177), atLeast(0.8999), atLeast(0)]).toEqual(["5.17", "0.89", "0"]);
 });

@@ -1,6 +1,6 @@
 /** "Break the textbook": the same attack on textbook noise and on Brume, side by side, a few runs at a time. */
 import { byId, h } from "../look/dom.js";
-import { amount, count, percent } from "../look/format.js";
+import { amount, atLeast, count, percent } from "../look/format.js";
 import { MAX } from "./game.js";
 import { Breaker, brume, type Findings, textbook } from "./textbook.js";
 
@@ -46,7 +46,7 @@ export class Breaking {
       else {
         this.#end();
         byId("break-say").textContent =
-          `Textbook noise promised ε = ${amount(epsilon)}; these runs show ε ≥ ${amount(broken.epsilon)}, with 99 % confidence. ` +
+          `Textbook noise promised ε = ${amount(epsilon)}; these runs show ε ≥ ${atLeast(broken.epsilon)}, with 99 % confidence. ` +
           (held.given === 0 ? "Against Brume the attack finds nothing." : "Brume is broken, too.");
       }
     };
@@ -65,7 +65,7 @@ export class Breaking {
         ["releases", count(runs)],
         ["possible in one world only", runs === 0 ? "–" : percent(given / runs)],
         ["such an output", example === undefined ? "–" : String(example)],
-        [`ε shown, ${promised} promised`, epsilon === 0 ? "none" : `≥ ${amount(Number(epsilon.toFixed(1)))}`],
+        [`ε shown, ${promised} promised`, epsilon === 0 ? "none" : `≥ ${atLeast(epsilon)}`],
       ];
       return [
         h("strong", {}, name),

@@ -2,7 +2,7 @@
 import { curvesChart } from "../charts/curves.js";
 import { onColours } from "../charts/theme.js";
 import { byId } from "../look/dom.js";
-import { amount, count } from "../look/format.js";
+import { amount, atLeast, count } from "../look/format.js";
 import { failureNote, type Job, startJob } from "../look/job.js";
 import type { FromAudit, ToAudit } from "../workers/audit.js";
 
@@ -58,8 +58,8 @@ export class Machine {
     this.#bounds.push({ x: message.samples, y: message.bound });
     const broken = message.bound > this.#claimed;
     byId("machine-say").textContent =
-      `${count(2 * message.samples)} runs show ε ≥ ${amount(message.bound)}, and ε = ${amount(this.#claimed)} is promised. ` +
-      (broken ? "The promise is broken: this release is not what it says." : "The promise holds.");
+      `${count(2 * message.samples)} runs show ε ≥ ${atLeast(message.bound)}, and ε = ${amount(this.#claimed)} is promised. ` +
+      (broken ? "The promise is broken: this release is not what it says." : "That is within the promise.");
     this.#paint();
   }
 

@@ -18,6 +18,9 @@ export function powers(x: number): string {
   return x === 0 ? "0" : minus(`${digits}\u00a0×\u00a010${raised.join("")}`);
 }
 
+/** A lower bound, two digits after the point, never rounded up: nothing more was shown. */
+export const atLeast = (x: number): string => amount(Math.floor(100 * x) / 100);
+
 export const withUnit = (x: number, unit: string): string =>
   unit === "" ? amount(x) : `${amount(x)}\u00a0${unit}`;
 

@@ -125,7 +125,7 @@ export async function everyValue({ call, stage, epsilon }: Context): Promise<voi
     big(kWh(chosen.naive)),
     chosen.ours === undefined
       ? ". Brume, at the end of this story, has no sum of less than a block."
-      : `. Brume, at the end of this story: ${kWh(chosen.ours)}.`,
+      : `. Brume, at the end of this story: ${kWh(chosen.ours)}, and what its cap cuts off, as step 2 shows.`,
   );
 }
 
@@ -164,7 +164,7 @@ export async function theCap({ call, stage, epsilon, chosen }: Context): Promise
   const most = Math.max(...points.map(total));
   const row = (name: string, kind: string, size: number) => {
     const bar = h("i", { class: kind });
-    bar.style.width = `${Math.max(0.5, 100 * Math.sqrt(size / most))}%`;
+    bar.style.width = `${Math.max(0.5, (100 * size) / most)}%`;
     return h("div", { class: "bar-row" }, h("span", {}, name), h("span", {}, bar), h("b", {}, kWh(size)));
   };
   byId("cap-bars").replaceChildren(row("noise", "noise", point.noise), row("cut off", "cut", point.cut));
