@@ -56,15 +56,15 @@ export interface SectionReports {
   readonly reports: readonly Uint8Array[];
 }
 
-/** Counters that no event has a part in. */
+/** Counters. What is not marked as private has no event in it. */
 export interface EventHubStats {
   /** Per metric: the time up to which it is closed, and whether θ is still being chosen. */
   readonly metrics: Readonly<Record<string, { readonly closedTo: number; readonly holdingOut: boolean }>>;
   /** The newest time at which the hub was opened, or told to close periods. */
   readonly told: number;
-  /** Parts of closed days that wait for their place in the store; each commit stores some. */
+  /** Private: parts of closed days that wait for their place in the store. Each commit stores some, so it tells of commits. */
   readonly unstored: number;
-  /** Commits that another process was faster with; they were made again. */
+  /** Private: commits that another process was faster with, and that were made again. */
   readonly conflicts: number;
 }
 
@@ -368,7 +368,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     return list;
   }
 
-  /** Public counters. */
+  /** Counters: public ones, and private ones that move with commits. */
   async stats(): Promise<EventHubStats> {
     const state = await this.#queue.state();
     const metrics = [...state.metrics.values()].map(
