@@ -50,6 +50,19 @@ test("delta sums count, gauges have values, and a person has a limit", async () 
   expect(Math.abs((await value(running, "metric=basket")) - 40.5)).toBeLessThan(5); // noise of 0.2 or so
 });
 
+test.each([{}, { timeUnixNano: "0" }, { timeUnixNano: 0 }])(
+  "a point whose time is not known is of now: %j",
+  async (time) => {
+    const running = await start();
+    await pass(running, 2000);
+    const own = attributes({ key: "a", person: "one" });
+    expect((await post(running, [sum([{ attributes: own, asInt: "2", ...time }])])).json()).toEqual({});
+    await pass(running, 2000);
+    const query = `/v1/query?metric=requests&key=a&from=${START + 2000}&to=${START + 3000}`;
+    expect((await running.app.inject(query)).json<{ value: number }>().value).toBeCloseTo(2, 0);
+  },
+);
+
 test.each([
   ["a cumulative sum", sum([{ asInt: 1 }], { aggregationTemporality: 2 })],
   ["a sum that may fall", sum([{ asInt: 1 }], { isMonotonic: false })],

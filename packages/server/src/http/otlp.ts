@@ -243,10 +243,11 @@ function eventOf(metric: string, { attributes = [], timeUnixNano }: Point): RawE
   const text = (name: string): string | undefined =>
     attributes.find(({ key }) => key === name)?.value?.stringValue;
   const [key, person] = [text("key"), text("person")];
+  const nanoseconds = Number(timeUnixNano ?? 0); // 0 means that the time is not known
   return {
     metric,
     ...(key === undefined ? {} : { key }),
     ...(person === undefined || person === "" ? {} : { person }),
-    ...(timeUnixNano === undefined ? {} : { at: Math.floor(Number(timeUnixNano) / 1e6) }),
+    ...(nanoseconds === 0 ? {} : { at: Math.floor(nanoseconds / 1e6) }),
   };
 }

@@ -66,10 +66,9 @@ function metricOf({ name, data, ...kinds }: DecodedMetric): OtlpMetric {
 }
 
 function pointOf({ attributes, timeUnixNano, value, asInt, asDouble }: DecodedPoint): Point {
-  const time = timeUnixNano.toString();
   return {
     ...(attributes === undefined ? {} : { attributes }),
-    ...(time === "0" ? {} : { timeUnixNano: time }), // 0 means that the time is not known
+    timeUnixNano: timeUnixNano.toString(),
     ...(value === "asInt" ? { asInt: asInt!.toString() } : {}),
     ...(value === "asDouble" ? { asDouble: asDouble! } : {}),
   };
