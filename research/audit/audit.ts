@@ -9,7 +9,7 @@ import { attack, type Finding, type Observations } from "./attack.js";
 import { type Break, brokenCore } from "./breaks.js";
 import type { MakeTargets, Target, World } from "./target.js";
 import { counter, events, histogram, hubPeople, mean, perPerson } from "./targets/events.js";
-import { discovery, DISCOVERY_DELTA } from "./targets/discovery.js";
+import { discovery, discoveryDelta } from "./targets/discovery.js";
 import { forest } from "./targets/forest.js";
 import { limit } from "./targets/limit.js";
 import { laplace } from "./targets/laplace.js";
@@ -31,8 +31,8 @@ interface Subject {
   readonly breaks: readonly Kind[];
   /** Its noise is no Laplace noise: less of it means a mechanism for a larger ε. */
   readonly local?: true;
-  /** δ of the claim, where it has one. */
-  readonly delta?: number;
+  /** δ of the claim, if it has one. @param epsilon of the claim */
+  readonly delta?: (epsilon: number) => number;
 }
 
 const local = (makeTargets: MakeTargets): Subject => ({
@@ -47,7 +47,7 @@ const opponent = (makeTargets: MakeTargets): Subject => ({ makeTargets, samples:
 const gaussian = (makeTargets: MakeTargets): Subject => ({
   ...opponent(makeTargets),
   local: true,
-  delta: GAUSSIAN_DELTA,
+  delta: () => GAUSSIAN_DELTA,
 });
 
 const each = <K extends string>(
@@ -72,7 +72,7 @@ const SUBJECTS = {
   mean: { makeTargets: mean, samples: 80_000, breaks: ["scale"] },
   "per-person": { makeTargets: perPerson, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   "hub-people": { makeTargets: hubPeople, samples: 80_000, breaks: ["scale"] },
-  discovery: { makeTargets: discovery, samples: 80_000, breaks: ["scale"], delta: DISCOVERY_DELTA },
+  discovery: { makeTargets: discovery, samples: 80_000, breaks: ["scale"], delta: discoveryDelta },
   limit: { makeTargets: limit, samples: 80_000, breaks: ["scale"] },
   histogram: { makeTargets: histogram, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   sr: local(sr),
@@ -115,6 +115,8 @@ export interface AuditSamples {
 export interface Audit {
   readonly mechanism: MechanismName;
   readonly claimed: number;
+  /** The δ of the claim; 0 if it is pure. */
+  readonly delta: number;
   /** The ε that the attack has shown, with this confidence. */
   readonly lowerBound: number;
   readonly confidence: number;
@@ -135,6 +137,7 @@ export function audit(asked: AuditOptions): Audit {
   const claimed = checkPositive("epsilon", options.epsilon);
   const subject: Subject = SUBJECTS[mechanism];
   const samples = checkInteger("samples", options.samples ?? subject.samples, 100, 2 ** 26);
+  const delta = subject.delta?.(claimed) ?? 0;
   const targets = targetsOf(mechanism, subject, claimed, options.core ?? chooseCore(), options.break);
   const key = options.unsafeSeed === undefined ? secretKey() : unsafeKey(options.unsafeSeed);
 
@@ -148,12 +151,13 @@ export function audit(asked: AuditOptions): Audit {
     );
     options.dump?.({ name: target.name, features: target.features, rows: [first!.rows, second!.rows] });
     // Bonferroni: all bounds hold together with the confidence asked for.
-    return { target, ...attack(first!, second!, ALPHA / targets.length, subject.delta) };
+    return { target, ...attack(first!, second!, ALPHA / targets.length, delta) };
   });
   const worst = findings.reduce((a, b) => (b.lowerBound > a.lowerBound ? b : a));
   return {
     mechanism,
     claimed,
+    delta,
     lowerBound: worst.lowerBound,
     confidence: 1 - ALPHA,
     samples,

@@ -81,16 +81,17 @@ function dumpSamples(folder: string, i: number, { name, features, rows }: AuditS
   return { name, features, runs: rows[0].length / features.length, files };
 }
 
-const samplesFile = ({ mechanism, claimed }: Audit, attacks: readonly Dumped[]): string =>
-  `${JSON.stringify({ mechanism, epsilon: claimed, format: "little-endian float64, one row of features per run", attacks }, null, 2)}\n`;
+const samplesFile = ({ mechanism, claimed, delta }: Audit, attacks: readonly Dumped[]): string =>
+  `${JSON.stringify({ mechanism, epsilon: claimed, delta, format: "little-endian float64, one row of features per run", attacks }, null, 2)}\n`;
 
-const json = ({ mechanism, claimed, lowerBound, confidence, samples, verdict }: Audit): string =>
-  JSON.stringify({ mechanism, claimed, lowerBound, confidence, samples, verdict });
+const json = ({ mechanism, claimed, delta, lowerBound, confidence, samples, verdict }: Audit): string =>
+  JSON.stringify({ mechanism, claimed, delta, lowerBound, confidence, samples, verdict });
 
 function sentence(found: Audit, fault: string | undefined): string {
-  const { mechanism, claimed, lowerBound, confidence, samples, verdict, event } = found;
+  const { mechanism, claimed, delta, lowerBound, confidence, samples, verdict, event } = found;
+  const claim = `ε = ${claimed}${delta === 0 ? "" : ` and δ = ${Number(delta.toPrecision(3))}`}`;
   return [
-    `${mechanism}${fault === undefined ? "" : `, broken (${fault})`}: claims ε = ${claimed}, shown ε ≥ ${lowerBound.toFixed(4)} with confidence ${100 * confidence} %.`,
+    `${mechanism}${fault === undefined ? "" : `, broken (${fault})`}: claims ${claim}, shown ε ≥ ${lowerBound.toFixed(4)} with confidence ${100 * confidence} %.`,
     verdict === "violation"
       ? "VIOLATION: it is less private than it claims."
       : `Consistent: the attack reaches ${Math.round((100 * lowerBound) / claimed)} % of the claim and not beyond.`,

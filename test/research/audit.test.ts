@@ -230,6 +230,7 @@ describe("brume audit", () => {
     expect(rest).toEqual({
       mechanism: "laplace",
       claimed: 1,
+      delta: 0,
       confidence: 0.999999,
       samples: 20_000,
       verdict: "consistent",
@@ -265,6 +266,27 @@ describe("brume audit", () => {
       const [first, second] = attacks[1]!.files.map(share) as [number, number];
       expect(first).toBeGreaterThan(second);
       expect(first / second).toBeLessThan(Math.E);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("a claim with δ says so, in words and beside the runs: without it another tester would see a violation", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "brume-audit-"));
+    try {
+      const said = await printed(...quick, "discovery", "--dump", folder);
+      expect(said).toMatch(/^discovery: claims ε = 1 and δ = 0\.0236, shown ε ≥ /);
+      const { delta } = JSON.parse(readFileSync(join(folder, "samples.json"), "utf8")) as { delta: number };
+      expect(delta).toBeCloseTo(0.02364054302, 10);
+      // A key that nobody else used: never public without the person, with probability δ with them.
+      const found = [0, 1].map((world) => {
+        const bytes = readFileSync(join(folder, `0-${["first", "second"][world]!}.f64`));
+        return Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i)).filter(
+          (x) => x >= 0,
+        );
+      });
+      expect(found[0]).toEqual([]);
+      expect(Math.abs(found[1]!.length / 20_000 - delta)).toBeLessThan(5 * Math.sqrt(delta / 20_000));
     } finally {
       rmSync(folder, { recursive: true });
     }

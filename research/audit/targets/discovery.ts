@@ -10,7 +10,11 @@ import { KeyDiscovery } from "../../../src/events/keys/keyDiscovery.js";
 import type { MakeTargets, Target } from "../target.js";
 
 /** Large, so that an attack of a few seconds would see it exceeded. */
-export const DISCOVERY_DELTA = 0.03;
+const MOST_DELTA = 0.03;
+
+/** δ of the threshold that is used: P(X = k), at most `MOST_DELTA`. */
+export const discoveryDelta = (epsilon: number): number => leastTruncation(epsilon, MOST_DELTA).delta;
+
 const HIDDEN = -1;
 const DAY = 86_400_000;
 const KEY = "/key";
@@ -20,7 +24,7 @@ const VISITS = 5;
 function target(name: string, others: number, epsilon: number, core: Parameters<MakeTargets>[1]): Target {
   const { numerator, denominator } = exactRational(epsilon);
   const rule = {
-    ...leastTruncation(epsilon, DISCOVERY_DELTA),
+    ...leastTruncation(epsilon, MOST_DELTA),
     ...{ epsilon, scale: makeScale(denominator, numerator), cap: 2 ** 31, cells: 1 },
   };
   return {
