@@ -195,6 +195,36 @@ describe("an operator begins a hub of events anew by deleting its rows, and leav
   });
 });
 
+test("a hub whose beginning was stored in silence, and whose rows are deleted while it runs, is charged again", async () => {
+  const [odometer, inner] = [await open({ limit: 3 }), plainStore()];
+  const counting = { ...{ epsilon: 1, every: "1d", levels: ["1d"], keys: ["a"] }, of: "count" } as const;
+  const isOwn = (name: string) => !name.startsWith("brume/charged/");
+  let [silent, fails] = [false, true];
+  const store: Store = {
+    durable: true,
+    get: (name) => (silent && isOwn(name) ? Promise.reject(new Error("no answer")) : inner.get(name)),
+    async put(name, ...more) {
+      await inner.put(name, ...more);
+      if (fails && isOwn(name) && (silent ||= name.endsWith("//0"))) throw new Error("no answer");
+    },
+  };
+  const hub = openHub({ metrics: { orders: counting }, store, key, budget: { odometer, perUnit: 1 } });
+  await expect(hub.add("orders", "a")).rejects.toThrow();
+  expect(silent).toBe(true);
+  const recover = () => (silent = false);
+  recover();
+  await hub.add("orders", "a"); // the state is in the store: it goes on
+  expect(odometer.spent()).toBe(1);
+  for (const name of [...inner.snapshots.keys()].filter(isOwn)) inner.snapshots.delete(name);
+  silent = true;
+  await expect(hub.add("orders", "a")).rejects.toThrow();
+  for (const name of [...inner.snapshots.keys()].filter(isOwn)) inner.snapshots.delete(name);
+  fails = false;
+  recover();
+  await hub.add("orders", "a"); // begins anew
+  expect(odometer.spent()).toBe(2);
+});
+
 describe("an operator begins streams of a hub of values anew, and leaves the marks of the budget", () => {
   const isMark = (name: string) => name.startsWith("brume/charged/");
   const opened = async (limit: number, more: object = {}) => {

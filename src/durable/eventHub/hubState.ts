@@ -287,6 +287,7 @@ export class HubState {
       const begins = begun.has(hubMetric) && !charged.has(release);
       await chargeMetric(budget, release, eventStatement(metric), store, key, begins);
       if (begins) charged.add(release);
+      else if (!begun.has(hubMetric)) charged.delete(release); // its beginning is stored: it publishes from now on
     }
   }
 
