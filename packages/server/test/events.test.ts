@@ -1,7 +1,10 @@
 /** From an event to a published number, over HTTP. */
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { RANGES } from "../dashboard/src/words.js";
 import { METRICS, pass, send, START, startService, temporaryFolder, testConfig } from "./support.js";
+
+const HOUR = 3_600_000;
 
 /** ε so large that noise is small: what comes out is what went in, to within a few units. */
 const loud = Object.fromEntries(
@@ -150,10 +153,18 @@ test("one answer per calendar period; a period that the service has not seen in 
   expect(hours.answers.map(({ value }) => Math.round(value!))).toEqual(Array(14).fill(1));
   expect((await series("every=1mo&from=-1d")).answers).toHaveLength(1);
   expect((await series("every=auto&from=-12h")).why).toMatch(/hours/);
+  expect((await series("every=1d&from=2026-03-01&to=2026-03-02")).answers).toEqual(
+    (await series("every=1d&from=2026-03-01T00:00%2B01:00&to=2026-03-02T00:00%2B01:00")).answers,
+  );
+  // Every range that the dashboard offers can be asked for.
+  for (const [, length] of RANGES.filter(([, length]) => length % HOUR === 0)) {
+    const answer = await app.inject(`/v1/query?metric=visits&last=${length}ms`);
+    expect([length, answer.statusCode]).toEqual([length, 200]);
+  }
   const refused = async (query: string) => (await app.inject(`/v1/query?metric=visits&${query}`)).body;
-  expect(await refused("last=90m")).toContain("last: expected a multiple of 3600000ms");
+  expect(await refused("last=90m")).toContain("last: expected a multiple of 1h");
   expect(await refused("last=1h&from=-1h")).toContain("last: expected none beside from");
-  expect(await refused("every=5h")).toContain("every: expected 1w, 1mo, auto, or a multiple of 3600000ms");
+  expect(await refused("every=5h")).toContain("every: expected 1w, 1mo, auto, or a multiple of 1h");
 });
 
 test.each([

@@ -4,6 +4,7 @@ import type { HistogramQuery } from "brume";
 import type { Metric } from "../config/metrics.js";
 import type { Question, ServedMetric, Service } from "../service.js";
 import { Abandoned } from "../turns.js";
+import { ZoneDays } from "../zoneDays.js";
 import { answersOf, bucketsOf, checkCost, type Computed } from "./computed.js";
 import { csvOf } from "./csv.js";
 import { BadRequest, NotFound } from "./errors.js";
@@ -24,7 +25,8 @@ export interface QueryText {
 
 const text = (description: string, maxLength = 64) => ({ type: "string", maxLength, description }) as const;
 
-const TIME = "ISO text with a time zone, milliseconds since 1970, or a time before now such as -1h.";
+const TIME =
+  "ISO text with a time zone, a date of the service's zone, milliseconds since 1970, or a time before now such as -1h.";
 export const QUERY = {
   type: "object",
   required: ["metric"],
@@ -80,12 +82,12 @@ export function queryRoutes(app: FastifyInstance, service: Service): void {
       const { name, type, unit, hasKeys, options } = served.metric;
       const about = { metric: name, type, unit };
       if (options === undefined) {
-        const answer = await localAnswer(served, query, service.now, () => turns.turn());
+        const answer = await localAnswer(served, query, service, () => turns.turn());
         const answers = "answers" in answer ? (answer.answers as object[]) : [answer];
         return csv ? csvOf(answers) : joined({ ...about, zone: service.zone }, JSON.stringify(answer));
       }
       const key = keyOf(served.metric, query.key);
-      const question = questionOf(query, served.metric, service.now);
+      const question = questionOf(query, served.metric, service);
       const asked = askedOf(query, type);
       checkCost(question, served.metric, asked);
       const isWanted = (): void => {
@@ -129,7 +131,7 @@ const joined = (first: object, second: string): string =>
 async function localAnswer(
   { local, metric }: ServedMetric,
   query: QueryText,
-  now: number,
+  { now, zone }: Clock,
   turn: () => Promise<void>,
 ): Promise<object> {
   for (const field of ["key", "shares"] as const)
@@ -142,7 +144,11 @@ async function localAnswer(
   const isAll = [last, from, to, every].every((field) => field === undefined);
   const question = isAll
     ? { from: 0, to: now }
-    : questionOf(every === "auto" ? { ...query, every: "1d" } : query, { every: DAY, over: undefined }, now);
+    : questionOf(
+        every === "auto" ? { ...query, every: "1d" } : query,
+        { every: DAY, over: undefined },
+        { now, zone },
+      );
   checkCost(question, metric, {});
   return local!.estimate(question, quantiles, confidence, turn);
 }
@@ -158,7 +164,7 @@ function keyOf({ hasKeys, keys }: Metric, key: string | undefined): string {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const DAY = UNITS["d"]!;
-const SPAN = /^(\d{1,9})(ms|s|m|h|d)$/;
+const SPAN = /^(\d{1,13})(ms|s|m|h|d)$/;
 /** A hundred years. */
 const LONGEST = 36_525 * DAY;
 /** Times beyond it, or a period before it, have no day of a calendar. */
@@ -166,13 +172,16 @@ const FARTHEST_DAY = 1.4e14;
 
 type Periods = Pick<Metric, "every" | "over">;
 
-function questionOf(query: QueryText, periods: Periods, now: number): Question {
+/** What times of a question are told by. */
+type Clock = Pick<Service, "now" | "zone">;
+
+function questionOf(query: QueryText, periods: Periods, clock: Clock): Question {
   const { last, from, to, every: period } = query;
   const others = [from, to, period].some((field) => field !== undefined);
   if (last !== undefined && others)
     throw new BadRequest("last: expected none beside from, to and every; give one or the others");
   if (!others) return { last: last === undefined ? (periods.over ?? periods.every) : lastOf(last, periods) };
-  const range = rangeOf(from ?? (period === undefined ? "-1h" : "-1d"), to, now);
+  const range = rangeOf(from ?? (period === undefined ? "-1h" : "-1d"), to, clock);
   return period === undefined ? range : { ...range, every: periodOf(period, periods) };
 }
 
@@ -186,7 +195,7 @@ function lastOf(last: string, { every, over }: Periods): number | string {
     throw new BadRequest("last: expected a duration such as 15m, 1h or 7d");
   if (length % every !== 0)
     throw new BadRequest(
-      `last: expected a multiple of ${every}ms, since the metric publishes one number in that time; take a longer one`,
+      `last: expected a multiple of ${shortest(every)}, since the metric publishes one number in that time; take a longer one`,
     );
   return length;
 }
@@ -198,21 +207,25 @@ function periodOf(period: string, { every, over }: Periods): string {
   const length = spanOf(period);
   if (length === undefined || length < 1 || length % every !== 0 || DAY % length !== 0)
     throw new BadRequest(
-      `every: expected 1w, 1mo, auto, or a multiple of ${every}ms that divides a day, such as 1h or 1d; take longer steps`,
+      `every: expected 1w, 1mo, auto, or a multiple of ${shortest(every)} that divides a day, such as 1h or 1d; take longer steps`,
     );
   return period;
 }
 
 /** Milliseconds of [from, to). */
-function rangeOf(from: string, to: string | undefined, now: number): { from: number; to: number } {
-  const range = { from: timeOf("from", from, now), to: to === undefined ? now : timeOf("to", to, now) };
+function rangeOf(from: string, to: string | undefined, clock: Clock): { from: number; to: number } {
+  const range = {
+    from: timeOf("from", from, clock),
+    to: to === undefined ? clock.now : timeOf("to", to, clock),
+  };
   if (range.to < range.from) throw new BadRequest("to: expected a time after from; turn them around");
   return range;
 }
 
-function timeOf(name: string, value: string, now: number): number {
+function timeOf(name: string, value: string, { now, zone }: Clock): number {
   const span = value === "now" ? 0 : value.startsWith("-") ? spanOf(value.slice(1)) : undefined;
-  const time = span !== undefined ? now - span : /^\d{1,16}$/.test(value) ? Number(value) : isoOf(value);
+  const time =
+    span !== undefined ? now - span : /^\d{1,16}$/.test(value) ? Number(value) : isoOf(value, zone);
   if (!(Math.abs(time) <= FARTHEST_DAY))
     throw new BadRequest(
       `${name}: expected ${TIME.slice(0, -1)}, between the years −2466 and 6406; check its unit`,
@@ -220,10 +233,19 @@ function timeOf(name: string, value: string, now: number): number {
   return time;
 }
 
-const isoOf = (value: string): number =>
-  /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/.test(value)
+/** A date alone is the midnight that begins it: midnight of UTC would cut the days of other zones. */
+function isoOf(value: string, zone: string): number {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(value)) return new ZoneDays(zone).startOf(value);
+  return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/.test(value)
     ? Date.parse(value)
     : NaN;
+}
+
+/** "1h" for 3,600,000. */
+function shortest(length: number): string {
+  const [unit, size] = Object.entries(UNITS).findLast(([, size]) => length % size === 0)!;
+  return `${length / size}${unit}`;
+}
 
 function spanOf(value: string): number | undefined {
   const [, digits, unit] = SPAN.exec(value) ?? [];
