@@ -149,7 +149,9 @@ function eventFacts(statement: EventStatement): RegistryFacts {
   const hasPerson = people !== null || perPerson !== null;
   const limit =
     people !== null
-      ? [`A person counts once in a ${period}, under at most ${people.keysPerPerson} keys.`]
+      ? [
+          `A person counts once in a ${period}, under ${people.keysPerPerson === 1 ? "one key" : `at most ${people.keysPerPerson} keys`}.`,
+        ]
       : perPerson === null
         ? []
         : perPerson.sum === undefined

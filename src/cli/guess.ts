@@ -4,6 +4,7 @@
  * are never guessed: the data must not choose them.
  */
 import { statSync } from "node:fs";
+import { join } from "node:path";
 import { type Arguments, UsageError } from "./command.js";
 import { formatOf, openBytes } from "./input.js";
 import { isParquet, parquetColumns } from "./parquet.js";
@@ -111,6 +112,7 @@ export async function guessInput(args: Arguments, path: string): Promise<void> {
   const guesses = new Guesses(args);
   guesses.addReading(path, head);
   const isEvents = args.text("every") !== undefined;
+  if (isEvents && isBegun(args)) return guesses.tell(); // the release knows its columns, and whom it protects
   if (isEvents) guesses.add("time", onlyOne(names, NAMES.time));
   const isOfValues = isEvents && (args.text("max") ?? args.text("edges")) !== undefined;
   if (isOfValues) guesses.add("value", onlyOne(names, NAMES.value));
@@ -124,6 +126,12 @@ export async function guessInput(args: Arguments, path: string): Promise<void> {
     tell(
       `The file has a column "${person}", and ${isEvents ? "--per-person is not given" : "values have no people"}: one ${isEvents ? "event" : "value"} is protected, not all of a person's. ${isEvents ? "To protect a person's day, give" : "To protect people, publish events by time: --every,"} --per-person K and --person ${person}.`,
     );
+}
+
+/** Whether the release in --state has begun: another run reads the columns of the first one. */
+function isBegun(args: Arguments): boolean {
+  const folder = args.text("state");
+  return folder !== undefined && isFile(join(folder, "release.json"));
 }
 
 const isOneOf = (list: readonly string[], name: string): boolean => list.includes(name.toLowerCase());

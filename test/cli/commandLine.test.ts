@@ -86,6 +86,30 @@ const NDJSON = EVENTS.map((event) => JSON.stringify(event)).join("\n");
 const RANGE = ["--from", "2026-03-01T10:00Z", "--to", "2026-03-01T11:00Z"];
 
 describe("what it guesses, and what it does not", () => {
+  test("nothing that a release in --state knows: another run reads the columns of the first one", async () => {
+    const rows = [1, 2].flatMap((day) =>
+      Array.from({ length: 60 }, (_, i) => `2026-03-0${day}T10:00Z,2019-01-01T00:00Z,${i % 10},${i}`),
+    );
+    const path = file("columns.csv", ["happened,ts,account,user", ...rows].join("\n"));
+    const common = ["release", path, "--every", "1d", "--state", join(folder, "columns"), "--format", "csv"];
+    const first = ["--time", "happened", "--person", "account", "--per-person", "1", "--epsilon", "64"];
+    const counts = ({ code, out }: { code: number; out: string }): unknown[] => [
+      code,
+      ...out
+        .trim()
+        .split("\n")
+        .slice(1)
+        .map((line) => Math.round(Number(line.split(",")[2]))),
+    ];
+    const days = (from: number): string[] => ["--to", `2026-03-0${from}T00:00Z`];
+    expect(counts(await brume(...common, ...first, "--from", "2026-03-01T00:00Z", ...days(2)))).toEqual([
+      0, 10,
+    ]);
+    const next = await brume(...common, "--per-person", "1", ...days(3));
+    expect(counts(next)).toEqual([0, 10]);
+    expect(next.err).not.toMatch(/Guessed|is not given/);
+  });
+
   test("format and columns by the file's beginning, and it says so", async () => {
     for (const path of [file("events.log", CSV), file("json.log", NDJSON)]) {
       const { code, out, err } = await brume("release", path, "--every", "1h", "--epsilon", "4", ...RANGE);
