@@ -10,9 +10,9 @@
  * mean in ten days. From few reports θ of least regret hides 4 to 15 % of it, hence f = 1.5; from
  * many reports more than 1 costs noise and hides little less, for a day and for a month. research/notes/local-days.md has the figures.
  */
-import { normalQuantile } from "../core/normal.js";
 import type { SquareWave } from "../core/core.js";
 import type { Mechanism } from "../core/tables/sectors.js";
+import { BinomialBounds } from "./binomialBounds.js";
 import { nearestThreshold } from "./channel.js";
 import { binCells, type ReportCounts } from "./dayTally.js";
 import type { RunOptions } from "./em.js";
@@ -21,7 +21,6 @@ import { cellProbabilities } from "./moments.js";
 import { SharesBelow } from "./sharesBelow.js";
 import { resolutionOf } from "./tails.js";
 import type { Tail } from "./threshold.js";
-import { wilsonLower } from "./wilson.js";
 
 const FIRST_RESOLUTION = 0.07;
 const MOST_ROOM = 0.5;
@@ -103,7 +102,7 @@ export function shareOnTop({ counts, reports }: ReportCounts, mechanism: Mechani
   const { inside, outside } = cellProbabilities(mechanism);
   const cells = bins * wide - 1; // the last bin lacks one
   const top = counts.subarray(counts.length - bins).reduce((sum, count) => sum + count, 0);
-  const least = wilsonLower(top, reports, normalQuantile(CONFIDENCE));
+  const least = new BinomialBounds(reports, CONFIDENCE).lower(top);
   return (least - outside * cells) / ((inside - outside) * cells);
 }
 

@@ -13,13 +13,12 @@
  *
  * F at a point is at most the mean of A over any bins above it, and at least the mean over any bins below it. The chains of a
  * window of bins do not meet, so such a mean follows from one number, how many of n reports fell into all of its bins: a
- * binomial count, with Wilson's bounds. Wide windows have less noise and more slack; the width is the one that the estimate
+ * binomial count, with exact bounds (binomialBounds.ts). Wide windows have less noise and more slack; the width is the one that the estimate
  * predicts to bind best.
  */
-import { normalQuantile } from "../core/normal.js";
 import type { Mechanism } from "../core/tables/sectors.js";
+import { BinomialBounds } from "./binomialBounds.js";
 import { cellProbabilities } from "./moments.js";
-import { wilsonLower, wilsonUpper } from "./wilson.js";
 
 /** Evidence of the reports about F: their histogram, and the one that the estimate predicts. */
 export interface ReportHistogram {
@@ -54,17 +53,19 @@ class Bound {
   readonly #predicted: Chains;
   readonly #outside: Chains;
   readonly #reports: number;
+  readonly #bounds: BinomialBounds;
   /** c·(inside − outside). */
   readonly #unit: number;
   /** Windows of a chain do not overlap up to this width. */
   readonly #widest: number;
 
-  constructor({ mechanism, counts, predicted }: ReportHistogram, step: number) {
+  constructor({ mechanism, counts, predicted }: ReportHistogram, step: number, bounds: BinomialBounds) {
     const n = counts.length;
     const { inside, outside } = cellProbabilities(mechanism);
     const c = (mechanism.top + mechanism.width + 1) / n;
     this.#unit = c * (inside - outside);
-    this.#reports = counts.reduce((a, b) => a + b, 0);
+    this.#reports = bounds.reports;
+    this.#bounds = bounds;
     this.#widest = Math.abs(step);
     this.#came = new Chains(counts, step);
     this.#predicted = new Chains(predicted, step);
@@ -75,24 +76,25 @@ class Bound {
   }
 
   /**
-   * The mean over a window of bins beside `edge`, and Wilson's bound above it (or below): of all widths the one that promises
+   * The mean over a window of bins beside `edge`, and the bound above it (or below): of all widths the one that promises
    * most by the estimate. What came has no say in that, so the bound is wrong as seldom as one alone.
    * @param room bins that there are on that side of the edge
    * @param side 1: bins from `edge` on; −1: bins before it
    * @param sign 1: an upper bound; −1: a lower bound
    */
-  best(edge: number, room: number, z: number, side: 1 | -1, sign: 1 | -1): Promised {
+  best(edge: number, room: number, side: 1 | -1, sign: 1 | -1): Promised {
     const reports = this.#reports;
-    const wilson = sign === 1 ? wilsonUpper : wilsonLower;
+    const bounded = (count: number): number =>
+      sign === 1 ? this.#bounds.upper(count) : this.#bounds.lower(count);
     let best: Promised = { ...NO_BOUND, bound: sign * Infinity, promise: sign * Infinity };
     for (let width = 1; width <= Math.min(room, this.#widest); width *= 2) {
       const [from, to] = side === 1 ? [edge, edge + width] : [edge - width, edge];
       const noise = this.#outside.mean(from, to);
       const share = (covered: number): number => (covered / width - noise) / this.#unit;
-      const promise = share(wilson(width * reports * this.#predicted.mean(from, to), reports, z));
+      const promise = share(bounded(width * reports * this.#predicted.mean(from, to)));
       if (sign * (promise - best.promise) >= 0) continue;
       const came = width * this.#came.mean(from, to);
-      best = { estimate: share(came / reports), bound: share(wilson(came, reports, z)), promise };
+      best = { estimate: share(came / reports), bound: share(bounded(came)), promise };
     }
     return best;
   }
@@ -128,7 +130,6 @@ export class SharesBelow {
   readonly #n: number;
   readonly #c: number;
   readonly #width: number;
-  readonly #z: number;
   /** Chains of A and of H, by s′ bins; by s bins where that is any. */
   readonly #far: { readonly a: Bound; readonly h: Bound };
   readonly #near: { readonly a: Bound; readonly h: Bound } | undefined;
@@ -141,8 +142,12 @@ export class SharesBelow {
     this.#end = mechanism.top + 1;
     this.#width = mechanism.width;
     this.#c = (this.#end + this.#width) / this.#n;
-    this.#z = normalQuantile(confidence);
-    const chains = (step: number) => ({ a: new Bound(histogram, step), h: new Bound(histogram, -step) });
+    const reports = counts.reduce((a, b) => a + b, 0);
+    const bounds = new BinomialBounds(reports, confidence);
+    const chains = (step: number) => ({
+      a: new Bound(histogram, step, bounds),
+      h: new Bound(histogram, -step, bounds),
+    });
     const [near, far] = [Math.floor(this.#width / this.#c), Math.ceil(this.#width / this.#c)];
     this.#far = chains(far);
     this.#near = near === far ? this.#far : near > 0 ? chains(near) : undefined;
@@ -163,8 +168,8 @@ export class SharesBelow {
     if (z <= 0) return certain(0);
     if (z >= this.#end) return certain(1);
     const [above, beyond] = [Math.ceil((z - 1) / this.#c), Math.ceil((z + this.#width - 1) / this.#c)];
-    const byA = this.#near?.a.best(above, this.#n - above, this.#z, 1, 1) ?? NO_BOUND;
-    const byH = complement(this.#far.h.best(beyond, this.#n - beyond, this.#z, 1, -1));
+    const byA = this.#near?.a.best(above, this.#n - above, 1, 1) ?? NO_BOUND;
+    const byH = complement(this.#far.h.best(beyond, this.#n - beyond, 1, -1));
     return shareBound(byA.promise < byH.promise ? byA : byH);
   }
 
@@ -173,8 +178,8 @@ export class SharesBelow {
     if (z <= 0) return certain(0);
     if (z >= this.#end) return certain(1);
     const [below, before] = [Math.floor(z / this.#c), Math.floor((z + this.#width) / this.#c)];
-    const byA = this.#far.a.best(below, below, this.#z, -1, -1);
-    const byH = complement(this.#near?.h.best(before, before, this.#z, -1, 1) ?? NO_BOUND);
+    const byA = this.#far.a.best(below, below, -1, -1);
+    const byH = complement(this.#near?.h.best(before, before, -1, 1) ?? NO_BOUND);
     return shareBound(byA.promise > byH.promise ? byA : byH);
   }
 }

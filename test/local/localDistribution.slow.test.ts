@@ -151,6 +151,19 @@ test("the band of a histogram holds as a whole; bins are as many as the reports 
   expect(dayHistogram(fine, 0.95).bins.length).toBe(32);
 });
 
+test("the band holds from few reports too, whatever the values", async () => {
+  const [n, runs] = [30, 250];
+  const values = Float64Array.from({ length: n }, (_, i) => (i === 0 ? MAX : 0)).sort();
+  const draws = new Draws(0.3, "few");
+  let missed = 0;
+  for (let run = 0; run < runs; run++) {
+    const { bins } = dayHistogram(await distributed(draws, [draws.tally(values, MAX)]), 0.95);
+    const truth = [1 - 1 / n, 0, 0, 1 / n];
+    if (truth.some((share, i) => share < bins[i]!.low || share > bins[i]!.high)) missed++;
+  }
+  expect(missed).toBeLessThanOrEqual(mostMisses(runs)); // with Wilson's bounds 40 of 250
+});
+
 test("nothing is told without reports", async () => {
   const draws = new Draws(1, "none");
   const given = await distributed(draws, [draws.tally(new Float64Array(0), MAX)]);

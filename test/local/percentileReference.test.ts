@@ -1,7 +1,7 @@
 /** Bounds on the distribution against the same bounds written another way: one weight per output bin, no prefix sums. */
 import { expect, test } from "vitest";
-import { normalQuantile } from "../../src/core/normal.js";
 import type { Mechanism } from "../../src/core/tables/sectors.js";
+import { BinomialBounds } from "../../src/local/binomialBounds.js";
 import { squareWave } from "../../src/local/mechanisms.js";
 import { cellProbabilities } from "../../src/local/moments.js";
 import { type ReportHistogram, SharesBelow } from "../../src/local/sharesBelow.js";
@@ -29,7 +29,7 @@ class Reference {
     this.#reports = counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Σ weights·G from how many reports the bins of equal weights hold, and Wilson's bound on that. */
+  /** Σ weights·G from how many reports the bins of equal weights hold, and the bound on that. */
   #combine(weights: readonly number[], sign: number): Bound {
     const { mechanism, counts, predicted } = this.histogram;
     const { inside, outside } = cellProbabilities(mechanism);
@@ -39,14 +39,9 @@ class Reference {
     const sum = (of: (i: number) => number) =>
       weights.reduce((total, w, i) => total + (w > 0 ? of(i) : 0), 0);
     const uniform = sum((i) => outside * (i < this.#n - 1 ? c : c - 1));
-    const z = normalQuantile(CONFIDENCE);
+    const bounds = new BinomialBounds(this.#reports, CONFIDENCE);
     const bound = (count: number) =>
-      (weight *
-        ((sign === 1
-          ? wilson(count, this.#reports, z)
-          : 1 - wilson(this.#reports - count, this.#reports, z)) -
-          uniform)) /
-      unit;
+      (weight * ((sign === 1 ? bounds.upper(count) : bounds.lower(count)) - uniform)) / unit;
     return {
       bound: bound(sum((i) => counts[i]!)),
       promise: bound(this.#reports * sum((i) => predicted[i]!)),
@@ -89,15 +84,6 @@ class Reference {
     const byH = this.#windows(Math.floor((z + width) / this.#c), -1, -near, 1);
     return choose([...byA, ...byH.map(complement)], -1);
   }
-}
-
-/** Newcombe's method 4, upper end, as printed. */
-function wilson(count: number, n: number, z: number): number {
-  const p = count / n;
-  const root = z ** 2 - 1 / n + 4 * n * p * (1 - p) - (4 * p - 2);
-  return p >= 1
-    ? 1
-    : Math.min(1, (2 * n * p + z ** 2 + (z * Math.sqrt(Math.max(0, root)) + 1)) / (2 * (n + z ** 2)));
 }
 
 const complement = ({ bound, promise }: Bound): Bound => ({ bound: 1 - bound, promise: 1 - promise });
