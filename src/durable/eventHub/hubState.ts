@@ -256,7 +256,8 @@ export class HubState {
       }
       // A name that was there before has used noise of its days: it begins with the next one.
       const began = this.#catalogue.knows(name) ? tomorrow : now;
-      const record = this.#catalogue.begin(name, parametersOf(settings), began, keys);
+      const row = journal.position + 1;
+      const record = this.#catalogue.begin(name, parametersOf(settings), began, row, keys);
       const metric = await this.#makeMetric(record, settings);
       metric.begin();
       begun.add(metric);
@@ -440,7 +441,7 @@ export class HubState {
       this.#fixedUntil = Math.max(this.#fixedUntil, day.end);
     }
     for (const { metric, key } of row.names) {
-      const added = this.#numbered.get(metric)?.takeKey(key, position);
+      const added = this.#metricAt(metric, position)?.takeKey(key, position);
       if (added !== undefined) this.journal.add(added, position);
     }
     this.#takeFound(row, position);
@@ -450,10 +451,11 @@ export class HubState {
       if (kind === Kind.past) past = pastOf(record);
       else if (kind === Kind.request) this.#requests.add(hash.slice(), more.slice(0, 4), row.time);
       else if (kind === Kind.report) this.#takeReport(metric, hash, position, row.time);
-      else this.#numbered.get(metric)?.takeEvent(record, position, live);
+      else this.#metricAt(metric, position)?.takeEvent(record, position, live);
     });
     const closed: ClosedSpan[] = [];
     for (const metric of this.metrics.values()) {
+      if (position < metric.record.row) continue;
       const ended = Number.isNaN(past.to) ? undefined : yield* metric.endPast(past.to, position);
       if (!Number.isNaN(past.now)) metric.beginPresent(past.now, position);
       const span = (yield* metric.close(row, position)) ?? ended;
@@ -467,12 +469,18 @@ export class HubState {
     return closed;
   }
 
+  /** The metric of a number in a row; undefined if it is not listed, or began anew after that row. */
+  #metricAt(number: number, position: number): HubMetric | undefined {
+    const metric = this.#numbered.get(number);
+    return metric !== undefined && position >= metric.record.row ? metric : undefined;
+  }
+
   /** The catalogue is stored before anything that knows the numbers of found keys. */
   #takeFound({ found = [] }: EventRow, position: number): void {
     if (found.length === 0) return;
     const changes = this.journal.covers(this.#catalogue) < position;
     for (const one of found)
-      for (const section of this.#numbered.get(one.metric)?.takeFound(one, position, changes) ?? [])
+      for (const section of this.#metricAt(one.metric, position)?.takeFound(one, position, changes) ?? [])
         this.journal.add(section, position);
     if (changes) this.#catalogue.urgent = true;
   }

@@ -13,6 +13,8 @@ export interface MetricRecord {
   readonly generation: number;
   readonly parameters: Parameters;
   readonly began: number;
+  /** The row with which this generation began: rows before it are of another one, whose keys had other numbers. */
+  readonly row: number;
   readonly keys: KeyRecord[];
 }
 

@@ -56,14 +56,21 @@ export class Catalogue implements Section {
     return (this.#metrics.get(name)?.record.generation ?? 0) + 1;
   }
 
-  /** Begins a metric, or a new generation of it. */
-  begin(name: string, parameters: Parameters, began: number, keys: readonly string[]): MetricRecord {
+  /** Begins a metric, or a new generation of it. @param row with which it begins */
+  begin(
+    name: string,
+    parameters: Parameters,
+    began: number,
+    row: number,
+    keys: readonly string[],
+  ): MetricRecord {
     const record: MetricRecord = {
       name,
       number: this.#metrics.get(name)?.record.number ?? this.#metrics.size,
       generation: this.nextGeneration(name),
       parameters,
       began,
+      row,
       keys: keys.map((key) => ({ name: key, since: began, until: -Infinity })),
     };
     this.#metrics.set(name, { record, listed: true });
@@ -109,8 +116,8 @@ export class Catalogue implements Section {
       }
     }
     writer.text(JSON.stringify(this.#sections));
-    const found = this.#found();
-    if (found.length > 0) writer.text(JSON.stringify(found));
+    writer.text(JSON.stringify(this.#found()));
+    for (const { record } of this.#metrics.values()) writer.count(record.row);
   }
 
   /** Metric, key and times of the keys that votes made public; 0 stands for a time that has no end. */
@@ -145,12 +152,17 @@ export class Catalogue implements Section {
         since: reader.double(),
         until: reader.double(),
       }));
-      this.#metrics.set(name, { record: { name, number, generation, parameters, began, keys }, listed });
+      this.#metrics.set(name, {
+        record: { name, number, generation, parameters, began, row: 0, keys },
+        listed,
+      });
     }
     this.#sections = JSON.parse(reader.text()) as string[];
     if (reader.rest.length === 0) return;
     for (const [name, number, spans] of JSON.parse(reader.text()) as Found[])
       this.#metrics.get(name)!.record.keys[number]!.spans = spans.map(([from, to]) => [from, to || Infinity]);
+    if (reader.rest.length === 0) return; // stored before rows were written down
+    for (const known of this.#metrics.values()) known.record = { ...known.record, row: reader.count() };
   }
 }
 

@@ -78,6 +78,39 @@ test("a metric with other settings begins with the next day", async () => {
   expect((await third.stats()).metrics.orders!.closedTo).toBe(MIDNIGHT + 24 * HOUR);
 });
 
+test("a metric with other settings and fewer keys, after a crash, and another crash: the hub opens", async () => {
+  const clock = new Clock();
+  const open = reopening(clock);
+  const many = Array.from({ length: 200 }, (_, i) => `k${i}`);
+  const crashed = open(many);
+  for (let i = 0; i < 3; i++) await crashed.add("orders", "k150");
+  const fewer = open(["k1"], { epsilon: 100 });
+  await fewer.stats();
+  while (clock.now < MIDNIGHT) await pass(fewer, clock, 1);
+  for (let i = 0; i < 5; i++) await fewer.add("orders", "k1");
+  const again = open(["k1"], { epsilon: 100 }); // rows of before have keys that it has not
+  await again.add("orders", "k1");
+  await pass(again, clock, 1);
+  expect((await again.last("orders", "k1", "1h")).value).toBeCloseTo(6, 0);
+});
+
+test("a metric with other settings whose keys a rule lets in, after crashes: no event counts under another key", async () => {
+  const clock = new Clock();
+  const open = reopening(clock);
+  const rule = (name: string) => /^[a-z]\d$/.test(name);
+  const crashed = open(rule);
+  for (const name of ["k1", "k2", "k3"]) await crashed.add("orders", name);
+  const other = open(rule, { epsilon: 100 });
+  await other.stats();
+  while (clock.now < MIDNIGHT) await pass(other, clock, 1);
+  for (let i = 0; i < 5; i++) await other.add("orders", "x1");
+  const again = open(rule, { epsilon: 100 });
+  await again.add("orders", "x1");
+  await pass(again, clock, 1);
+  const values = await Promise.all(["x1", "k1", "k2"].map((name) => again.last("orders", name, "1h")));
+  expect(values.map(({ value }) => Math.round(value!))).toEqual([6, 0, 0]);
+});
+
 test("a metric that was left out for a while begins with the next day", async () => {
   const [clock, store] = [new Clock(), plainStore()];
   const open = (names: readonly string[]) =>

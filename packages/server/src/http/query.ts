@@ -172,7 +172,7 @@ const FARTHEST_DAY = 1.4e14;
 
 type Periods = Pick<Metric, "every" | "over">;
 
-/** What times of a question are told by. */
+/** Tells the time now and the zone of dates, for the times of a question. */
 type Clock = Pick<Service, "now" | "zone">;
 
 function questionOf(query: QueryText, periods: Periods, clock: Clock): Question {
