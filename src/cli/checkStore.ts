@@ -1,37 +1,69 @@
 /** Checks a store beside a statement: every snapshot is whole and in its place, and one of them was made as the statement says. */
+import { hkdfSync } from "node:crypto";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import type { AnyStatement } from "../adapters/registryRecord.js";
 import { fileStore } from "../durable/stores/file.js";
+import { sqliteStore } from "../durable/stores/sqlite.js";
+import type { Store } from "../durable/stores/store.js";
 import { parseDuration } from "../events/days/duration.js";
 import { type EventStatement, SYSTEM } from "../events/statement.js";
 import { type Parameters, snapshotBinding } from "../snapshot/snapshot.js";
 import type { Check } from "./checkStatement.js";
+import { DataError } from "./command.js";
 import { readKey } from "./eventState.js";
+import type { NamedStatement } from "./statement.js";
 
-/** @param folder of a fileStore */
+/** @param path a folder of fileStore or of a service, or a file of sqliteStore */
 export async function storeChecks(
-  folder: string,
+  path: string,
   keyPath: string,
-  statement: AnyStatement,
+  statements: readonly NamedStatement[],
 ): Promise<Check[]> {
-  const store = fileStore(folder);
+  const store = await storeIn(path);
   const key = await readKey(keyPath, false);
+  const bindingOf = async (bytes: Uint8Array) =>
+    (await snapshotBinding(bytes, key)) ?? snapshotBinding(bytes, budgetKey(key));
   const names = await store.names!();
-  let [wrong, stated] = [0, 0];
+  let wrong = 0;
+  const made: Parameters[] = [];
   for (const name of names) {
     const found = await store.get(name);
-    const bound = found && (await snapshotBinding(found.bytes, key));
+    const bound = found && (await bindingOf(found.bytes));
     // A snapshot under another name, or of another number, was put there by hand.
     if (bound === undefined || bound.sequence !== found!.sequence || bound.parameters["name"] !== name)
       wrong++;
-    else if (isMadeAs(bound.parameters, statement)) stated++;
+    else made.push(bound.parameters);
   }
   return [
     {
       what: `${names.length} snapshots of the store open with the key, unaltered and in their places`,
       holds: wrong === 0 && names.length > 0,
     },
-    { what: `${stated} of them were made with the options of the statement`, holds: stated > 0 },
+    ...statements.map(({ metric, statement }) => {
+      const stated = made.filter((parameters) => isMadeAs(parameters, statement)).length;
+      return {
+        what: `${metric === undefined ? "" : `${metric}: `}${stated} of them were made with the options of the statement`,
+        holds: stated > 0,
+      };
+    }),
   ];
+}
+
+/** The key under which a service keeps the account of people's ε: packages/server/src/dayBudget.ts derives it, too. */
+const budgetKey = (key: Uint8Array): Uint8Array =>
+  new Uint8Array(hkdfSync("sha256", key, new Uint8Array(0), "brume-server odometer", 32));
+
+/** The database of a service in its folder. */
+const SERVICE_FILE = "state.sqlite";
+
+function storeIn(path: string): Store | Promise<Store> {
+  const inside = join(path, SERVICE_FILE);
+  const database = [path, inside].find((one) => statSync(one, { throwIfNoEntry: false })?.isFile());
+  if (database === undefined) return fileStore(path);
+  return sqliteStore(database).catch((reason: unknown) => {
+    throw new DataError(`--store: ${reason instanceof Error ? reason.message : "cannot open it"}`);
+  });
 }
 
 /** Whether a snapshot is bound to the options that a statement names. Other options follow from them or are not stated. */

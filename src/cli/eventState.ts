@@ -159,7 +159,8 @@ export async function readKey(path: string, isNew: boolean): Promise<Uint8Array>
   const text = await readFile(path, "utf8").catch((reason: unknown) => {
     throw new DataError(`--key: cannot read ${path}: ${inWords(reason)}`);
   });
-  if (!/^[0-9a-f]{64}\s*$/i.test(text))
-    throw new DataError(`--key: expected 64 hexadecimal digits in ${path}, got something else`);
-  return Buffer.from(text.trim(), "hex");
+  const key = Buffer.from(text.trim(), /^[0-9a-f]{64}\s*$/i.test(text) ? "hex" : "base64");
+  if (key.length !== 32)
+    throw new DataError(`--key: expected 32 bytes in ${path}, in hexadecimal or base64, got something else`);
+  return key;
 }

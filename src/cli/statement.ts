@@ -21,8 +21,12 @@ export const statement: Command = {
       throw new UsageError("FILE.json: missing; expected a statement written by brume release --statement");
     if (!args.has("registry"))
       throw new UsageError("--registry: missing; brume explain says in words what a statement promises");
-    const stored = await readStatement(path);
-    console.log(JSON.stringify(recordOfStatement(stored), null, 2));
+    const [first, ...others] = await readStatements(path);
+    if (first === undefined || others.length > 0 || first.metric !== undefined)
+      throw new DataError(
+        `${path}: expected the statement of a release, got one of a service; /v1/statement?format=registry gives its record`,
+      );
+    console.log(JSON.stringify(recordOfStatement(first.statement), null, 2));
   },
 };
 
@@ -48,16 +52,38 @@ function isStatement(stored: unknown): stored is AnyStatement {
   );
 }
 
-/** Reads a statement and checks that it is one that this version wrote. */
-export async function readStatement(path: string): Promise<AnyStatement> {
+/** A statement, and the metric of a service that it is about. */
+export interface NamedStatement {
+  readonly metric?: string;
+  readonly statement: AnyStatement;
+}
+
+/** Statements of the metrics of a service, if what is stored is what /v1/statement says. Metrics of devices have none. */
+function serviceStatements(stored: unknown): readonly NamedStatement[] | undefined {
+  const { system, metrics } = Object(stored) as { readonly system?: unknown; readonly metrics?: unknown };
+  if (system !== "Brume service" || !Array.isArray(metrics)) return undefined;
+  const named = (metrics as { readonly name?: unknown; readonly stream?: unknown }[]).flatMap(
+    ({ name, stream }) => (stream === null ? [] : [{ metric: String(name), statement: stream }]),
+  );
+  return named.every((one): one is Required<NamedStatement> => isStatement(one.statement))
+    ? named
+    : undefined;
+}
+
+/** Reads a statement, or those of a service, and checks that this version wrote them. */
+export async function readStatements(path: string): Promise<readonly NamedStatement[]> {
   const text = await readFile(path, "utf8").catch((reason: unknown) => {
     throw new DataError(`${path}: ${inWords(reason)}`, { cause: reason });
   });
   try {
     const stored: unknown = JSON.parse(text);
-    if (isStatement(stored)) return stored;
+    if (isStatement(stored)) return [{ statement: stored }];
+    const found = serviceStatements(stored);
+    if (found !== undefined) return found;
   } catch {
     // not JSON: the message below says what was wanted
   }
-  throw new DataError(`${path}: expected a statement written by brume release --statement`);
+  throw new DataError(
+    `${path}: expected a statement written by brume release --statement, or one of a service (/v1/statement)`,
+  );
 }

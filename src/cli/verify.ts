@@ -11,7 +11,7 @@ import { type Arguments, type Command, DataError, UsageError } from "./command.j
 import { cellsOf, exact, namesOf } from "./eventAnswers.js";
 import { EventFile } from "./eventFile.js";
 import { EventState } from "./eventState.js";
-import { readStatement } from "./statement.js";
+import { type NamedStatement, readStatements } from "./statement.js";
 import { SUMMARIES } from "./summaries.js";
 import { inWords } from "./systemErrors.js";
 
@@ -27,7 +27,7 @@ export const verify: Command = {
     state: { value: "DIR", help: "the folder of brume release --state: opens, and says the same" },
     store: {
       value: "DIR",
-      help: "a folder of fileStore: its snapshots open with the key, and one was made as stated",
+      help: "a folder of fileStore or of a service, or a file of sqliteStore: all of it opens, and was made as stated",
     },
     key: { value: "FILE", help: "the key of the state or the store (DIR.key)" },
     json: { help: "one JSON object instead of lines" },
@@ -39,8 +39,13 @@ export const verify: Command = {
       throw new UsageError(
         "STATEMENT.json: missing; expected a statement written by brume release --statement",
       );
-    const statement = await readStatement(path);
-    const checks = [...checkStatement(statement), ...(await checksBeside(args, statement))];
+    const statements = await readStatements(path);
+    const checks = [
+      ...statements.flatMap(({ metric, statement }) =>
+        checkStatement(statement).map((check) => named(metric, check)),
+      ),
+      ...(await checksBeside(args, statements)),
+    ];
     const failed = checks.filter(({ holds }) => !holds).length;
     if (args.has("json")) console.log(JSON.stringify({ verified: failed === 0, checks }));
     else for (const { what, holds } of checks) console.log(`${holds ? "✓" : "✗"} ${what}`);
@@ -48,14 +53,27 @@ export const verify: Command = {
   },
 };
 
-async function checksBeside(args: Arguments, statement: AnyStatement): Promise<Check[]> {
+const named = (metric: string | undefined, { what, holds }: Check): Check => ({
+  what: metric === undefined ? what : `${metric}: ${what}`,
+  holds,
+});
+
+async function checksBeside(args: Arguments, statements: readonly NamedStatement[]): Promise<Check[]> {
   const [release, folder, store] = [args.text("release"), args.text("state"), args.text("store")];
   const key = args.text("key");
+  const found = store === undefined ? [] : await storeChecks(store, key ?? `${store}.key`, statements);
+  if (release === undefined && folder === undefined) return found;
+  const [first] = statements;
+  if (first === undefined || first.metric !== undefined)
+    throw new UsageError(
+      "--release, --state: expected the statement of a release, got one of a service; check its --store",
+    );
+  const { statement } = first;
   const file = folder === undefined ? undefined : await openState(folder, key ?? `${folder}.key`);
   return [
     ...(file === undefined ? [] : [stateCheck(file, statement)]),
     ...(release === undefined ? [] : await releaseChecks(release, statement, file)),
-    ...(store === undefined ? [] : await storeChecks(store, key ?? `${store}.key`, statement)),
+    ...found,
   ];
 }
 
