@@ -4,7 +4,7 @@
  *     npm run measure -- local --days table      reports that a mean needs, by formula
  *     npm run measure -- local --days variance   one report of a day beside one of the paper's Hybrid mechanism, by formula
  *     npm run measure -- local --days paper      a second day of 65 536 beside the paper's variant with as many reports
- *     npm run measure -- local --days lines      the same by formula, on the ten streams of streams.ts
+ *     npm run measure -- local --days lines      the same by formula, on the ten streams of streams.ts, or on those of --data
  *     npm run measure -- local --days steady     ten days of values that stay the same
  *     npm run measure -- local --days drift      values that become three times as large on the sixth day
  *     npm run measure -- local --days factor     how much room the first θ should have (factor.ts)
@@ -24,7 +24,7 @@ import { PaperAggregator } from "../../src/local/paper/paperAggregator.js";
 import { coverage } from "./coverage.js";
 import { errorsOf, factors } from "./factor.js";
 import { FRESH } from "./freshValues.js";
-import { namedStream, STREAM_NAMES } from "./streams.js";
+import { namedStream, type Stream, STREAM_NAMES } from "./streams.js";
 
 const DAY = 86_400_000;
 
@@ -138,14 +138,13 @@ async function paper(runs: number): Promise<void> {
  * for ranges of 2²⁰ values, and with a θ chosen for ranges of one day alone. θ is chosen from drawn reports; errors follow from it
  * by formula, root mean square over the runs.
  */
-async function lines(runs: number): Promise<void> {
+async function lines(runs: number, streams: readonly Stream[]): Promise<void> {
   const [n, epsilons] = [65_536, [0.2, 0.6, 1, 1.6, 2]];
   console.log(`| stream | ${epsilons.map((epsilon) => `ε = ${epsilon}`).join(" | ")} |`);
   console.log(`|${" --- |".repeat(1 + epsilons.length)}`);
   const logarithms = epsilons.map(() => [[], []] as [number[], number[]]);
-  for (const name of STREAM_NAMES) {
-    const stream = namedStream(name);
-    const { max } = stream;
+  for (const stream of streams) {
+    const { name, max } = stream;
     const cells: string[] = [];
     for (const [column, epsilon] of epsilons.entries()) {
       const squares = [0, 0, 0]; // days, the paper's default, for one day
@@ -212,13 +211,16 @@ async function tenDays(runs: number, factor: number): Promise<void> {
       }
 }
 
-/** @param runs of each setting */
-export async function measureDays(what: string, runs: number): Promise<void> {
+/**
+ * @param runs of each setting
+ * @param streams in the place of the built-in ones of `lines`
+ */
+export async function measureDays(what: string, runs: number, streams: readonly Stream[]): Promise<void> {
   if (what === "table") return table();
   if (what === "variance") return variance();
   if (what === "paper") return paper(runs);
   if (what === "steady" || what === "drift") return tenDays(runs, what === "drift" ? 3 : 1);
-  if (what === "lines") return lines(runs);
+  if (what === "lines") return lines(runs, streams.length > 0 ? streams : STREAM_NAMES.map(namedStream));
   if (what === "factor") return factors(10);
   if (what === "coverage") return coverage(runs);
   throw new RangeError(

@@ -229,8 +229,8 @@ if (options.data.length + names.length === 0 && (options.zoo ?? options.days) ==
 console.log(
   `${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}, ${options.runs} runs a line, ${options.releases} releases a run`,
 );
-if (options.days !== undefined) await measureDays(options.days, Number(options.runs));
+const files = options.data.map(fileStream);
+if (options.days !== undefined) await measureDays(options.days, Number(options.runs), files);
 if (options.zoo !== undefined) await compareZoo(options.zoo, Number(options.runs));
-for (const entry of options.data)
-  await table(fileStream(entry), Number(options.runs), Number(options.releases));
-for (const name of names) await table(namedStream(name), Number(options.runs), Number(options.releases));
+for (const stream of [...(options.days === undefined ? files : []), ...names.map(namedStream)])
+  await table(stream, Number(options.runs), Number(options.releases));
