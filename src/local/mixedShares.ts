@@ -6,7 +6,7 @@
 import type { Mechanism } from "../core/tables/sectors.js";
 import type { ReportCounts } from "./dayTally.js";
 import { BINS } from "./mechanisms.js";
-import { type ShareBound, SharesBelow } from "./sharesBelow.js";
+import { inUnit, type ShareBound, SharesBelow } from "./sharesBelow.js";
 
 /** Reports of one θ, with what the estimate expects of them. */
 export interface SharedGroup extends ReportCounts {
@@ -67,7 +67,7 @@ export class MixedShares {
   }
 
   #mixed(bounds: readonly ShareBound[]): number {
-    if (bounds.length === 1) return bounds[0]!.bound;
+    if (bounds.length === 1) return inUnit(bounds[0]!.bound);
     let [sum, squares, sign] = [0, 0, 0];
     bounds.forEach(({ estimate, bound }, i) => {
       const { weight } = this.#parts[i]!;
@@ -75,6 +75,6 @@ export class MixedShares {
       squares += (weight * (bound - estimate)) ** 2;
       sign += bound - estimate;
     });
-    return Math.min(1, Math.max(0, sum + Math.sign(sign) * Math.sqrt(squares)));
+    return inUnit(sum + Math.sign(sign) * Math.sqrt(squares));
   }
 }

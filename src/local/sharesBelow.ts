@@ -107,13 +107,16 @@ interface Promised {
   readonly promise: number;
 }
 
-/** A bound on a share, and the estimate of which the share strays so far. Both from 0 to 1. */
+/**
+ * A bound on a share, and the estimate of which the share strays so far. Both may lie outside of [0, 1]: cut to it, an average of
+ * several would be biased, and its distances too short.
+ */
 export interface ShareBound {
   readonly estimate: number;
   readonly bound: number;
 }
 
-const inUnit = (x: number): number => Math.min(1, Math.max(0, x));
+export const inUnit = (x: number): number => Math.min(1, Math.max(0, x));
 const certain = (share: number): ShareBound => ({ estimate: share, bound: share });
 
 /** A bound on F from one on 1 − F. */
@@ -155,12 +158,12 @@ export class SharesBelow {
 
   /** F(z) is at most this. */
   upper(z: number): number {
-    return this.above(z).bound;
+    return inUnit(this.above(z).bound);
   }
 
   /** F(z) is at least this. */
   lower(z: number): number {
-    return this.below(z).bound;
+    return inUnit(this.below(z).bound);
   }
 
   /** The upper bound on F(z), with its estimate. */
@@ -184,7 +187,5 @@ export class SharesBelow {
   }
 }
 
-const shareBound = ({ estimate, bound }: Promised): ShareBound => ({
-  estimate: inUnit(Number.isFinite(estimate) ? estimate : bound),
-  bound: inUnit(bound),
-});
+const shareBound = ({ estimate, bound }: Promised): ShareBound =>
+  Number.isFinite(bound) ? { estimate, bound } : certain(inUnit(bound));
