@@ -63,6 +63,34 @@ test("a release of values has as many numbers as its statement says", async () =
   expect(fewer).toMatchObject({ code: 1, err: expect.stringContaining("checks failed") as string });
 });
 
+test.each([
+  ["CSV", ["--format", "csv"]],
+  ["gzip", ["--gzip"]],
+  ["doubles", ["--format", "f64"]],
+])("a release of values as %s has as many numbers as stated", async (_, format) => {
+  const values = ["release", at("values.txt"), "--epsilon", "1", "--max", "100", "--threshold", "60"];
+  const files = ["--max-range", "1024", "--statement", at("format.json"), "--out", at("format.out")];
+  expect((await brume(...values, ...files, ...format)).code).toBe(0);
+  const { code, out } = await brume("verify", at("format.json"), "--release", at("format.out"));
+  expect([code, out]).toEqual([0, expect.stringContaining("✓ 400 numbers, as many as were published (400)")]);
+  writeFileSync(at("format.out"), readFileSync(at("format.out")).subarray(0, -20));
+  expect((await brume("verify", at("format.json"), "--release", at("format.out"))).code).toBe(1);
+});
+
+test("a release of events as JSON is as the state says, and a changed one is not", async () => {
+  const events = ["release", at("events.csv"), "--every", "1h", "--time", "ts", "--epsilon", "1", "--json"];
+  const range = ["--from", "2026-03-01T10:00Z", "--to", "2026-03-01T15:00Z"];
+  const files = ["--state", at("json"), "--statement", at("json.json"), "--out", at("json.out")];
+  expect((await brume(...events, ...range, ...files)).code).toBe(0);
+  const all = ["--state", at("json"), "--release", at("json.out")];
+  const whole = await brume("verify", at("json.json"), ...all);
+  expect([whole.code, whole.out]).toEqual([0, expect.stringContaining("✓ 5 rows with numbers")]);
+  const rows = JSON.parse(readFileSync(at("json.out"), "utf8")) as { count: { low: number } }[];
+  rows[4]!.count.low += 1;
+  writeFileSync(at("json.out"), JSON.stringify(rows));
+  expect((await brume("verify", at("json.json"), ...all)).out).toContain("✗ 5 rows with numbers");
+});
+
 const changed = (name: string, change: (statement: Record<string, unknown>) => void): string => {
   const statement = JSON.parse(readFileSync(at(name), "utf8")) as Record<string, unknown>;
   change(statement);

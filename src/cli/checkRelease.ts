@@ -1,0 +1,198 @@
+/** Checks a release file beside its statement and, if there is one, the state that published it. */
+import { readFile } from "node:fs/promises";
+import { gunzipSync } from "node:zlib";
+import { readRow } from "../adapters/csv.js";
+import type { AnyStatement } from "../adapters/registryRecord.js";
+import type { Range } from "../events/answer/queries.js";
+import { parseTime } from "../events/days/duration.js";
+import type { EventStatement } from "../events/statement.js";
+import type { Check } from "./checkStatement.js";
+import { DataError, UsageError } from "./command.js";
+import { cellsOf, exact, namesOf } from "./eventAnswers.js";
+import type { EventFile } from "./eventFile.js";
+import { inWords } from "./systemErrors.js";
+
+/** Cells of a row as text, by the names of their columns. */
+type Row = Readonly<Record<string, string>>;
+
+export async function releaseChecks(
+  path: string,
+  statement: AnyStatement,
+  file: EventFile | undefined,
+): Promise<Check[]> {
+  const bytes = await readRelease(path);
+  if ("every" in statement) return eventReleaseChecks(eventRows(bytes), statement, file);
+  if (!("published" in statement))
+    throw new UsageError("--release: expected a statement of values or events, got one of reports");
+  const numbers = valuesIn(bytes, statement.published);
+  return [
+    {
+      what: `${numbers.length} numbers, as many as were published (${statement.published})`,
+      holds: numbers.length === statement.published,
+    },
+    { what: "all of them are numbers", holds: numbers.every((number) => Number.isFinite(number)) },
+  ];
+}
+
+/** The bytes of a release, which may be compressed. */
+async function readRelease(path: string): Promise<Buffer> {
+  try {
+    const bytes = await readFile(path);
+    return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes;
+  } catch (reason) {
+    throw new DataError(`--release: cannot read ${path}: ${inWords(reason)}`);
+  }
+}
+
+/** Numbers of a release of values, in any of its formats: one a line, CSV with the column "published", doubles of 8 bytes. */
+function valuesIn(bytes: Buffer, published: number): number[] {
+  const lines = bytes
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line !== "");
+  const column = lines[0]?.split(",").at(-1) === "published";
+  const numbers = (column ? rowsIn(bytes).map((row) => row["published"]!) : lines).map(numberOf);
+  if (numbers.every((number) => Number.isFinite(number)) || bytes.length !== 8 * published) return numbers;
+  return Array.from({ length: published }, (_, i) => bytes.readDoubleLE(8 * i));
+}
+
+/** An empty text is no number. */
+const numberOf = (text: string): number => (text.trim() === "" ? NaN : Number(text));
+
+/** Rows of CSV, cells by the names of the first row. */
+function rowsIn(read: Uint8Array): Row[] {
+  const bytes = Buffer.concat([read, Buffer.from(read.at(-1) === 10 ? "" : "\n")]); // a last line may lack its end
+  const rows: (readonly string[])[] = [];
+  for (let at = 0, line = 1; at < bytes.length;) {
+    const row = readRow(bytes.subarray(at), line, ",".charCodeAt(0), true)!;
+    rows.push(row.cells);
+    at += row.next;
+    line += row.lines;
+  }
+  const [names = [], ...others] = rows;
+  return others
+    .filter((cells) => cells.length > 0)
+    .map((cells) => Object.fromEntries(names.map((name, i) => [name, cells[i] ?? ""])));
+}
+
+/** Rows of a release of events: CSV, or JSON as objects of the same fields. */
+function eventRows(bytes: Buffer): Row[] {
+  const rows = bytes.toString("utf8", 0, 1) === "[" ? jsonRows(bytes) : rowsIn(bytes);
+  if (rows.every((row) => "from" in row && "to" in row)) return rows;
+  throw new DataError(
+    "--release: expected CSV or JSON with the fields from and to, written by brume release",
+  );
+}
+
+function jsonRows(bytes: Buffer): Row[] {
+  let stored: unknown;
+  try {
+    stored = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw new DataError("--release: expected CSV or JSON, got something else");
+  }
+  const text = (value: unknown): string =>
+    typeof value === "string"
+      ? value
+      : ["number", "boolean"].includes(typeof value)
+        ? JSON.stringify(value)
+        : "";
+  return (stored as readonly object[]).map((row) =>
+    Object.fromEntries(
+      Object.entries(Object(row) as Record<string, unknown>).flatMap(([name, value]) => {
+        if (typeof value !== "object" || value === null) return [[name, text(value)]];
+        const { value: number, low, high } = value as Record<string, unknown>;
+        return [
+          [name, text(number)],
+          [`${name}_low`, text(low)],
+          [`${name}_high`, text(high)],
+        ];
+      }),
+    ),
+  );
+}
+
+/** Columns of a row that are measurements. */
+const measured = (row: Row): string[] =>
+  Object.keys(row).filter((name) => `${name}_low` in row && `${name}_high` in row);
+
+function eventReleaseChecks(
+  rows: readonly Row[],
+  statement: EventStatement,
+  file: EventFile | undefined,
+): Check[] {
+  const seen = new Set<string>();
+  let [twice, outside, other, compared, compacted] = [0, 0, 0, 0, 0];
+  for (const row of rows) {
+    const place = JSON.stringify([row["group"], row["from"], row["to"]]);
+    if (seen.has(place)) twice++;
+    seen.add(place);
+    const names = measured(row).filter((name) => row[name] !== "");
+    const isInside = (name: string): boolean =>
+      (row[`${name}_low`] === "" || Number(row[`${name}_low`]) <= Number(row[name])) &&
+      (row[`${name}_high`] === "" || Number(row[name]) <= Number(row[`${name}_high`]));
+    outside += names.filter((name) => !isInside(name)).length;
+    if (file === undefined || names.length === 0) continue;
+    if (file.isCompacted(rangeOf(row))) {
+      compacted++;
+      continue;
+    }
+    compared++;
+    if (!isAsStored(row, names, file)) other++;
+  }
+  return [
+    { what: `${rows.length} rows, no period twice`, holds: twice === 0 && rows.length > 0 },
+    { what: "every number lies in its interval", holds: outside === 0 },
+    { what: "no period is missing between others, in any group", holds: isContiguous(rows) },
+    ...(compacted === 0
+      ? []
+      : [
+          {
+            what: `${compacted} older rows are finer than what the state keeps: not compared`,
+            holds: compared > 0,
+          },
+        ]),
+    ...(file === undefined
+      ? []
+      : [
+          {
+            what: `${compared} rows with numbers (${statement.zone}) are as the state says, intervals too`,
+            holds: other === 0 && compared > 0,
+          },
+        ]),
+  ];
+}
+
+const rangeOf = (row: Row): Range => [parseTime("from", row["from"]!), parseTime("to", row["to"]!)];
+
+/** Whether a row has the numbers and intervals that the state gives for its time. @param names of the numbers that the row has */
+function isAsStored(row: Row, names: readonly string[], file: EventFile): boolean {
+  const group = row["group"] ?? file.groups[0]!;
+  if (!file.groups.includes(group)) return false;
+  const quantiles = names.flatMap((name) => (/^p[\d.]+$/.test(name) ? [Number(name.slice(1)) / 100] : []));
+  const cells = cellsOf(file.answer(group, rangeOf(row), quantiles, 0.95).found);
+  const stored = new Map(namesOf(file, quantiles).map((name, i) => [name, cells[i]]));
+  const text = (x: number | null | undefined): string =>
+    x === null || x === undefined ? "" : String(exact(x));
+  return names.every((name) => {
+    const cell = stored.get(name);
+    return (["value", "low", "high"] as const).every(
+      (part) => row[part === "value" ? name : `${name}_${part}`] === text(cell?.[part]),
+    );
+  });
+}
+
+/** Whether each group has the same periods, one after the other. */
+function isContiguous(rows: readonly Row[]): boolean {
+  const periods = new Map<string, string[]>();
+  for (const { group = "", from, to } of rows) {
+    const own = periods.get(group) ?? [];
+    own.push(`${from} ${to}`);
+    periods.set(group, own);
+  }
+  const [first = [], ...others] = [...periods.values()].map((own) => own.sort());
+  return (
+    first.every((period, i) => i === 0 || first[i - 1]!.split(" ")[1] === period.split(" ")[0]) &&
+    others.every((own) => own.join() === first.join())
+  );
+}
