@@ -27,7 +27,16 @@ import {
 } from "./closedDays.js";
 import { DiscoveredKeys } from "./discoveredKeys.js";
 import type { JournalEntry } from "../journal/entries.js";
-import { Chunk, KeyChunks, type KeyRecord, type Lane, type MetricRecord, publishesOn } from "./keyChunks.js";
+import {
+  Chunk,
+  countKeys,
+  KeyChunks,
+  keysAt,
+  type KeyRecord,
+  type Lane,
+  type MetricRecord,
+  publishesOn,
+} from "./keyChunks.js";
 import type { Journal } from "../journal/journal.js";
 import type { Section } from "../journal/sections.js";
 import { eventOf, type FoundKeys, Kind, type RowHead, type RowRecord } from "./eventRow.js";
@@ -171,6 +180,7 @@ export class HubMetric {
     if (this.#keys.numberOf(name) !== undefined) return undefined;
     const replays = this.#keys.chunks.some(({ lane }) => lane !== undefined);
     const chunk = this.#keys.add(name, since);
+    countKeys(this.record, position);
     if (chunk !== undefined && replays)
       chunk.lane = { metric: this.#makeMetric([]), covers: position - 1, missed: [] };
     return chunk;
@@ -244,10 +254,14 @@ export class HubMetric {
     this.#joinDue(this.#main, this.#keys.chunks);
   }
 
-  /** Follows the list of keys: those that are new publish from the next day on, those that are gone no more. */
+  /**
+   * Follows the list of keys: those that are new publish from the next day on, those that are gone no more.
+   * @param row that says so
+   */
   follow(
     keys: readonly string[],
     from: number,
+    row: number,
   ): { readonly added: readonly Section[]; readonly changed: boolean } {
     const added: Section[] = [];
     let changed = false;
@@ -267,6 +281,7 @@ export class HubMetric {
         const chunk = this.#keys.add(key, from);
         changed = true;
         if (chunk !== undefined) added.push(chunk);
+        countKeys(this.record, row);
       }
     this.#expectComing(this.#main, this.#keys.chunks);
     return { added, changed };
@@ -376,7 +391,7 @@ export class HubMetric {
     const { day, periods, units } = metric;
     const result = run();
     if (metric.day.start !== day.start) {
-      this.#endDay(lane, day, periods);
+      this.#endDay(lane, position, day, periods);
       if (lane === this.#main && heard) this.discovered?.endDay(day, metric.day.start);
       else if (lane === this.#main) this.discovered?.wipeVotes(metric.day.start);
     }
@@ -390,13 +405,13 @@ export class HubMetric {
     return result;
   }
 
-  #endDay(lane: Lane, day: Day, periods: DayPeriods | undefined): void {
+  #endDay(lane: Lane, position: number, day: Day, periods: DayPeriods | undefined): void {
     const chunks = lane === this.#main ? this.#keys.chunks.filter((chunk) => chunk.lane === undefined) : [];
     const own = lane === this.#main ? chunks : this.#keys.chunks.filter((chunk) => chunk.lane === lane);
     const closed: ClosedDay = {
       ...day,
       from: periods?.start ?? day.start,
-      keys: this.record.keys.length,
+      keys: keysAt(this.record, position),
       missed: lane.missed,
     };
     lane.missed = [];
@@ -407,6 +422,8 @@ export class HubMetric {
     if (this.ruled)
       for (const chunk of own)
         for (const { number, name } of this.#keys.of(chunk)) {
+          // It has events of the day that begins: they came while the day before was still open.
+          if ((lane.metric.release(name)?.latest ?? -Infinity) >= lane.metric.day.start) continue;
           lane.metric.leave(name);
           this.#joined.delete(number);
         }

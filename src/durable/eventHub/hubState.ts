@@ -249,7 +249,7 @@ export class HubState {
         if (settings.keys.list === undefined) continue;
         for (const key of keys) await this.#readyNoise(name, key, settings.events.unsafeSeed);
         const next = Math.max(tomorrow, known.metric.day.end);
-        const { added, changed: moved } = known.follow(keys, next);
+        const { added, changed: moved } = known.follow(keys, next, journal.position + 1);
         for (const section of added) journal.add(section);
         changed ||= moved;
         continue;

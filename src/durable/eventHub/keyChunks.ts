@@ -3,6 +3,7 @@ import type { EventMetric } from "../../events/eventMetric.js";
 import type { Encoder } from "../../snapshot/codec.js";
 import type { Parameters } from "../../snapshot/snapshot.js";
 import type { ClosedDay, KeyDay } from "./closedDays.js";
+import { SLOTS } from "../journal/ring.js";
 import type { Section } from "../journal/sections.js";
 
 /** Entry of a metric in a hub's catalogue. */
@@ -16,7 +17,25 @@ export interface MetricRecord {
   /** The row with which this generation began: rows before it are of another one, whose keys had other numbers. */
   readonly row: number;
   readonly keys: KeyRecord[];
+  /** How many keys there were from a row on that brought some, newest last: a replay of rows before it knows the later keys, too. */
+  readonly counts: KeyCount[];
 }
+
+export interface KeyCount {
+  readonly row: number;
+  readonly keys: number;
+}
+
+/** Writes down how many keys there are from a row on. A replay begins at most a round of the journal before the newest row. */
+export function countKeys({ keys, counts }: MetricRecord, row: number): void {
+  if (counts.at(-1)?.row === row) counts.pop();
+  counts.push({ row, keys: keys.length });
+  while (counts.length > 1 && counts[1]!.row <= row - SLOTS) counts.shift();
+}
+
+/** How many keys there were at a row. */
+export const keysAt = ({ keys, counts }: MetricRecord, row: number): number =>
+  (counts.findLast((count) => count.row <= row) ?? counts[0])?.keys ?? keys.length;
 
 /** A key of a metric, by its number. */
 export interface KeyRecord {

@@ -72,6 +72,7 @@ export class Catalogue implements Section {
       began,
       row,
       keys: keys.map((key) => ({ name: key, since: began, until: -Infinity })),
+      counts: [{ row, keys: keys.length }],
     };
     this.#metrics.set(name, { record, listed: true });
     return record;
@@ -117,7 +118,11 @@ export class Catalogue implements Section {
     }
     writer.text(JSON.stringify(this.#sections));
     writer.text(JSON.stringify(this.#found()));
-    for (const { record } of this.#metrics.values()) writer.count(record.row);
+    for (const { record } of this.#metrics.values()) {
+      writer.count(record.row);
+      writer.count(record.counts.length);
+      for (const { row, keys } of record.counts) for (const number of [row, keys]) writer.count(number);
+    }
   }
 
   /** Metric, key and times of the keys that votes made public; 0 stands for a time that has no end. */
@@ -153,7 +158,7 @@ export class Catalogue implements Section {
         until: reader.double(),
       }));
       this.#metrics.set(name, {
-        record: { name, number, generation, parameters, began, row: 0, keys },
+        record: { name, number, generation, parameters, began, row: 0, keys, counts: [] },
         listed,
       });
     }
@@ -162,7 +167,14 @@ export class Catalogue implements Section {
     for (const [name, number, spans] of JSON.parse(reader.text()) as Found[])
       this.#metrics.get(name)!.record.keys[number]!.spans = spans.map(([from, to]) => [from, to || Infinity]);
     if (reader.rest.length === 0) return; // stored before rows were written down
-    for (const known of this.#metrics.values()) known.record = { ...known.record, row: reader.count() };
+    for (const known of this.#metrics.values()) {
+      const row = reader.count();
+      const counts = Array.from({ length: reader.count() }, () => ({
+        row: reader.count(),
+        keys: reader.count(),
+      }));
+      known.record = { ...known.record, row, counts };
+    }
   }
 }
 

@@ -111,6 +111,41 @@ test("a metric with other settings whose keys a rule lets in, after crashes: no 
   expect(values.map(({ value }) => Math.round(value!))).toEqual([6, 0, 0]);
 });
 
+test("keys that were listed after a day, before it was closed again by a replay, have no numbers of it", async () => {
+  const clock = new Clock();
+  const open = reopening(clock);
+  const list = (count: number) => Array.from({ length: count }, (_, i) => `k${i}`);
+  const crashed = open(list(100));
+  while (clock.now < MIDNIGHT) await pass(crashed, clock, 1);
+  const more = open(list(130));
+  await more.stats();
+  const again = open(list(130));
+  expect((await again.between("orders", "k129", TEN, MIDNIGHT)).value).toBeNull();
+  expect((await again.between("orders", "k99", TEN, MIDNIGHT)).value).not.toBeNull();
+});
+
+test.each(["closed", "killed"])(
+  "a key that a rule lets in keeps events that come before the day before is closed; the hub is %s then",
+  async (end) => {
+    const clock = new Clock();
+    const rule = (name: string) => /^k\d$/.test(name);
+    const open = () => reopening(clock, store)(rule, { epsilon: 100, lateness: "30m" });
+    const store = plainStore();
+    const first = open();
+    clock.now = MIDNIGHT - HOUR / 6;
+    for (const name of ["k1", "k2"]) await first.add("orders", name);
+    clock.now = MIDNIGHT + HOUR / 6;
+    for (let i = 0; i < 3; i++) await first.add("orders", "k1");
+    if (end === "closed") await first.close();
+    const hub = open();
+    for (let i = 0; i < 3; i++) await pass(hub, clock, 1);
+    const hour = async (name: string, from: number) =>
+      Math.round((await hub.between("orders", name, from, from + HOUR)).value!);
+    expect([await hour("k1", MIDNIGHT), await hour("k2", MIDNIGHT)]).toEqual([3, 0]);
+    expect([await hour("k1", MIDNIGHT - HOUR), await hour("k2", MIDNIGHT - HOUR)]).toEqual([1, 1]);
+  },
+);
+
 test("a metric that was left out for a while begins with the next day", async () => {
   const [clock, store] = [new Clock(), plainStore()];
   const open = (names: readonly string[]) =>
