@@ -33,7 +33,7 @@ export const statement: Command = {
 /** Fields that no statement of a kind lacks, and their types. The kind is the field that others do not have. */
 const FIELDS = {
   blockLength: { private: "boolean", stages: "object", levels: "number", min: "number", max: "number" },
-  every: { private: "boolean", shares: "object", levels: "object", epsilonPerEvent: "number" },
+  every: { private: "boolean", shares: "object", levels: "object" },
   rejected: { max: "number", randomness: "string" },
 } as const;
 const COMMON = { epsilon: "number", delta: "number", neighbours: "string", notProtected: "object" } as const;

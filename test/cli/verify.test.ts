@@ -291,11 +291,12 @@ test("the store of a hub belongs to the statement of each of its metrics, and to
     metrics: {
       orders: { of: "count", epsilon: 0.5, every: "1h", keys, perPerson: { events: 3, perHour: 2 } },
       basket: { of: "mean", epsilon: 2, every: "1h", keys, max: 100, threshold: 40, lateness: "90s" },
+      chosen: { of: "count", epsilon: 1, every: "1h", keys, perPerson: { events: "choose", most: 64 } },
       visitors: { of: "people", over: "1w", epsilon: 1, keys, keysPerPerson: 1 },
     },
   });
   await hub.addMany("orders", [{ key: "a", person: "p" }]);
-  const names = ["orders", "basket", "visitors"] as const;
+  const names = ["orders", "basket", "chosen", "visitors"] as const;
   const statements = await Promise.all(names.map((name) => hub.statement(name, "a")));
   await hub.close();
   writeFileSync(at("hub.key"), key.toString("hex"));
