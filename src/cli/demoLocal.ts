@@ -1,4 +1,5 @@
 /** The second screen of brume demo: ToPL, the same values as devices that report for themselves. */
+import { DAY } from "../events/days/calendar.js";
 import { Aggregator } from "../local/aggregator.js";
 import { reporter } from "../local/anyCoreReporter.js";
 import { bold } from "./colour.js";
@@ -10,7 +11,6 @@ import { wrap } from "./wrap.js";
 const PERCENTILES = [0.25, 0.5, 0.75, 0.95, 0.99] as const;
 /** Devices of the second day whose mean is asked for. */
 const COUNTS = [10_000, 100_000, EXAMPLE.length - HOLDOUT] as const;
-const DAY = 86_400_000;
 
 interface Estimated {
   readonly truth: number;

@@ -6,7 +6,7 @@ import { chooseCore } from "../core/choose.js";
 import { secretKey, Purpose } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import { eventAnswer, type EventAnswer } from "../events/answer/answers.js";
-import { periodLength } from "../events/days/calendar.js";
+import { periodLength, HOUR } from "../events/days/calendar.js";
 import { derivedKey } from "../events/derivedKey.js";
 import { checkQuery, type HistogramAnswer, histogramAnswer } from "../events/answer/histogramAnswers.js";
 import { KeyDiscovery } from "../events/keys/keyDiscovery.js";
@@ -23,7 +23,6 @@ import type { StoredRelease } from "./eventState.js";
 
 /** Cells of votes of a day. Rows of a file are in any order, so all its days are in memory: fewer than a hub has. */
 const CELLS = 2 ** 16;
-const HOUR = 3_600_000;
 /** The only key of a release without groups. */
 const ALL = "all";
 /** Fine periods are in the output of the run that published them; a release keeps hours and days for `brume query`. */

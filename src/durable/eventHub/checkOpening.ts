@@ -2,6 +2,7 @@
  * Compares the options of a hub with what its store has, before anything changes: a process whose clock, zone or budget is
  * refused must not end the one that has the hub.
  */
+import { HOUR } from "../../events/days/calendar.js";
 import { chooseCore } from "../../core/choose.js";
 import { timeText } from "../../events/days/duration.js";
 import { EventMetric } from "../../events/eventMetric.js";
@@ -14,8 +15,6 @@ import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOpt
 import { readRow } from "./eventRow.js";
 import type { Journal } from "../journal/journal.js";
 import type { Section } from "../journal/sections.js";
-
-const HOUR = 3_600_000;
 
 /** Parameters that a metric is bound to in the catalogue. */
 export const parametersOf = ({ events, keys }: MetricSettings): Parameters => ({

@@ -6,6 +6,7 @@
  *
  * One store call for all events of a commit, whatever their metrics and keys (docs/people-and-keys.md).
  */
+import { DAY } from "../../events/days/calendar.js";
 import { checkText } from "../../core/checks.js";
 import { didYouMean } from "../../core/nearest.js";
 import {
@@ -447,7 +448,6 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   }
 }
 
-const DAY = 86_400_000;
 /** Keys among which the one that was meant is looked for. */
 const MOST_NAMES = 1000;
 const KEYS = "An event counts for one key, and keys are known in advance: ε holds for all keys together.";

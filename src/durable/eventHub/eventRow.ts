@@ -7,6 +7,7 @@
  *
  * Where votes make keys public, every event has room for a name, whether or not it votes.
  */
+import { HOUR } from "../../events/days/calendar.js";
 import type { Day } from "../../events/days/calendar.js";
 import type { ReadEvent } from "../../events/eventMetric.js";
 import { NAME_WORDS, readName, writeName } from "../../events/keys/keyName.js";
@@ -90,7 +91,6 @@ export interface EventRow extends RowHead {
 }
 
 const WORDS = 14;
-const HOUR = 3_600_000;
 const doubles = new Float64Array(3);
 const doubleWords = new Uint32Array(doubles.buffer);
 

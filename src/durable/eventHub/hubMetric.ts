@@ -6,7 +6,7 @@
  * the rows say which events counted. At the end all lanes have reached the same row, and their keys join the shared part.
  */
 import type { Core } from "../../core/core.js";
-import { type Day, DayPeriods } from "../../events/days/calendar.js";
+import { type Day, DayPeriods, HOUR } from "../../events/days/calendar.js";
 import { KeyDiscovery } from "../../events/keys/keyDiscovery.js";
 import { EventMetric, type MetricKeys } from "../../events/eventMetric.js";
 import { type EventSettings, eventParameters } from "../../events/eventSettings.js";
@@ -94,7 +94,7 @@ export class HubMetric {
     const { schedule, columns, keep } = settings;
     this.#prefix = `metrics/${record.number}.${record.generation}`;
     this.#parameters = eventParameters(settings);
-    const leaves = (25 * 3_600_000) / schedule.levels[0]!;
+    const leaves = (25 * HOUR) / schedule.levels[0]!;
     const bytes = Math.max(1, 8 * columns * leaves);
     this.#keys = new KeyChunks(
       record.keys,

@@ -12,7 +12,7 @@ import {
   privateStream,
   type StreamMetric,
 } from "brume";
-import { milliseconds } from "./duration.js";
+import { DAY, milliseconds } from "./duration.js";
 import type { Config, DiscoverConfig, MetricConfig, MetricType, PerPersonConfig } from "./types.js";
 
 /** Options that the hub makes a metric of, without its keys. */
@@ -64,7 +64,6 @@ const TAKES: Readonly<Record<MetricType, readonly string[]>> = {
 };
 const ONLY_SOME = ["max", "min", "buckets", "edges", "threshold", "holdout", "over", "keysPerPerson"];
 const NOT_PEOPLE = ["every", "levels", "perPerson", "protect"];
-const DAY = 86_400_000;
 const LENGTHS = { "1d": DAY, "1w": 7 * DAY, "1mo": 28 * DAY } as const;
 const NOT_LOCAL = ["protect", "keys", "every", "levels", "lateness", "skew", "history"];
 

@@ -1,4 +1,5 @@
 /** The answers of a query: how much a query may ask for, and in which parts it is computed. */
+import { DAY } from "../config/duration.js";
 import type { HistogramAnswer, HistogramQuery, Series } from "brume";
 import type { Metric } from "../config/metrics.js";
 import type { Answer, Question } from "../service.js";
@@ -18,7 +19,6 @@ const MOST_CELLS = 2 ** 20;
 const COUNTS = 4;
 /** Buckets × (quantiles + shares) of a part: up to 20 ms. */
 const PART = 8192;
-const DAY = 86_400_000;
 const LENGTHS: Readonly<Record<string, number>> = { "1w": 7 * DAY, "1mo": 28 * DAY };
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY };
 

@@ -1,6 +1,7 @@
 /** `GET /v1/query`: published numbers over a range of time, with intervals, as JSON or CSV. */
 import type { FastifyInstance } from "fastify";
 import type { HistogramQuery } from "brume";
+import { DAY, durationOf, durationText } from "../config/duration.js";
 import type { Metric } from "../config/metrics.js";
 import type { Question, ServedMetric, Service } from "../service.js";
 import { Abandoned } from "../turns.js";
@@ -162,9 +163,6 @@ function keyOf({ hasKeys, keys }: Metric, key: string | undefined): string {
   return key ?? "";
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const DAY = UNITS["d"]!;
-const SPAN = /^(\d{1,13})(ms|s|m|h|d)$/;
 /** A hundred years. */
 const LONGEST = 36_525 * DAY;
 /** Times beyond it, or a period before it, have no day of a calendar. */
@@ -190,12 +188,12 @@ function lastOf(last: string, { every, over }: Periods): number | string {
     if (last === over) return over;
     throw new BadRequest(`last: expected ${over}, in which people are counted once`);
   }
-  const length = spanOf(last);
+  const length = durationOf(last);
   if (length === undefined || length < 1 || length > LONGEST)
     throw new BadRequest("last: expected a duration such as 15m, 1h or 7d");
   if (length % every !== 0)
     throw new BadRequest(
-      `last: expected a multiple of ${shortest(every)}, since the metric publishes one number in that time; take a longer one`,
+      `last: expected a multiple of ${durationText(every)}, since the metric publishes one number in that time; take a longer one`,
     );
   return length;
 }
@@ -204,10 +202,10 @@ function periodOf(period: string, { every, over }: Periods): string {
   if (over !== undefined && over !== "1d" && period !== over && period !== "auto")
     throw new BadRequest(`every: expected ${over}, in which people are counted once, or auto`);
   if (["1w", "1mo", "auto"].includes(period)) return period;
-  const length = spanOf(period);
+  const length = durationOf(period);
   if (length === undefined || length < 1 || length % every !== 0 || DAY % length !== 0)
     throw new BadRequest(
-      `every: expected 1w, 1mo, auto, or a multiple of ${shortest(every)} that divides a day, such as 1h or 1d; take longer steps`,
+      `every: expected 1w, 1mo, auto, or a multiple of ${durationText(every)} that divides a day, such as 1h or 1d; take longer steps`,
     );
   return period;
 }
@@ -223,7 +221,7 @@ function rangeOf(from: string, to: string | undefined, clock: Clock): { from: nu
 }
 
 function timeOf(name: string, value: string, { now, zone }: Clock): number {
-  const span = value === "now" ? 0 : value.startsWith("-") ? spanOf(value.slice(1)) : undefined;
+  const span = value === "now" ? 0 : value.startsWith("-") ? durationOf(value.slice(1)) : undefined;
   const time =
     span !== undefined ? now - span : /^\d{1,16}$/.test(value) ? Number(value) : isoOf(value, zone);
   if (!(Math.abs(time) <= FARTHEST_DAY))
@@ -239,17 +237,6 @@ function isoOf(value: string, zone: string): number {
   return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/.test(value)
     ? Date.parse(value)
     : NaN;
-}
-
-/** "1h" for 3,600,000. */
-function shortest(length: number): string {
-  const [unit, size] = Object.entries(UNITS).findLast(([, size]) => length % size === 0)!;
-  return `${length / size}${unit}`;
-}
-
-function spanOf(value: string): number | undefined {
-  const [, digits, unit] = SPAN.exec(value) ?? [];
-  return unit === undefined ? undefined : Number(digits) * UNITS[unit]!;
 }
 
 function askedOf({ quantiles, shares, confidence }: QueryText, type: string): HistogramQuery {
