@@ -179,7 +179,10 @@ export class EventMetric {
   join(key: string, release?: Release): void {
     if (this.isHeldOut) return this.#releases.join(key, undefined);
     const made = release ?? this.#releases.takeExpected(key) ?? this.makeRelease(key);
-    if (release === undefined) made.beginDay(this.#clock.periods!);
+    if (release === undefined) {
+      made.forgetBefore(this.day.start); // taken ahead for a day that it does not publish
+      made.beginDay(this.#clock.periods!);
+    }
     this.#releases.join(key, made);
   }
 

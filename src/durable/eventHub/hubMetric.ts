@@ -186,14 +186,25 @@ export class HubMetric {
     return chunk;
   }
 
-  /** Keys whose first day is still to come take events of it already. */
+  /** Keys whose first day is still to come take events of it already: they come while the day before is open. */
   #expectComing({ metric }: Lane, chunks: readonly Chunk[]): void {
-    if (this.discovered === undefined) return;
+    if (this.ruled || Number.isNaN(metric.units)) return;
     for (const chunk of chunks)
-      for (const { name, since, spans } of this.#keys.of(chunk)) {
-        const comes = since > metric.day.start || spans?.some(([from]) => from > metric.day.start) === true;
-        if (comes && !metric.keys.includes(name) && !metric.isExpected(name)) metric.expect(name);
-      }
+      for (const { number: _, ...key } of this.#keys.of(chunk))
+        if (this.#comes(key, metric) && !metric.keys.includes(key.name) && !metric.isExpected(key.name))
+          metric.expect(key.name);
+  }
+
+  /** Whether the first day of a key, or of another time that it is public, is still to come. */
+  #comes({ since, spans }: KeyRecord, { day }: EventMetric): boolean {
+    return since > day.start || spans?.some(([from]) => from > day.start) === true;
+  }
+
+  /** Whether events of a day count under a key. */
+  takes(number: number, day: number): boolean {
+    const key = this.record.keys[number]!;
+    if (this.ruled) return this.#joined.has(number);
+    return this.#publishes(key, day) && (this.#joined.has(number) || this.metric.isExpected(key.name));
   }
 
   // Opening
@@ -207,7 +218,10 @@ export class HubMetric {
       const metric = state === undefined ? this.#makeMetric([]) : this.#loadChunk(state, chunk);
       chunk.lane = { metric, covers: journal.covers(chunk), missed: [] };
       if (state === undefined) this.#joinDue(chunk.lane, [chunk]);
-      else chunk.lane.missed = readRanges(state);
+      else {
+        chunk.lane.missed = readRanges(state);
+        if (state.rest.length > 0) this.#loadComing(state, metric);
+      }
       this.#expectComing(chunk.lane, [chunk]);
       if (this.#chosen.position > 0) this.#beginLane(chunk.lane);
     }
@@ -274,7 +288,7 @@ export class HubMetric {
       if (this.#joined.delete(number)) {
         this.metric.leave(key.name);
         key.until = this.metric.day.start;
-      }
+      } else if (!this.#comes(key, this.metric)) this.metric.leave(key.name); // what was taken ahead
     }
     for (const key of keys)
       if (this.#keys.numberOf(key) === undefined) {
@@ -561,9 +575,10 @@ export class HubMetric {
       for (const { number } of list) writer.count(number);
     }
     this.metric.saveClock(writer);
+    const ahead = this.discovered === undefined ? [] : coming;
     this.metric.saveKeys(
       writer,
-      [...keys, ...coming].map(({ name }) => name),
+      [...keys, ...ahead].map(({ name }) => name),
     );
     writer.count(chunk.pending.size);
     for (const { day, keys: own } of chunk.pending.values()) {
@@ -571,6 +586,23 @@ export class HubMetric {
       writeDay(writer, own);
     }
     writeRanges(writer, this.#main.missed);
+    if (this.discovered === undefined && coming.length > 0) this.#saveComing(writer, coming);
+  }
+
+  /** Writes keys whose first day is still to come, behind everything else: which ones these are is public. */
+  #saveComing(writer: Encoder, coming: readonly { readonly number: number; readonly name: string }[]): void {
+    writer.count(coming.length);
+    for (const { number } of coming) writer.count(number);
+    this.metric.saveKeys(
+      writer,
+      coming.map(({ name }) => name),
+    );
+  }
+
+  #loadComing(reader: Decoder, metric: EventMetric): void {
+    const names = Array.from({ length: reader.count() }, () => this.record.keys[reader.count()]!.name);
+    for (const name of names) metric.expect(name);
+    metric.loadKeys(reader, names);
   }
 
   #loadChunk(reader: Decoder, chunk: Chunk): EventMetric {

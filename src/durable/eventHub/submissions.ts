@@ -90,12 +90,12 @@ function writeEvent(
     if (!numbers.has(id)) numbers.set(id, record.keys.length + countOf(numbers, record.number));
     number = numbers.get(id)!;
   }
-  const joined = number !== undefined && (hub.isJoined(number) || newKeys.has(id));
   if (typeof event === "string") {
     metric.countDropped(event);
     return writer.event(record.number, number ?? NO_KEY, Kind.dropped, 0, undefined);
   }
-  if (!joined) return writer.event(record.number, number ?? NO_KEY, Kind.dropped, 0, event);
+  const counts = number !== undefined && (newKeys.has(id) || hub.takes(number, event.day));
+  if (!counts) return writer.event(record.number, number ?? NO_KEY, Kind.dropped, 0, event);
   const { kind, granted } = admitted(metric, event);
   writer.event(record.number, number!, kind, granted, event);
 }

@@ -146,6 +146,36 @@ test.each(["closed", "killed"])(
   },
 );
 
+test.each(["closed", "killed"])(
+  "a key that is listed later takes events of its first day while the day before is open; the hub is %s then",
+  async (end) => {
+    const [clock, store] = [new Clock(), plainStore()];
+    const open = (...keys: readonly string[]) =>
+      reopening(clock, store)(keys, { epsilon: 100, lateness: "30m" });
+    await open("a").stats();
+    const first = open("a", "b");
+    clock.now = MIDNIGHT - HOUR / 6;
+    for (const name of ["a", "b"]) await first.add("orders", name);
+    clock.now = MIDNIGHT + HOUR / 6;
+    for (const name of ["a", "b", "b"]) await first.add("orders", name);
+    if (end === "closed") await first.close();
+    const hub = open("a", "b");
+    for (let i = 0; i < 3; i++) await pass(hub, clock, 1);
+    const hour = async (name: string, from: number) => {
+      const { value } = await hub.between("orders", name, from, from + HOUR);
+      return value === null ? null : Math.round(value);
+    };
+    expect([await hour("a", MIDNIGHT), await hour("b", MIDNIGHT)]).toEqual([1, 2]);
+    expect([await hour("a", MIDNIGHT - HOUR), await hour("b", MIDNIGHT - HOUR)]).toEqual([1, null]);
+    // A key that leaves the list before its first day leaves nothing behind.
+    await open("a", "b", "c").add("orders", "c");
+    await open("a", "b").stats();
+    const third = open("a", "b", "c");
+    while (clock.now < MIDNIGHT + 25 * HOUR) await pass(third, clock, 1);
+    expect(Math.round((await third.last("orders", "c", "1h")).value!)).toBe(0);
+  },
+);
+
 test("a metric that was left out for a while begins with the next day", async () => {
   const [clock, store] = [new Clock(), plainStore()];
   const open = (names: readonly string[]) =>
