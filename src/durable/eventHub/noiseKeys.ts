@@ -1,4 +1,8 @@
 /** Keys for the noise of every stream of a hub, from one secret: HMAC-SHA-256 of the purpose and the name. */
+import { SmallArrays } from "../../core/smallArrays.js";
+
+/** Keys stay as long as their hub. */
+const kept = new SmallArrays();
 
 export class NoiseKeys {
   /** 8 words. They can remove all noise. */
@@ -16,6 +20,8 @@ export class NoiseKeys {
   async of(purpose: "stream" | "people" | "threshold" | "requests", name: string): Promise<Uint32Array> {
     const text = new TextEncoder().encode(`${purpose}/${name}`);
     const bytes = new DataView(await crypto.subtle.sign("HMAC", await this.#key, text));
-    return Uint32Array.from({ length: 8 }, (_, i) => bytes.getUint32(4 * i, true));
+    const words = kept.zeros(Uint32Array, 8);
+    for (let i = 0; i < words.length; i++) words[i] = bytes.getUint32(4 * i, true);
+    return words;
   }
 }

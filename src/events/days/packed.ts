@@ -1,4 +1,5 @@
 /** A list of integers in the narrowest typed array that holds all of them; a place that was never set has none. */
+import { SmallArrays } from "../../core/smallArrays.js";
 
 type Values = Int8Array | Int16Array | Int32Array | Float64Array;
 
@@ -11,6 +12,8 @@ const TYPES = [
 ] as const;
 
 const NO_VALUES = new Int8Array(0);
+/** Most lists are of a day: they end together. */
+const small = new SmallArrays();
 
 export class Packed {
   #type = 0;
@@ -32,7 +35,7 @@ export class Packed {
     }
     if (type === this.#type && length <= this.#values.length) return;
     const { Type, none } = TYPES[type]!;
-    const wider = new Type(Math.max(length, this.#values.length)).fill(none);
+    const wider = small.zeros<Values>(Type, Math.max(length, this.#values.length)).fill(none);
     if (type === this.#type) wider.set(this.#values);
     else for (let i = 0; i < this.#values.length; i++) if (!Number.isNaN(this.at(i))) wider[i] = this.at(i);
     this.#values = wider;

@@ -5,6 +5,7 @@
  * number and the correction of its family of periods, and their sum is exact.
  */
 import { DAY_RUN } from "../../core/layout.js";
+import { SmallArrays } from "../../core/smallArrays.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import { DayPeriods } from "./calendar.js";
 import { chunkOf, CodedRows } from "./codedRows.js";
@@ -13,6 +14,8 @@ import type { KeptDay } from "./history.js";
 import { Packed } from "./packed.js";
 
 const NOT_DRAWN: readonly number[] = [];
+/** Corrections end with their day. */
+const small = new SmallArrays();
 
 export class RunningDay {
   // Parameters
@@ -198,10 +201,11 @@ export class RunningDay {
 
 /**
  * Numbers in half the memory, if it holds them exactly: corrections are multiples of 2⁻¹⁶ at least, so a single holds
- * those below 2⁸. A short list stays as it is, since the header of a typed array takes 200 bytes.
+ * those below 2⁸. A list of few stays as it is, since a typed array takes 84 bytes more than its numbers.
  */
 function narrowed(corrections: readonly number[]): ArrayLike<number> {
-  if (corrections.length < 128) return corrections;
-  const singles = Float32Array.from(corrections);
+  if (corrections.length < 16) return corrections;
+  const singles = small.zeros(Float32Array, corrections.length);
+  singles.set(corrections);
   return singles.every((single, i) => single === corrections[i]) ? singles : corrections;
 }
