@@ -267,14 +267,25 @@ function timeIn(zone: string): (time: number) => string {
   return (time) => format.format(time).replace(/:00$/, "");
 }
 
+const eventsText = (count: number): string => `${count} ${count === 1 ? "event" : "events"}`;
+
 /** Says in words which events did not count: people above their limit, events above θ. */
 export function lost(file: EventFile, range: Range): string[] {
-  const { limit, distinct } = file.metric.settings;
+  const { limit, distinct, schedule, of, grid } = file.metric.settings;
   const answers = file.groups.map((group) => file.answer(group, range, [], 0.95).found);
   const limited = answers[0]?.limited;
   const percent = (share: number): string => `${Math.round(100 * share)} %`;
-  const most = limit?.sum === undefined ? `more than ${limit?.events} events` : `a sum above ${limit.sum}`;
-  const eventLoss = `${limit?.perHour === undefined ? "" : `more than ${limit.perHour} events in an hour, or `}${most} a day; true numbers are higher, and late hours are counted less than early ones.`;
+  const most =
+    limit?.sum === undefined
+      ? `more than ${eventsText(limit?.events as number)}`
+      : `a sum above ${limit.sum}`;
+  const late =
+    limit?.perHour === undefined && schedule.levels[0]! < DAY
+      ? ", and late hours are counted less than early ones"
+      : "";
+  const isLower = ["count", "sum"].includes(of) && (grid?.min ?? 0) >= 0;
+  const effect = isLower ? `true numbers are higher${late}` : "what they had more is in no number";
+  const eventLoss = `${limit?.perHour === undefined ? "" : `more than ${eventsText(limit.perHour)} in an hour, or `}${most} a day; ${effect}.`;
   const lines =
     limited === undefined
       ? []

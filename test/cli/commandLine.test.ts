@@ -237,6 +237,18 @@ describe("how it ends", () => {
     expect((await brume("release", "--quiet")).err).toContain("--epsilon: missing");
   });
 
+  test("what a limit leaves out makes counts higher, but not means", async () => {
+    const day = ["--epsilon", "40", "--per-person", "1", "--from", "2026-03-01", "--to", "2026-03-02"];
+    const told = async (...more: string[]) =>
+      (await brume("release", file("lost.csv", CSV), ...day, ...more)).err.split("\n").at(-2);
+    expect(await told("--every", "1h")).toMatch(
+      /had more than 1 event a day; true numbers are higher, and late/,
+    );
+    expect(await told("--every", "1d")).toMatch(/true numbers are higher\.$/);
+    const mean = ["--of", "mean", "--max", "100", "--threshold", "100"];
+    expect(await told("--every", "1h", ...mean)).toMatch(/a day; what they had more is in no number\.$/);
+  });
+
   test("--json of events is that of --format json", async () => {
     const args = ["release", file("json.csv", CSV), "--every", "1h", "--epsilon", "4", ...RANGE, "--json"];
     const rows = JSON.parse((await brume(...args)).out) as { from: string }[];

@@ -2,9 +2,9 @@
 import { byId, h } from "../../../../site/src/look/dom.js";
 import * as api from "./api.js";
 import { head, row } from "./cards.js";
-import { isPublished, lastOf, questionOf, shownOf } from "./numbers.js";
+import { askShown, isPublished, questionOf, shownOf } from "./numbers.js";
 import { type State, store } from "./state.js";
-import { between, fits, percentile, periodName, withUnit } from "./words.js";
+import { fits, interval, known, percentile, periodName } from "./words.js";
 
 /** More metrics than this are picked above. */
 const MOST_METRICS = 12;
@@ -13,7 +13,7 @@ export async function showAllMetrics(metrics: readonly api.MetricInfo[], chosen:
   byId("metrics-card").hidden = metrics.length < 2;
   if (metrics.length < 2) return;
   const rows = await Promise.all(metrics.slice(0, MOST_METRICS).map((metric) => metricRow(metric, chosen)));
-  byId("metrics").replaceChildren(head("metric", "number", "with 95 %"), h("tbody", {}, ...rows));
+  byId("metrics").replaceChildren(head("metric", "number", "95 % interval"), h("tbody", {}, ...rows));
 }
 
 async function metricRow(metric: api.MetricInfo, chosen: State): Promise<HTMLElement> {
@@ -22,7 +22,7 @@ async function metricRow(metric: api.MetricInfo, chosen: State): Promise<HTMLEle
   if (metric.type === "local" || (metric.people === undefined && !fits(chosen.range, metric)))
     return row(name, "–", "other ranges");
   const question = questionOf(metric, "");
-  const answer = await api.askLast(question, lastOf(metric, chosen.range));
+  const answer = await askShown(question, metric, chosen);
   const estimate = shownOf(metric, chosen.percentile)(answer);
   const about = [
     ...(question.key === undefined ? [] : [question.key]),
@@ -33,7 +33,7 @@ async function metricRow(metric: api.MetricInfo, chosen: State): Promise<HTMLEle
   const isKnown = isPublished(answer) && estimate.value !== null;
   return row(
     h("span", {}, ...label),
-    isKnown ? withUnit(estimate.value, metric) : "–",
-    isKnown ? between(estimate, metric) : "no number yet",
+    isKnown ? known(estimate, metric) : "–",
+    isKnown ? interval(estimate, metric) : "no number",
   );
 }

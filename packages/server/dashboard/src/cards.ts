@@ -2,7 +2,7 @@
 import { h } from "../../../../site/src/look/dom.js";
 import { amount } from "../../../../site/src/look/format.js";
 import type { Answer, Budget, Estimate, MetricInfo, PlannedDays } from "./api.js";
-import { between, percentile, plausible, withUnit } from "./words.js";
+import { between, interval, known, percentile, plausible, withUnit } from "./words.js";
 
 /** A row of a table. */
 export const row = (...cells: readonly (string | Node)[]): HTMLElement =>
@@ -12,18 +12,18 @@ export const row = (...cells: readonly (string | Node)[]): HTMLElement =>
 export const head = (...names: readonly string[]): HTMLElement =>
   h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name))));
 
-/** A number, or a dash where there is none. */
-const estimate = ({ value }: Estimate, metric: MetricInfo): string =>
-  value === null ? "–" : withUnit(value, metric);
-
 export function percentileRows({ quantiles = [] }: Pick<Answer, "quantiles">, metric: MetricInfo): Node[] {
   return [
-    head("percentile", "estimate", "with 95 %"),
+    head("percentile", "estimate", "95 % interval"),
     h(
       "tbody",
       {},
       ...quantiles.map((answer) =>
-        row(percentile(answer.p), estimate(answer, metric), between(answer, metric)),
+        row(
+          percentile(answer.p),
+          answer.value === null ? "–" : withUnit(answer.value, metric),
+          interval(answer, metric),
+        ),
       ),
     ),
   ];
@@ -60,7 +60,7 @@ export function keyRows(
         const end = plausible(value ?? 0, metric);
         place(filled, Math.min(0, end), Math.max(0, end));
         place(margin, plausible(low ?? 0, metric), plausible(high ?? most, metric));
-        const text = estimate(answer, metric);
+        const text = known(answer, metric);
         const cells = row(key, bar, text);
         cells.title = `${key}: ${between(answer, metric)}`;
         return cells;

@@ -27,8 +27,8 @@ function earlier({ from, to }: api.Answer, { people }: api.MetricInfo, times: Zo
   if (people?.over === "1mo")
     return [{ name: "The month before", from: times.daysBefore(from, times.dayOfMonth(from - 1)), to: from }];
   if (to - from > 7 * DAY + CLOCKS) return [before(`The ${RANGE_DAYS} days before`, RANGE_DAYS)];
-  const week = before("The same time a week ago", 7);
-  return to - from > DAY + CLOCKS ? [week] : [before("The same time yesterday", 1), week];
+  const week = before("A week earlier", 7);
+  return to - from > DAY + CLOCKS ? [week] : [before("A day earlier", 1), week];
 }
 
 /** One sentence for each earlier time. @param shown what the page shows of an answer */

@@ -34,6 +34,7 @@ export async function showLocal(
   plot(spans, "1d", ends, current, times);
   mark(0, 0);
   for (const id of ["marked", "comparison"]) byId(id).replaceChildren();
+  byId("chart").hidden = false;
   byId("legend").textContent = legendOf(spans, daily);
   byId("percentiles").replaceChildren(...percentileRows(whole, current));
 }

@@ -6,7 +6,7 @@ import { bindTheme } from "../../../../site/src/look/theme.js";
 import { showAllMetrics } from "./allMetrics.js";
 import * as api from "./api.js";
 import { type Daily, showLocal } from "./local.js";
-import { chartCsv, isPublished, questionOf, showNumbers } from "./numbers.js";
+import { chartCsv, isPublished, newestEnd, questionOf, showNumbers } from "./numbers.js";
 import { showOperation } from "./operation.js";
 import { onPlot } from "./plot.js";
 import { bindProtection, showProtection } from "./protection.js";
@@ -88,7 +88,7 @@ function segmented<K extends keyof State>(
 }
 
 /** Shows the controls that the metric has, and the chosen view. */
-function showControls({ view, range }: State): void {
+function showControls({ view, range, until }: State): void {
   for (const id of ["numbers", "operation", "privacy"]) byId(id).hidden = id !== view;
   const current = metric();
   byId<HTMLSelectElement>("metric").value = current.name;
@@ -99,6 +99,8 @@ function showControls({ view, range }: State): void {
   byId("quantiles").hidden = current.type !== "histogram";
   byId("percentiles-card").hidden = current.type !== "histogram" && current.type !== "local";
   byId("daily").hidden = current.type !== "local";
+  byId("until-field").hidden = current.type === "local"; // its days are those up to now
+  byId<HTMLInputElement>("until").value = until === 0 ? "" : times.dateOf(until - 1);
   const inputs = [...byId("ranges").querySelectorAll("input")];
   RANGES.forEach(([, length], i) => {
     inputs[i]!.disabled = !fits(length, current);
@@ -117,8 +119,9 @@ function showEmpty(about: api.About): void {
     : "This service is empty so far.";
 }
 
-async function isEmpty({ metrics }: api.About): Promise<boolean> {
-  for (const { name, keys, every } of metrics) {
+async function isEmpty({ metrics, now }: api.About): Promise<boolean> {
+  for (const metric of metrics) {
+    const { name, keys, every } = metric;
     if (every === null) {
       const { reports } = await api.askSince(name, 0, []);
       if (reports > 0) return false;
@@ -126,6 +129,7 @@ async function isEmpty({ metrics }: api.About): Promise<boolean> {
     }
     const question = { metric: name, key: keys[0] };
     if (isPublished(await api.askLast(question))) return false;
+    if ((await newestEnd(question, metric, now)) !== undefined) return false;
   }
   return true;
 }
@@ -186,6 +190,10 @@ byId("metric").addEventListener("change", () =>
   store.set({ metric: byId<HTMLSelectElement>("metric").value, key: "", from: 0, to: 0 }),
 );
 byId("key").addEventListener("change", () => store.set({ key: byId<HTMLSelectElement>("key").value }));
+byId("until").addEventListener("change", () => {
+  const end = times.endOf(byId<HTMLInputElement>("until").value);
+  void api.metrics().then(({ now }) => store.set({ until: end > 0 && end < now ? end : 0, from: 0, to: 0 }));
+});
 byId("save-csv").addEventListener("click", () => {
   void chartCsv().then((table) => table && download(`${metric().name}.csv`, table));
 });

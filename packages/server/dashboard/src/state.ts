@@ -9,8 +9,10 @@ export interface State {
   readonly metric: string;
   /** Empty: the first key. */
   readonly key: string;
-  /** Milliseconds up to now. */
+  /** Milliseconds. */
   readonly range: number;
+  /** When the range ends, in milliseconds since 1970; 0 for now. */
+  readonly until: number;
   readonly percentile: number;
   /** The number that a day of devices shows: "mean", or a percentile's share. */
   readonly daily: string;
@@ -31,6 +33,7 @@ const fields: Fields<State> = {
     initial: DAY,
     read: (text) => RANGES.map(([, length]) => length).find((length) => String(length) === text),
   },
+  until: numberField(0, 0, LATEST),
   percentile: { initial: 0.95, read: (text) => QUANTILES.find((p) => String(p) === text) },
   daily: {
     initial: "mean",

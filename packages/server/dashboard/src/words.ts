@@ -60,6 +60,21 @@ export function between({ low, high }: Estimate, metric: MetricInfo): string {
   return `between ${amount(plausible(low, metric))} and ${withUnit(high, metric)}`;
 }
 
+/** "120 to 310 ms": an interval in a table. */
+export function interval({ low, high }: Estimate, metric: MetricInfo): string {
+  return low === null || high === null
+    ? between({ value: null, low, high }, metric)
+    : `${amount(plausible(low, metric))} to ${withUnit(high, metric)}`;
+}
+
+/** A number in a table without its interval: one that noise may have made is told by its upper end alone. */
+export function known({ value, low, high }: Estimate, metric: MetricInfo): string {
+  if (value === null) return "–";
+  return !isSigned(metric) && low !== null && low <= 0 && high !== null
+    ? `at most ${withUnit(high, metric)}`
+    : withUnit(value, metric);
+}
+
 /** How a number changed since an earlier one, from intervals that hold both with 95 % probability. */
 export function change(name: string, now: Estimate, then: Estimate, metric: MetricInfo): string {
   if (now.value === null || then.value === null) return `${name}: too few events to tell.`;
@@ -68,9 +83,9 @@ export function change(name: string, now: Estimate, then: Estimate, metric: Metr
   const high = open(now.high, Infinity) - open(then.low, -Infinity);
   const number = `${name}: ${withUnit(then.value, metric)}.`;
   const span = Number.isFinite(low) && Number.isFinite(high);
-  const interval = span ? ` (with 95 % probability by ${signed(low)} to ${withSign(high, metric)})` : "";
-  if (low <= 0 && high >= 0) return `${number} Noise can explain the difference${interval}.`;
-  return `${number} It is ${low > 0 ? "more" : "less"} now, by more than noise explains${interval}.`;
+  const by = span ? ` (${signed(low)} to ${withSign(high, metric)}, with 95 % probability)` : "";
+  if (low <= 0 && high >= 0) return `${number} Noise can explain the difference${by}.`;
+  return `${number} It ${low > 0 ? "rose" : "fell"} by more than noise explains${by}.`;
 }
 
 const signed = (value: number): string => `${value > 0 ? "+" : ""}${amount(value)}`;
@@ -108,6 +123,17 @@ export class ZoneTimes {
   daysBefore(time: number, days: number): number {
     const before = time - days * DAY;
     return before + this.#ahead(time) - this.#ahead(before);
+  }
+
+  /** "2026-03-02": the date that clocks of the zone show. */
+  dateOf(time: number): string {
+    return new Date(time + this.#ahead(time)).toISOString().slice(0, 10);
+  }
+
+  /** When a date of the zone ends; NaN for no date. */
+  endOf(date: string): number {
+    const end = Date.parse(date) + DAY;
+    return Number.isNaN(end) ? NaN : end - this.#ahead(end - this.#ahead(end));
   }
 
   dayOfMonth(time: number): number {
@@ -172,7 +198,8 @@ export function boundWords(
   };
 }
 
-function limitWords({ limited }: Answer, { perPerson, people, keys, type }: MetricInfo): string {
+function limitWords({ limited }: Answer, metric: MetricInfo): string {
+  const { perPerson, people, keys, type, every } = metric;
   if (people !== undefined) {
     const { over, keysPerPerson } = people;
     const under =
@@ -192,9 +219,11 @@ function limitWords({ limited }: Answer, { perPerson, people, keys, type }: Metr
   if (limited === undefined) return `${rule} How many people had more is not known yet. `;
   const { share, low, high } = limited;
   if (high < 0.01) return `${rule} Fewer than 1 % of people had more. `;
-  const effect = ["count", "sum"].includes(type)
-    ? `true numbers are higher${perHour === undefined ? ", and late hours are counted less than early ones" : ""}`
-    : "what they had more is not in this number";
+  const late = perHour === undefined && every !== "1d";
+  const effect =
+    ["count", "sum"].includes(type) && !isSigned(metric)
+      ? `true numbers are higher${late ? ", and late hours are counted less than early ones" : ""}`
+      : "what they had more is not in this number";
   return `${rule} About ${percent(share)} of people (${percent(low)} to ${percent(high)}) had more; ${effect}. `;
 }
 

@@ -10,7 +10,10 @@ import { faults } from "../../../../test/support/axe.js";
 import { launch, open } from "../../../../test/support/chromium.js";
 import type { Config } from "../../src/config/types.js";
 import { bounds, holds, literal, pick, text, WAIT } from "./page.js";
-import { pass, type Running, send, startService, temporaryFolder, testConfig } from "../support.js";
+import { importLog } from "../../src/import/importLog.js";
+import { FROM, importConfig, logOf, TO, visits } from "../madeLog.js";
+import { KEY, listen, pass, type Running, send, startService } from "../support.js";
+import { temporaryFolder, testConfig, TestClock } from "../support.js";
 
 const MINUTE = 60_000;
 const MINUTES = 60;
@@ -310,10 +313,31 @@ test("a service that has published nothing says that it is empty, and when its f
   await text(page, "#headline", /^No number yet$/);
   await text(page, "#margin", /Next number at 12:01 \(UTC\)\.$/);
   await text(page, "#empty", /^This service is empty so far\. Next number at 12:01 \(UTC\)\.$/);
-  await text(page, "#legend", /Where there is no line nothing was measured/);
+  await text(page, "#legend", /^Nothing was measured in this range/);
+  expect(await page.locator("#chart").isVisible()).toBe(false);
   expect(errors).toEqual([]);
   await page.context().close();
   await empty.stop();
+});
+
+test("a service that a log of last year filled is not empty: its days are shown, and how to get there", async () => {
+  const folder = temporaryFolder();
+  const made = visits(2000);
+  const clock = new TestClock();
+  clock.pass(TO + 300 * DAY - clock.wall());
+  await importLog(importConfig(folder), logOf(made), { key: KEY, clock, from: FROM, to: TO });
+  const filled = await startService(importConfig(folder), clock);
+  const { page, errors } = await open(browser, await listen(filled));
+  await text(page, "#margin", /^Nothing has been published of this metric since /);
+  expect(await page.locator("#empty").isVisible()).toBe(false);
+  await page.getByRole("button", { name: "Show it" }).click();
+  await text(page, "#about", /^visits, events, /);
+  await text(page, "#headline", /visits$/);
+  await page.waitForURL(/until=/);
+  expect(await page.locator("#chart").isVisible()).toBe(true);
+  expect(errors).toEqual([]);
+  await page.context().close();
+  await filled.stop();
 });
 
 test("a new number appears without a reload", async () => {

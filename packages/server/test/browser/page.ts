@@ -19,17 +19,13 @@ export const literal = (words: string): string => words.replaceAll(/[.*+?^${}()|
 /** A number as the page writes it, with "−" and commas. */
 export const numberOf = (words: string): number => Number(words.replaceAll(",", "").replace("−", "-"));
 
-/** "between 120 and 310 ms" as numbers; "above 300 ms" has no upper end. */
+/** "between 120 and 310 ms", or "120 to 310 ms" of a table, as numbers; "above 300 ms" has no upper end. */
 export const bounds = (words: string): [number, number] => {
-  const number = (pattern: RegExp, open: number): number => {
-    const found = pattern.exec(words);
-    return found === null ? open : numberOf(found[1]!);
-  };
-  expect(words).toMatch(/between|above|below/);
-  return [
-    number(/(?:between|above) (−?[\d.,]+)/, 0),
-    number(/(?:between −?[\d.,]+ and|below) (−?[\d.,]+)/, Infinity),
-  ];
+  const both = /between (−?[\d.,]+) and (−?[\d.,]+)/.exec(words) ?? /(−?[\d.,]+) to (−?[\d.,]+)/.exec(words);
+  const one = /(above|below) (−?[\d.,]+)/.exec(words);
+  expect(both ?? one).not.toBeNull();
+  if (one !== null) return one[1] === "above" ? [numberOf(one[2]!), Infinity] : [0, numberOf(one[2]!)];
+  return [numberOf(both![1]!), numberOf(both![2]!)];
 };
 
 export const holds = ([low, high]: readonly [number, number], truth: number): boolean =>

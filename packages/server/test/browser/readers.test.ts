@@ -78,17 +78,17 @@ test("an analyst: changes since yesterday and last week, a marked range, a table
   const wrong: boolean[] = [];
   for (const i of eight) {
     const [sinceYesterday, sinceWeek] = await changes(page, keys[i]!);
-    expect(sinceYesterday).toMatch(/^The same time yesterday: /);
+    expect(sinceYesterday).toMatch(/^A day earlier: /);
     for (const [words, truth] of [
       [sinceYesterday, today(i) - yesterday(i)],
       [sinceWeek, today(i) - weekAgo(i)],
     ] as const) {
-      const [, low, high] = /with 95 % probability by ([+−]?[\d.,]+) to ([+−]?[\d.,]+)/.exec(words)!;
+      const [, low, high] = /\(([+−]?[\d.,]+) to ([+−]?[\d.,]+).*with 95 % probability/.exec(words)!;
       const ends = [numberOf(low!), numberOf(high!)] as const;
       right.push(holds(ends, truth));
       wrong.push(holds(ends, truth + 150)); // as if 150 of today's visits counted twice
       // 400 is more than ten standard errors of a difference.
-      if (truth === 400) expect(words).toMatch(/It is more now, by more than noise explains/);
+      if (truth === 400) expect(words).toMatch(/It rose by more than noise explains/);
       expect(/Noise can explain/.test(words)).toBe(holds(ends, 0));
     }
   }
@@ -131,6 +131,22 @@ test("an analyst: changes since yesterday and last week, a marked range, a table
   await text(second.page, "#marked", new RegExp(`^${marked.slice(0, 30)}`));
   expect(await second.page.locator("#key").inputValue()).toBe("k7");
   await second.page.context().close();
+
+  // An earlier day, by its date; one before the service began; and back to now.
+  await page.locator("#until").fill("2026-03-08");
+  await text(page, "#about", /^visits, events, 8 Mar, 00:00 to 9 Mar, 00:00$/);
+  const earlier = bounds((await page.locator("#margin").textContent())!);
+  expect(Math.abs((earlier[0] + earlier[1]) / 2 - yesterday(7))).toBeLessThan(60);
+  await page.waitForURL(new RegExp(`until=${Date.UTC(2026, 2, 9)}`));
+  await page.locator("#until").fill("2026-02-20");
+  await text(page, "#headline", /^No number$/);
+  await text(page, "#legend", /^Nothing was measured in this range/);
+  expect(await page.locator("#chart").isVisible()).toBe(false);
+  await page.locator("#until").fill("");
+  await text(page, "#about", /^visits, events, last 24 h$/);
+  expect(await page.locator("#chart").isVisible()).toBe(true);
+  await page.goto(second.page.url());
+  await text(page, "#marked", /^Marked/);
 
   // Files.
   const saved = async (button: string): Promise<Buffer> => {
