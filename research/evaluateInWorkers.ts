@@ -1,4 +1,4 @@
-/** The same evaluation on all cores of a machine. */
+/** Evaluates on all cores of a machine. */
 import {
   type EvaluateOptions,
   type Evaluation,

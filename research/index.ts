@@ -1,4 +1,4 @@
-/** What researchers need beside the library: the systems that it is compared with, and the parts behind it. */
+/** Names for researchers, beside those of the library: the systems that it is compared with, and the parts behind it. */
 export { EXAMPLE, exampleStream } from "../src/cli/example.js";
 export { chooseCore, type CoreChoice } from "../src/core/choose.js";
 export type { Core } from "../src/core/core.js";

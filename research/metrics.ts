@@ -41,7 +41,7 @@ export interface Errors {
   /** Mean squared and mean absolute error of sums. */
   readonly mse: number;
   readonly mae: number;
-  /** The same of means, that is of sums divided by the length of their range. */
+  /** Errors of means, that is of sums divided by the length of their range. */
   readonly mmse: number;
   readonly mmae: number;
 }

@@ -19,7 +19,7 @@ export interface NoiseTreeOptions {
 export interface NoiseTree {
   /** Noise per node: leaves first, top last. Independent draws. */
   readonly drawn: Float64Array;
-  /** The same nodes after least squares: every node is the sum of its children. */
+  /** Nodes after least squares: every node is the sum of its children. */
   readonly consistent: Float64Array;
 }
 

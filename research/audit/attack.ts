@@ -13,7 +13,7 @@ import { lowerBound, upperBound } from "./clopperPearson.js";
 
 /** Runs on one input, one row per run. */
 export interface Observations {
-  /** What a row holds. */
+  /** Names of the numbers of a row. */
   readonly features: readonly string[];
   readonly rows: Float64Array;
 }

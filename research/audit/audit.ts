@@ -29,7 +29,7 @@ interface Subject {
   readonly samples: number;
   /** Breaks that mean something here. */
   readonly breaks: readonly Kind[];
-  /** Its noise is no Laplace noise: less of it means a mechanism for a larger ε. */
+  /** Whether the noise is another one than Laplace noise: less of it means a mechanism for a larger ε. */
   readonly local?: true;
   /** δ of the claim, if it has one. @param epsilon of the claim */
   readonly delta?: (epsilon: number) => number;
@@ -104,7 +104,7 @@ export interface AuditOptions {
 
 /** Runs on two neighbouring inputs. */
 export interface AuditSamples {
-  /** What differs between the two inputs. */
+  /** Difference between the two inputs, in words. */
   readonly name: string;
   /** The numbers of a row. */
   readonly features: readonly string[];
@@ -123,7 +123,7 @@ export interface Audit {
   /** Runs on each input. */
   readonly samples: number;
   readonly verdict: "consistent" | "violation";
-  /** What told the two inputs apart best. */
+  /** The event that told the two inputs apart best. */
   readonly event: string;
 }
 

@@ -1,4 +1,4 @@
-/** What is attacked: a mechanism on two neighbouring inputs, and what an attacker sees of a run. */
+/** Targets of attacks: a mechanism on two neighbouring inputs, and what an attacker sees of a run. */
 import type { Core } from "../../src/core/core.js";
 import type { Random } from "../../src/core/random.js";
 
@@ -6,7 +6,7 @@ import type { Random } from "../../src/core/random.js";
 export type World = 0 | 1;
 
 export interface Target {
-  /** What differs between the two inputs. */
+  /** Difference between the two inputs, in words. */
   readonly name: string;
   /** The numbers an attacker looks at, per run. */
   readonly features: readonly string[];

@@ -1,4 +1,4 @@
-/** What a chart shows, before it is drawn: the same numbers go to JSON, CSV and SVG. */
+/** Panels of a chart before it is drawn: JSON, CSV and SVG have the same numbers. */
 
 export interface Point {
   readonly x: number;

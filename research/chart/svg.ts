@@ -18,7 +18,7 @@ const MOST_SHAPES = 20;
 /** A panel with its room. */
 const step = { x: ROOM.left + WIDTH + ROOM.right, y: ROOM.top + HEIGHT + ROOM.bottom };
 
-/** The same as HTML: a list for the legend, and a picture per panel that is as wide as its place. */
+/** A chart as HTML: a list for the legend, and a picture per panel that is as wide as its place. */
 export function piecesOf(panels: readonly Panel[]): { readonly legend: string; readonly panels: string[] } {
   const names = namesOf(panels);
   const entries = [...names].map(

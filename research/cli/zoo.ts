@@ -39,7 +39,7 @@ export async function evaluateZoo(args: Arguments): Promise<void> {
   process.stdout.write(args.has("json") ? `${JSON.stringify(report)}\n` : `${textOf(report)}\n`);
 }
 
-/** What all measurements on the zoo take from the command line. */
+/** Options that all measurements on the zoo take from the command line. */
 export async function zooOptions(args: Arguments, usual: ZooDefaults) {
   const group = args.choice("zoo", ["tuning", "fresh", "all"] as const)!;
   return {

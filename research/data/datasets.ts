@@ -22,7 +22,7 @@ export const TABLE1 = {
 export type DatasetName = keyof typeof TABLE1;
 export const DATASET_NAMES = Object.keys(TABLE1) as DatasetName[];
 
-/** What a value counts. */
+/** The unit of a value. */
 export const UNITS: Readonly<Record<DatasetName, string>> = {
   DNS: "queries",
   Fare: "cents",
@@ -30,7 +30,7 @@ export const UNITS: Readonly<Record<DatasetName, string>> = {
   POS: "items",
 };
 
-/** The same row for any stream of whole numbers from 0 to max: the p-percentile is the value of rank ⌈p·n⌉. */
+/** A row of the table for any stream of whole numbers from 0 to max: the p-percentile is the value of rank ⌈p·n⌉. */
 export function characteristics(values: Float64Array, max: number): Characteristics {
   const n = values.length;
   const counts = new Uint32Array(max + 1);

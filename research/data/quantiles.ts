@@ -31,7 +31,7 @@ export function quantileFunction(row: Characteristics, least: number): (u: numbe
   return (u) => Math.round(u > BODY ? tail(u) : least + height * (u / BODY) ** k);
 }
 
-/** What Q adds to `least` over the body's strata: for each unit, the strata that reach it, u ≥ 0.85·((unit − ½)/height)^(1/k). */
+/** The sum that Q adds to `least` over the body's strata: for each unit, the strata that reach it, u ≥ 0.85·((unit − ½)/height)^(1/k). */
 function bodySum(k: number, height: number, inBody: number): number {
   let sum = 0;
   for (let unit = 1; unit <= height; unit++) {

@@ -1,6 +1,6 @@
 /**
- * What do votes of people find? People come every day, each with a number of events (geometric, 8 in the mean) whose keys
- * follow a Zipf law, and vote as in a hub; found keys are public from the second midnight on. Prints how many keys are
+ * Measures which keys votes of people find. People come every day, each with a number of events (geometric, 8 in the mean)
+ * whose keys follow a Zipf law, and vote as in a hub; found keys are public from the second midnight on. Prints how many keys are
  * public after some days, and which share of the events has a public key; and what it takes: processor time per event that
  * may vote, and per test of a day, and bytes in memory and in a snapshot before the test.
  *
@@ -38,7 +38,7 @@ function zipf(keys: number, random: () => number): () => number {
 export interface Found {
   readonly day: number;
   readonly keys: number;
-  /** Of the day's events, the share whose key is public by the end of the day's test. */
+  /** Share of the day's events whose key is public by the end of the day's test. */
   readonly share: number;
 }
 

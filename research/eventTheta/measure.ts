@@ -19,7 +19,7 @@ export const DISTRIBUTIONS: readonly string[] = [
   ...["uniform", "exponential", "lognormal", "pareto", "bimodal", "narrow"],
 ];
 
-/** What ways lose: root mean squared errors over that of the best θ, over many hold-outs. */
+/** Losses of ways to choose θ: root mean squared errors over that of the best θ, over many hold-outs. */
 export interface Loss {
   readonly median: number;
   /** A tenth of the hold-outs lose more. */
@@ -103,7 +103,7 @@ function measureOne(distribution: string, { epsilons, events, runs, seed }: Thet
   return cells.map(({ finish }) => finish());
 }
 
-/** What clamping one value to θ takes, in the mean and squared. @param sample independent values */
+/** The loss of one value by clamping to θ, in the mean and squared. @param sample independent values */
 function hiddenMoments(sample: Float64Array): (theta: number) => { mean: number; square: number } {
   const sorted = sample.slice().sort();
   const n = sorted.length;

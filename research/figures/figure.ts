@@ -1,4 +1,4 @@
-/** What a figure is: the runs it needs, how they become panels, and what to read from them. */
+/** Figures: the runs that one needs, how they become panels, and what to read from them. */
 import type { Panel, Point, Series } from "../chart/panel.js";
 import type { DatasetName } from "../data/datasets.js";
 import type { Dataset } from "../data/source.js";
@@ -32,7 +32,7 @@ export const FULL: Settings = {
   localEpsilons: Array.from({ length: 10 }, (_, i) => (i + 1) / 5),
 };
 
-/** The same streams and ranges, fewer budgets and runs. */
+/** Fewer budgets and runs on the streams and ranges of `FULL`. */
 export const QUICK: Settings = {
   ...FULL,
   repeat: 3,
@@ -54,9 +54,9 @@ export interface Figure {
   /** As in --figure. */
   readonly id: string;
   readonly title: string;
-  /** What the paper shows. */
+  /** The paper's finding. */
   readonly paper: string;
-  /** Its sentences that points can be held against. */
+  /** Sentences of the paper that points can be held against. */
   claims?(panels: readonly Panel[]): Claim[];
   /** Why ours differs, whatever the numbers are. */
   why(lab: Lab): string;
@@ -65,7 +65,7 @@ export interface Figure {
   panels(lab: Lab, results: Results): Panel[];
   /** Numbers that are better read than drawn. */
   table?(lab: Lab): Table;
-  /** What we got, from the numbers themselves. */
+  /** Our finding, from the numbers themselves. */
   got(panels: readonly Panel[]): string;
 }
 

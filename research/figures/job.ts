@@ -58,7 +58,7 @@ export type Job = CentralJob | LocalJob;
 
 export interface JobResult extends Errors {
   readonly theta: number;
-  /** Of the released stream, one per interval. */
+  /** Means of the released stream, one per interval. */
   readonly means?: readonly number[];
 }
 

@@ -7,7 +7,7 @@ export class Stream {
   readonly values: Float64Array;
   /** Prefix sums of what is released. */
   readonly truth: Float64Array;
-  /** What a rule chooses θ from: the hold-out; without one, the released values themselves. */
+  /** Values that a rule chooses θ from: the hold-out; without one, the released values themselves. */
   readonly read: Float64Array;
   #sorted: Float64Array | undefined;
   #bins: Uint32Array | undefined;
@@ -18,7 +18,7 @@ export class Stream {
     this.read = holdout > 0 ? values.subarray(0, holdout) : values;
   }
 
-  /** What a rule reads, ascending. */
+  /** Values that a rule reads, ascending. */
   get sorted(): Float64Array {
     return (this.#sorted ??= this.read.slice().sort());
   }

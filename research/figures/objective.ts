@@ -11,7 +11,7 @@ const C = 60;
 
 /** Places of θ, in 27ths of the 99.5th percentile: where the curves have their minimum, and well beyond. */
 const PLACES = [...Array.from({ length: 30 }, (_, i) => i + 1), 35, 40, 50, 60, 80];
-/** Of these the error is measured. */
+/** Candidates whose error is measured. */
 const MEASURED = PLACES.filter((place) => place % 5 === 0 || (place < 20 && place % 2 === 0));
 
 function thetasOf(lab: Lab, places: readonly number[]): number[] {

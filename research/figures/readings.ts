@@ -1,4 +1,4 @@
-/** What to read from panels: factors between curves, and sentences of the paper held against the points measured. */
+/** Readings of panels: factors between curves, and sentences of the paper held against the points measured. */
 import type { Panel } from "../chart/panel.js";
 import type { Lab } from "./figure.js";
 

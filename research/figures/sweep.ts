@@ -7,10 +7,10 @@ import type { Errors } from "../metrics.js";
 import { common, type Curve, type Figure, jobsOf, type Lab, seriesOf } from "./figure.js";
 import type { Results } from "./allJobs.js";
 
-/** What a panel shows. */
+/** Plan of a panel. */
 export interface Plan {
   readonly title: string;
-  /** Of a value. */
+  /** Unit of a value. */
   readonly unit: string;
   readonly curves: readonly Curve[];
 }

@@ -1,6 +1,6 @@
 /**
- * What does a k that is chosen privately cost? People have a number of events a day; the choice of the library reads one
- * day, and the error of the totals of later days, events dropped and noise together, is compared with that of the best fixed
+ * Measures what a k that is chosen privately costs. People have a number of events a day; the choice of the library reads
+ * one day, and the error of the totals of later days, events dropped and noise together, is compared with that of the best fixed
  * k, and of guesses that are 4 times too small and too large. Means over days, and over many keys of noise.
  *
  *     npx tsx research/limit/chosen.ts [ε] [β] [h]

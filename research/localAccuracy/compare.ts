@@ -38,7 +38,7 @@ export interface ExpectedError {
 
 export const total = ({ noise, bias }: ExpectedError): number => noise + bias;
 
-/** What a rule chose in one run. */
+/** Choice of a rule in one run. */
 interface Choice extends ExpectedError {
   readonly theta: number;
 }

@@ -4,7 +4,7 @@ import type { System } from "../../src/stream/system.js";
 import { type MethodName, system, type SystemOptions } from "../systems/index.js";
 import { WINDOW } from "../systems/wEvent.js";
 
-/** What ε is for. Rows of different units are never put into one ranking. */
+/** Unit that ε protects. Rows of different units are never put into one ranking. */
 export type PrivacyUnit = "event" | "event-delta" | "window" | "user";
 
 export const UNIT_TITLES: Readonly<Record<PrivacyUnit, string>> = {
@@ -20,7 +20,7 @@ export interface Opponent {
   readonly source: string;
   /** Numbers that it must keep to publish. */
   readonly state: string;
-  /** Its answers are sums of clamped values plus noise that does not depend on them: the best θ follows from its variance. */
+  /** Whether answers are sums of clamped values plus noise that does not depend on them: the best θ follows from its variance. */
   readonly additive: boolean;
   readonly method: MethodName | "default" | "paper";
 }

@@ -36,7 +36,7 @@ export interface OpponentCell {
   readonly perValue: number;
   /** Median over runs. */
   readonly threshold: number;
-  /** Its mean squared error over that of the default with a θ of the same kind: below 1 it is the better one. */
+  /** Mean squared error over that of the default with a θ of the same kind: below 1 it is the better one. */
   readonly ratio: Measured;
   readonly perValueRatio: number;
 }

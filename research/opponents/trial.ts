@@ -20,7 +20,7 @@ export interface Stream {
   readonly truth: Float64Array;
 }
 
-/** The same ranges for every opponent: the ratio of two errors is less noisy than either. */
+/** Ranges of a run, equal for every opponent: the ratio of two errors is less noisy than either. */
 const rangesOf = ({ seed, maxRange, queries }: OpponentJob, run: number): Range[] =>
   randomRanges(`${seed}, ranges of run ${run}`, maxRange, queries);
 

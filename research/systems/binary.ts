@@ -68,8 +68,8 @@ export class BinaryTree implements PrefixMechanism {
   }
 
   /**
-   * Of prefix(to) − prefix(from). Nodes that both have cancel. A node a of the shorter prefix inside a node A of the longer one
-   * is part of its estimate with weight p = Π (1 − w) on the way up: −a + (p·a + rest of A).
+   * Spread of the noise of prefix(to) − prefix(from). Nodes that both have cancel. A node a of the shorter prefix inside a
+   * node A of the longer one is part of its estimate with weight p = Π (1 − w) on the way up: −a + (p·a + rest of A).
    */
   spread(from: number, to: number): Spread {
     const [shorter, longer] = [this.#nodes(from), this.#nodes(to)];

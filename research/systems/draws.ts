@@ -9,7 +9,7 @@ import { NoiseQueue } from "./noiseQueue.js";
 export interface Draws {
   /** An integer that nothing else has used or will use. */
   take(): number;
-  /** Of one draw. */
+  /** Spread of one draw. */
   readonly spread: Spread;
 }
 

@@ -42,7 +42,7 @@ export interface IntegerStream {
   readonly length: number;
   readonly oldest: number;
   push(x: number): number;
-  /** The same bits as one by one. */
+  /** Publishes many values, with the bits of one `push` each. */
   pushMany(xs: Float64Array): Float64Array;
   answer(from: number, to: number, kind: AnswerKind): RawAnswer;
 }

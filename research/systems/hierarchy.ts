@@ -1,11 +1,11 @@
-/** What a way to publish a clamped stream has to say about itself, and how it is made. */
+/** Ways to publish a clamped stream: what each says about itself, and how it is made. */
 import type { Core } from "../../src/core/core.js";
 import type { Publisher } from "../../src/stream/publisher.js";
 import type { Settings } from "../../src/stream/options.js";
 import type { Statement } from "../../src/stream/statement.js";
 
 export interface PublishSettings extends Settings {
-  /** Of Gaussian noise; 0 elsewhere. */
+  /** δ of Gaussian noise; 0 elsewhere. */
   readonly delta: number;
 }
 
@@ -22,9 +22,9 @@ export interface Hierarchy {
   readonly levels?: (maxRange: number) => number;
   /** Scale of the noise, in units of the stream, where it is not levels·θ/ε; null where there is more than one. */
   readonly scale?: (settings: PublishSettings, theta: number) => number | null;
-  /** Its noise is discrete Gaussian: it is (ε, δ)-private. */
+  /** Whether the noise is discrete Gaussian, so that it is (ε, δ)-private. */
   readonly gaussian?: true;
-  /** What ε is for, where that is not one value. */
+  /** Unit that ε protects, if that is not one value. */
   readonly protects?: (
     maxRange: number,
   ) => Pick<Statement, "definition" | "neighbours" | "unit" | "notProtected">;

@@ -48,7 +48,7 @@ export class NodeHierarchy {
   /** Per level, over the finished children of the running parent: sums of true and of noisy values. */
   #sums: number[] = [];
   #noisySums: number[] = [];
-  /** Of the noise of a level, once asked for. */
+  /** Variances of the noise of a level, once asked for. */
   readonly #variances: number[] = [];
 
   constructor(core: Core, key: Uint32Array, shape: NodeShape) {
@@ -83,7 +83,7 @@ export class NodeHierarchy {
     return published;
   }
 
-  /** The same numbers as one by one; forest by forest, and in a forest level by level. */
+  /** Publishes many values, with the numbers of one `push` each; forest by forest, and in a forest level by level. */
   pushMany(xs: Float64Array): Float64Array {
     const published = new Float64Array(xs.length);
     for (let done = 0; done < xs.length;) {

@@ -27,7 +27,7 @@ type Rounding = (x: number) => number;
 /** Room for single noises, and for sums of one noise per value. */
 const MARGIN = 100;
 
-/** What a mechanism is built from: Θ on the grid, the number of its part, and a rounding for what it publishes. */
+/** Builds a mechanism from Θ on the grid, the number of its part, and a rounding for what it publishes. */
 type Build = (theta: number, part: number, round: Rounding) => Mechanism;
 
 /**
@@ -72,7 +72,7 @@ const laplaceTree =
 const sigma = ({ epsilon, delta }: PublishSettings, columnNorm: number): number =>
   Math.sqrt(gaussianVariance(columnNorm, epsilon, delta));
 
-/** The same with Gaussian noise, for the ℓ₂ norm of a column: of a tree the square root of `nodes`. */
+/** A tree with Gaussian noise, for the ℓ₂ norm of a column: the square root of `nodes`. */
 const gaussTree =
   ({ nodes, counter }: Tree): Make =>
   (core, key, settings, theta) => {

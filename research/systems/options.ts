@@ -12,7 +12,7 @@ import { HIERARCHIES } from "./hierarchies.js";
 import type { Hierarchy, PublishSettings } from "./hierarchy.js";
 import { METHOD_NAMES, METHODS, type MethodName, type ThresholdName } from "./methods.js";
 
-/** What a baseline shares with ToPS. */
+/** Options that a baseline shares with ToPS. */
 const SHARED = ["epsilon", "max", "holdout", "maxRange", "history", "variant", "core", "unsafeSeed"] as const;
 const SHARED_TUNING = ["resolution", "thresholdStep", "skipLevels"] as const;
 

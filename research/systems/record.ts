@@ -1,5 +1,5 @@
 /**
- * What a mechanism published, kept so that any range can be asked for later. The mechanism's own state is as small as its
+ * Record of what a mechanism published, kept so that any range can be asked for later. The mechanism's own state is as small as its
  * paper says; the record is 8 bytes a value, for `history` parts of `length` values each, and older parts are dropped.
  */
 import type { RawAnswer } from "../../src/stream/answer/rangeIndex.js";

@@ -59,7 +59,7 @@ export class RunningMedian {
     else if (this.#lower.length < this.#upper.length) this.#lower.add(-this.#upper.take());
   }
 
-  /** Of two middle ones their mean. */
+  /** The median; of two middle values their mean. */
   get value(): number {
     const low = -this.#lower.first;
     return this.#lower.length > this.#upper.length ? low : (low + this.#upper.first) / 2;

@@ -30,7 +30,7 @@ type Share = readonly [numerator: number, denominator: number];
 
 /** When a release may be made, and what it costs. */
 interface Budget {
-  /** What a release at this value may spend; undefined: none may be made. Called once per value. */
+  /** Offers what a release at this value may spend; undefined: none may be made. Called once per value. */
   offer(): Share | undefined;
   /** The release was made. */
   spend(): void;

@@ -31,7 +31,7 @@ export interface ZooSetting {
 
 export interface ZooOptions
   extends ZooSetting, Pick<KeptOptions<ZooJob, ZooResult>, "file" | "code" | "workers" | "progress"> {
-  /** What is run. Without "paper", its recorded figures are compared with. */
+  /** Systems that run. Without "paper", its recorded figures are compared with. */
   readonly systems: readonly ZooSystem[];
 }
 

@@ -1,10 +1,10 @@
-/** What following θ costs or gains: the same streams, seeds and hold-outs with and without it, compared run by run. */
+/** Measures what following θ costs or gains: the same streams, seeds and hold-outs with and without it, compared run by run. */
 import { COUNT_SHARE } from "../../src/stream/release/follow.js";
 import { WHOLE } from "../../src/stream/release/epochs.js";
 import type { Measured } from "./measure.js";
 import type { ZooResult } from "./run.js";
 
-/** What the noise of a tree is in squares where its count has a share of ε, over the noise with all of ε. */
+/** Variance of the noise of a tree whose count has a share of ε, over that of one with all of ε. */
 const COST = (WHOLE / (WHOLE - COUNT_SHARE)) ** 2;
 
 /**

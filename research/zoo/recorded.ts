@@ -1,5 +1,5 @@
 /**
- * What the paper's variant and the first default reached on the zoo at the usual hold-out and range. The first default's
+ * Errors that the paper's variant and the first default reached on the zoo at the usual hold-out and range. The first default's
  * choice of θ is no longer in the library; these numbers are all that is left of it. Measured at commit 7303f1c by
  *
  *     brume evaluate --zoo all --repeat 20 --json

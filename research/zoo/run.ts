@@ -7,7 +7,7 @@ import { quantise } from "../../src/core/quantise.js";
 /** "still" is the default with a θ that does not follow the stream. */
 export type ZooSystem = "default" | "paper" | "still";
 
-/** What every measurement on one stream at one ε is given. */
+/** Input of every measurement on one stream at one ε. */
 export interface StreamJob {
   /** Version of the zoo, or for a file the digest of its values. */
   readonly data: string | number;

@@ -1,4 +1,4 @@
-/** What a short hold-out costs, with and without a second choice of θ, against waiting for a long one. */
+/** Measures what a short hold-out costs, with and without a second choice of θ, against waiting for a long one. */
 import type { PrivateStream } from "../../src/stream/system.js";
 import { valueStream } from "../../src/stream/holdoutStream.js";
 import { prefixSums, type Range, randomRanges } from "../metrics.js";

@@ -46,7 +46,7 @@ interface Attacked {
   readonly person?: string;
   /** The keys of a hub's metric; one without a name if there are none. */
   readonly streams?: readonly string[];
-  /** What they move the columns of the first hour of each stream by, together at most by Δ. */
+  /** How far the events that differ move the columns of the first hour of each stream, together at most by Δ. */
   readonly moved: readonly number[];
   /** t of the noise of a node. */
   readonly t: number;

@@ -13,7 +13,7 @@ import { type MakeTargets, type Target, THETA, type World } from "../target.js";
 const evidence = (h: number, t: number): number => (Math.abs(h - THETA) - Math.abs(h)) / t;
 
 interface Attack {
-  /** What differs between the two inputs. */
+  /** Difference between the two inputs, in words. */
   readonly name: string;
   readonly features: readonly string[];
   readonly maxRange: number;
@@ -169,7 +169,7 @@ export const OPPONENT_TARGETS = {
   }),
 } as const satisfies Partial<Record<MethodName, MakeTargets>>;
 
-/** The same with Gaussian noise: (ε, δ). */
+/** Targets whose noise is Gaussian: they claim (ε, δ). */
 export const GAUSSIAN_TARGETS = {
   "k-ary-gauss": targetOf(
     "k-ary-gauss",
