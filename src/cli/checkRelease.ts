@@ -168,7 +168,7 @@ const rangeOf = (row: Row): Range => [parseTime("from", row["from"]!), parseTime
 /** Whether a row has the numbers and intervals that the state gives for its time. @param names of the numbers that the row has */
 function isAsStored(row: Row, names: readonly string[], file: EventFile): boolean {
   const group = row["group"] ?? file.groups[0]!;
-  if (!file.groups.includes(group)) return false;
+  if (file.metric.release(group) === undefined) return false;
   const quantiles = names.flatMap((name) => (/^p[\d.]+$/.test(name) ? [Number(name.slice(1)) / 100] : []));
   const cells = cellsOf(file.answer(group, rangeOf(row), quantiles, 0.95).found);
   const stored = new Map(namesOf(file, quantiles).map((name, i) => [name, cells[i]]));
