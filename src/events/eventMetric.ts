@@ -137,7 +137,7 @@ export class EventMetric {
     this.#limited = new LimitedDays(core, secrets.own, scale, keep.days);
     this.#theta = limit?.most === undefined ? this.#publicTheta : NaN;
     // A scale that no noise can have is refused now, not after the choice.
-    for (const k of limit?.most === undefined ? [] : [1, limit.most])
+    for (const k of limit?.most === undefined ? [] : [limit.most, 1])
       releaseScale(withLimit(settings, k), this.#publicTheta);
     if (this.isHeldOut) {
       this.#holdout =

@@ -1,5 +1,6 @@
 /** Settings of a release of events: its options with every default filled in, and the numbers that follow from them. */
 import type { CoreChoice } from "../core/choose.js";
+import { MAX_SCALE_BITS, MIN_SCALE_BITS } from "../core/layout.js";
 import type { Scale } from "../core/tables/scale.js";
 import { noiseScale } from "../stream/release/forest.js";
 import type { Parameters } from "../snapshot/snapshot.js";
@@ -74,12 +75,26 @@ export const eventsPerPerson = ({ limit }: EventSettings): number => limit?.even
 export function releaseScale(settings: EventSettings, theta: number): Scale {
   const { schedule, epsilon, shares } = settings;
   const moved = movedBy(settings, theta) * eventsPerPerson(settings);
-  return noiseScale(schedule.levels.length, moved, epsilon, shares.release);
+  return checkedScale(schedule.levels.length, moved, epsilon, shares.release);
 }
 
 /** The scale of a count of a whole day with one share of 32 of ε. @param most what one person or event moves it by */
 export const countScale = ({ epsilon }: EventSettings, most: number): Scale =>
-  noiseScale(1, most, epsilon, 1);
+  checkedScale(1, most, epsilon, 1);
+
+/** `noiseScale`, with an error that names what a caller can change. */
+function checkedScale(levels: number, moved: number, epsilon: number, share: number): Scale {
+  const scale = (levels * moved * SHARES) / (epsilon * share);
+  const [least, most] = [2 ** -MIN_SCALE_BITS, 2 ** MAX_SCALE_BITS];
+  if (scale >= least && scale <= most) return noiseScale(levels, moved, epsilon, share);
+  const wanted =
+    scale < least
+      ? `at most ${((levels * moved * SHARES) / (least * share)).toPrecision(3)}`
+      : `at least ${((levels * moved * SHARES) / (most * share)).toPrecision(3)}, so that sums with noise stay exact`;
+  throw new RangeError(
+    `epsilon: expected ${wanted}, got ${epsilon}${scale > most && moved > 1 ? "; or lower θ or perPerson, or take a coarser resolution" : ""}`,
+  );
+}
 
 /** ε of the sums per event: the release's share, divided by a person's events. */
 export const epsilonPerEvent = (settings: EventSettings): number =>

@@ -527,6 +527,11 @@ describe("options", () => {
   });
 
   test.each<[object, string]>([
+    [
+      { epsilon: 5e-324 },
+      "epsilon: expected at least 1.82e-12, so that sums with noise stay exact, got 5e-324",
+    ],
+    [{ epsilon: 1e300 }, "epsilon: expected at most 8.59e+9, got 1e+300"],
     [{ every: "7m" }, "every: expected a length that divides"],
     [{ zone: "Nowhere" }, "zone: expected the name of a time zone"],
     [{ perPerson: { events: 1, every: "1d" } }, "perPerson.every: expected none"],
