@@ -97,8 +97,15 @@ describe("bad input", () => {
     [{ ...options, min: -5, threshold: 11 }, "threshold: expected at most max = 10"],
     [{ ...options, min: -5, perPerson: { sum: 20 } }, "min: expected none beside perPerson.sum"],
     [{ ...options, min: -(2 ** 40), resolution: 1 }, "resolution: expected 1 to 2^30 steps"],
+    // The first that is too wide, though neither end is far from 0.
+    [{ ...options, min: -1 - 2 ** 29, max: 2 ** 29, resolution: 1 }, "resolution: expected 1 to 2^30 steps"],
   ])("%o", (bad, message) => {
     expect(() => privateStream(bad)).toThrow(message);
+  });
+
+  test("the widest range is taken", () => {
+    const widest = privateStream({ ...options, min: -(2 ** 29), max: 2 ** 29, resolution: 1 });
+    expect(widest.statement()).toMatchObject({ min: -(2 ** 29), max: 2 ** 29 });
   });
 
   test("a counter has no min", () => {
