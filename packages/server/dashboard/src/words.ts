@@ -60,11 +60,11 @@ export function between({ low, high }: Estimate, metric: MetricInfo): string {
   return `between ${amount(plausible(low, metric))} and ${withUnit(high, metric)}`;
 }
 
-/** "120 to 310 ms": an interval in a table. */
+/** "120 to 310": an interval in a table, beside its number, which has the unit. */
 export function interval({ low, high }: Estimate, metric: MetricInfo): string {
   return low === null || high === null
     ? between({ value: null, low, high }, metric)
-    : `${amount(plausible(low, metric))} to ${withUnit(high, metric)}`;
+    : `${amount(plausible(low, metric))} to ${amount(plausible(high, metric))}`;
 }
 
 /** A number in a table without its interval: one that noise may have made is told by its upper end alone. */
