@@ -16,6 +16,7 @@ describe("edges", () => {
       [1, 2, 4, 8, 16].map((edge) => edge.toFixed(9)),
     );
     expect(resolveEdges({ min: 1, max: 10_000 })).toHaveLength(65);
+    expect(resolveEdges({ min: 1, max: 10_000, buckets: 4096 })).toHaveLength(4097);
   });
 
   test.each<[unknown, string]>([
@@ -24,7 +25,7 @@ describe("edges", () => {
     [[1, 1], "edges[1]: expected finite numbers in ascending order, got 1 before 1"],
     [[NaN, 1], "edges[0]: expected finite numbers in ascending order, got NaN"],
     [[0, Infinity], "edges[1]: expected finite numbers in ascending order"],
-    [Array.from({ length: 5000 }, (_, i) => i), "got 5000"],
+    [Array.from({ length: 4098 }, (_, i) => i), "got 4098"],
     [{ min: 0, max: 5 }, "edges.min: expected a finite number above 0, got 0"],
     [{ min: 5, max: 5 }, "edges.max: expected more than edges.min = 5, got 5"],
     [{ min: 1, max: 2, buckets: 0 }, "edges.buckets: expected a whole number from 1 to 4096, got 0"],
