@@ -104,6 +104,7 @@ export function noiseQuantile(confidence: number, { variance, fourth }: Spread):
   if (variance === 0) return 0;
   const laplace = -Math.log(1 - confidence) / Math.SQRT2;
   const gauss = normalQuantile(confidence);
-  const peaked = fourth / variance ** 2;
-  return gauss + (laplace - gauss) * peaked ** (peaked > 1 ? 0.5 : 0.75);
+  const peak = Math.sqrt(fourth) / variance; // √(κ/3), without variance², which is 0 where the variance is tiny
+  const beyond = laplace > gauss ? peak : 1; // below a confidence of 0.77 less than Laplace's quantile is too little
+  return gauss + (laplace - gauss) * (peak > 1 ? beyond : peak ** 1.5);
 }

@@ -35,7 +35,7 @@ const most = (confidence: number, reachOf: (spread: Spread) => number): number =
     ),
   );
 
-test.each([0.9, 0.95, 0.99, 0.999])("%d: misses as rarely as it says, at every ε", (confidence) => {
+test.each([0.5, 0.7, 0.9, 0.95, 0.99, 0.999])("%d: misses as rarely as it says, at every ε", (confidence) => {
   expect(most(confidence, (spread) => estimateOf({ value: 0, spread }, 1, confidence).high!)).toBeLessThan(
     1.15,
   );
@@ -47,4 +47,13 @@ test("as if no noise had an excess kurtosis above 3, an interval of 99 % would m
     return noiseQuantile(0.99, { ...spread, fourth }) * Math.sqrt(spread.variance) + 0.5;
   };
   expect(most(0.99, cut)).toBeGreaterThan(2);
+});
+
+test("an ε at which the variance is next to nothing leaves a number and about a unit", () => {
+  for (const epsilon of [60, 200, 360, 600, 744, 800])
+    for (const confidence of [0.5, 0.95, 0.9999]) {
+      const high = estimateOf({ value: 0, spread: spreadOf(epsilon, 24) }, 1, confidence).high!;
+      expect(high).toBeGreaterThanOrEqual(0.5);
+      expect(high).toBeLessThan(2.1);
+    }
 });
