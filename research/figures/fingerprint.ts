@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 /** All that runs of figures, of the zoo and of the opponents import, and what makes their data. */
 const STARTS = [
-  ...["core", "stream", "local"].map((folder) => `src/${folder}/`),
+  ...["core", "snapshot", "stream", "local"].map((folder) => `src/${folder}/`),
   ...["systems/", "data/", "metrics.", "zoo/", "opponents/"].map((start) => `research/${start}`),
   ...["central", "local", "runJob", "jobStream"].map((name) => `research/figures/${name}.`),
 ];
