@@ -82,8 +82,8 @@ export interface EventStatement {
 const COMPOSITION =
   "Every event is in one period of each level and in one day; levels share ε equally, days are disjoint and have noise of their own, and the parts beside the sums have shares of their own: ε in all.";
 
-const PEOPLE_COMPOSITION =
-  "A person counts once in a period, under each of at most c keys; periods are disjoint and have noise of their own.";
+const peopleComposition = (keys: number): string =>
+  `A person counts once in a period${keys === 1 ? "" : `, under each of at most ${keys} keys`}; periods are disjoint and have noise of their own.`;
 
 /** Names of the systems of events in statements. */
 export const SYSTEM = {
@@ -110,7 +110,7 @@ export function eventStatement(metric: EventMetric): EventStatement {
     shares,
     private: unsafeSeed === undefined,
     periods: grid !== undefined && grid.threshold === undefined ? "shared noise" : "own noise",
-    composition: distinct === undefined ? COMPOSITION : PEOPLE_COMPOSITION,
+    composition: distinct === undefined ? COMPOSITION : peopleComposition(distinct.keys ?? 1),
     every: distinct?.over ?? durationText(schedule.levels[0]!),
     levels: distinct === undefined ? schedule.levels.map(durationText) : [distinct.over],
     zone: schedule.calendar.zone,
