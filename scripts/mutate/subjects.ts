@@ -1,6 +1,6 @@
 /**
  * Files that are mutated, by folder, and the tests that are expected to notice, by path: the test of the same name, then
- * those that import the file, then the quick ones of its layer. A mutant survives if none of them fails.
+ * those that import the file, then all of its layer and all attacks, quick ones first. A mutant survives if none of them fails.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -91,11 +91,12 @@ function testsOf(
 ): string[] {
   const path = file.slice(folder.length, -".ts".length).replace(/^\/(js|wasm|tables)\//, "/"); // a kernel has one test
   const own = all.filter((test) => stemOf(test) === tests + path);
-  const layer = all.filter((test) => test.startsWith(`${tests}/`) && !test.includes(".alone."));
+  const layer = all.filter(
+    (test) => (test.startsWith(`${tests}/`) || test.startsWith("test/attacks/")) && !test.includes(".alone."),
+  );
   const named = [...own, ...importers];
-  const rest = named.length === 0 ? layer : layer.filter(isQuick);
   const begin = all.filter((test) => first.includes(stemOf(test)));
   const quickFirst = (list: readonly string[]) =>
     [...list].sort((a, b) => Number(isQuick(b)) - Number(isQuick(a)));
-  return [...new Set([...begin, ...quickFirst(named), ...quickFirst(rest)])];
+  return [...new Set([...begin, ...quickFirst(named), ...quickFirst(layer)])];
 }
