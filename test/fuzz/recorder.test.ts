@@ -297,3 +297,7 @@ test("configurations are functions of their seed and number", () => {
   expect(randomValueCase(new Dice(1, 2))).toEqual(randomValueCase(new Dice(1, 2)));
   expect(randomEventCase(new Dice(1, 2))).toEqual(randomEventCase(new Dice(1, 2)));
 });
+
+test("a closed hub draws nothing ahead, which would be noise of its k beside that of the neighbour's run", async () => {
+  for (let i = 0; i < 20; i++) expect((await checkConfiguration(51, 738_862)).faults).toEqual([]);
+});

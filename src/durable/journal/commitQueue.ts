@@ -78,6 +78,8 @@ export class CommitQueue {
   #fence: number | undefined;
   /** When this process began to listen: with its first try to open the hub. */
   #began: number | undefined;
+  /** Whether the hub is being closed, or is: nothing is drawn ahead any more. */
+  #isEnding = false;
   #queue: Batch[] = [];
   #running: Promise<void> | undefined;
   #events = 0;
@@ -265,7 +267,7 @@ export class CommitQueue {
   #afterwards(state: HubState): void {
     const draw = (): void => {
       try {
-        if (this.#ready !== state || state.drawSome()) return;
+        if (this.#isEnding || this.#ready !== state || state.drawSome()) return;
       } catch {
         return; // it is drawn when it is needed
       }
@@ -293,6 +295,7 @@ export class CommitQueue {
 
   /** Commits what is left and stores all sections. */
   async end(): Promise<void> {
+    this.#isEnding = true;
     while (this.#running !== undefined) await this.#running;
     await (await this.#opened)?.checkpoint();
     this.#states.enter("ended");
