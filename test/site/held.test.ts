@@ -1,4 +1,4 @@
-/** What pages show with "95 %" holds the truth: over seeds in Node, and once in the page. `npm run web -- intervals` has 3,000 seeds. */
+/** Coverage of every interval that a page labels "95 %": over fixed seeds in Node, and once in the page. `npm run web -- intervals` runs 3,000 seeds. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { type Answers, countHeld, SITE_INTERVALS } from "../support/siteIntervals.js";

@@ -3,7 +3,7 @@
  * the row, and only then acts on it: what is in memory is in the store, so answers may be given at once. After a commit
  * that failed the object is thrown away, and another one is made from the store.
  */
-import { HOUR } from "../../events/days/calendar.js";
+import { DAY, HOUR } from "../../events/days/calendar.js";
 import { chooseCore } from "../../core/choose.js";
 import { secretKey } from "../../core/random.js";
 import { unsafeKey } from "../../core/unsafeKey.js";
@@ -39,7 +39,6 @@ export interface Committed {
   readonly refused: readonly (Error | undefined)[];
 }
 
-const DAY = 24 * HOUR;
 /** Boundaries of days that one row fixes, at most. */
 const MOST_DAYS = 32;
 /** Entries of closed days that one commit stores, at most. */
