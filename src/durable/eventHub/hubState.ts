@@ -3,11 +3,10 @@
  * the row, and only then acts on it: what is in memory is in the store, so answers may be given at once. After a commit
  * that failed the object is thrown away, and another one is made from the store.
  */
-import { DAY, HOUR } from "../../events/days/calendar.js";
 import { chooseCore } from "../../core/choose.js";
 import { secretKey } from "../../core/random.js";
 import { unsafeKey } from "../../core/unsafeKey.js";
-import type { Day } from "../../events/days/calendar.js";
+import { type Day, DAY } from "../../events/days/calendar.js";
 import { eventStatement } from "../../events/statement.js";
 import { snapshotKey } from "../../snapshot/streamCipher.js";
 import { chargeMetric } from "../budget/budget.js";
