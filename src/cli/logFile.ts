@@ -4,7 +4,7 @@ import { createReadStream, type Stats, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { TextError } from "../adapters/textError.js";
 import { type Arguments, DataError, type Option, UsageError } from "./command.js";
-import { type Columns, eventOf, logRows, namesOf } from "./eventRows.js";
+import { type Columns, eventOf, logRows, namesOf, optionsOf } from "./eventRows.js";
 import { openBytes } from "./input.js";
 import { inputOf } from "./inputOptions.js";
 import { Progress } from "./progress.js";
@@ -91,11 +91,13 @@ export class LogFile {
     const metricColumn = this.#args.text("metric");
     const names = [...columns.values()].flatMap(namesOf);
     const source = openBytes(this.#path, metricColumn === undefined ? names : [...names, metricColumn]);
+    const options = new Map([...columns.values()].flatMap((own) => [...optionsOf(own)]));
+    if (metricColumn !== undefined) options.set(metricColumn, "metric");
     const progress = new Progress("rows");
     const known = new Set(metrics.keys());
     let count = 0;
     try {
-      for await (const row of logRows(source, format, delimiter, this.#options())) {
+      for await (const row of logRows(source, format, delimiter, options)) {
         if (++count % SHOWN_EVERY === 0) progress.show(count, source.bytesRead() / (source.size ?? Infinity));
         const named = metricColumn === undefined ? undefined : row.cells(metricColumn);
         if (metricColumn !== undefined && !known.has(named ?? ""))
@@ -109,16 +111,6 @@ export class LogFile {
     } finally {
       progress.clear();
     }
-  }
-
-  /** By column, the option that named it. */
-  #options(): ReadonlyMap<string, string> {
-    return new Map(
-      ["metric", "group-by", "person", "value", "time"].flatMap((option) => {
-        const column = this.#args.text(option);
-        return column === undefined ? [] : [[column, option] as const];
-      }),
-    );
   }
 
   /** Per metric, the columns of its events. */
