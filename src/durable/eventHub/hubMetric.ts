@@ -190,7 +190,7 @@ export class HubMetric {
   #expectComing({ metric }: Lane, chunks: readonly Chunk[]): void {
     if (this.ruled || Number.isNaN(metric.units)) return;
     for (const chunk of chunks)
-      for (const { number: _, ...key } of this.#keys.of(chunk))
+      for (const key of this.#keys.of(chunk))
         if (this.#comes(key, metric) && !metric.keys.includes(key.name) && !metric.isExpected(key.name))
           metric.expect(key.name);
   }
