@@ -1,5 +1,5 @@
 /**
- * The same rows measured with the code of an earlier commit and with the code of this folder, in turns:
+ * Measures rows with the code of an earlier commit and with the code of this folder, in turns:
  *
  *     npm run bench -- against COMMIT [--only push,ingest] [--rounds 3] [--json]
  *

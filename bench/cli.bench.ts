@@ -42,7 +42,7 @@ function writeFiles(folder: string): void {
   }
 }
 
-/** What one would write first. Each prints the sum, so that nothing is left out. */
+/** Scripts that one would write first. Each prints the sum, so that nothing is left out. */
 const OPPONENTS = {
   "csv.mjs": (file: string) => `import { createReadStream } from "node:fs";
 import { parse } from ${JSON.stringify(fileUrl(resolve("node_modules/csv-parse/lib/index.js")))};

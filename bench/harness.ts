@@ -7,7 +7,7 @@ import { Bench } from "tinybench";
 export interface Row {
   /** The hot path, as in `--only`: "laplace", "forest", … */
   readonly path: string;
-  /** What was done in one call: size and parameters. */
+  /** Work of one call: size and parameters. */
   readonly case: string;
   readonly wasmMs: number | null;
   readonly jsMs: number | null;
@@ -19,15 +19,15 @@ export interface Row {
   readonly vsNaive: number | null;
   /** wasmMs / limitMs: 1 is as fast as the machine allows. */
   readonly vsLimit: number | null;
-  /** Of a hub alone: how many streams, how fast in all, and what each of them takes. */
+  /** Only for a hub: number of streams, values per second over all streams, and memory per stream. */
   readonly keys?: number;
   readonly valuesPerSecond?: number;
-  /** The same by the processor time of all threads, which other work on the machine hardly changes. */
+  /** Values per second of processor time, over all threads, which other work on the machine hardly changes. */
   readonly valuesPerProcessorSecond?: number;
   readonly bytesPerKey?: number;
-  /** Of the whole process: at the end, or for a program its most. */
+  /** Memory of the whole process: at the end, or the peak of a program. */
   readonly residentBytes?: number;
-  /** Of CSV on the command line: time per byte in times of plain lines, and time in times of as many plain lines. */
+  /** Only for CSV on the command line: time per byte relative to plain lines, and time relative to as many plain lines. */
   readonly timePerByteVsPlain?: number;
   readonly timeVsAsManyPlainLines?: number;
 }
@@ -37,7 +37,7 @@ export interface BenchFile {
   readonly rows: () => AsyncIterable<Row> | Iterable<Row>;
 }
 
-/** What is timed; `prepare` runs before each call and is not timed. A promise is awaited. */
+/** A timed call; `prepare` runs before each call and is not timed. A promise is awaited. */
 export type Contender = (() => unknown) | { prepare(): void; run(): unknown };
 
 export interface Question {
@@ -45,9 +45,9 @@ export interface Question {
   readonly case: string;
   /** The kernel as a caller pays for it, copies included. */
   readonly wasm?: Contender;
-  /** The same algorithm in plain TypeScript: the fair opponent. */
+  /** The algorithm in plain TypeScript: the fair opponent. */
   readonly js?: Contender;
-  /** What one would write first, or what others ship. */
+  /** Code that one would write first, or that others ship. */
   readonly naive?: Contender;
   /** The physical limit: memcpy of the same bytes, the platform's own random bytes. */
   readonly limit?: Contender;

@@ -32,7 +32,7 @@ function threadTimes(): ReadonlyMap<string, number> {
   );
 }
 
-/** What threads took over all rounds. */
+/** Processor time of each thread, over all rounds. */
 class Shares {
   readonly #times = new Map<string, number>();
 

@@ -59,7 +59,7 @@ function predict(estimates: Float64Array, n: number): { shares: Float64Array; la
   return { shares, lasts };
 }
 
-/** The same with values and published values staying in WASM memory; only block sums and predictions cross. */
+/** Ingest with values and published values staying in WASM memory; only block sums and predictions cross. */
 function inMemory(n: number): () => void {
   const kernels = loadKernels();
   const arena = new Arena(kernels);
@@ -82,7 +82,7 @@ function inMemory(n: number): () => void {
   };
 }
 
-/** What one would write first: every value through the same few lines, the block's state in an object. */
+/** The naive loop: every value through a few lines, the block's state in an object. */
 function releaseOneByOne(n: number): void {
   const block = { sum: 0, filled: 0, index: 0, perValue: theta / resolution / 2 };
   values.forEach((value, i) => {

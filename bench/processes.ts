@@ -44,7 +44,7 @@ export function shellMs(command: string, args: readonly string[]): number {
   return (user + system) * 1000;
 }
 
-/** What the program wrote to its standard error. */
+/** Runs a program and returns its standard error. */
 function run(command: string, args: readonly string[], env: Record<string, string>): string {
   const { status, error, stderr } = spawnSync(command, args, {
     ...{ encoding: "utf8", stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...env } },

@@ -48,7 +48,7 @@ function bare(): number {
 const kernels = loadKernels();
 const at = new Arena(kernels).take(16);
 
-/** The same, but each value crosses to WASM and back. */
+/** Adds up values in WASM, one call per value. */
 function crossing(): number {
   const staged = new Float64Array(kernels.memory.buffer, at, 1); // anew: streams may have grown the memory
   let sum = 0;

@@ -70,7 +70,7 @@ function floatScan(bins: Uint32Array, n: number, slope: number, epsilon: number)
   return winner;
 }
 
-/** The same with exact noise. */
+/** Noisy max as one would write it, with exact noise. */
 function exactScan(bins: Uint32Array, selection: Selection): number {
   const noise = new Float64Array(selection.candidates);
   jsCore.geometric(random(), selection.scale, noise);

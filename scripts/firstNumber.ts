@@ -63,7 +63,7 @@ function commandLine(folder: string, brume: string): boolean {
   });
 }
 
-/** The same log in a service with its dashboard. */
+/** A log in a service with its dashboard, as examples/tasks starts it. */
 async function service(folder: string, brume: string, server: string): Promise<boolean> {
   install(folder, brume, server);
   writeData(folder);

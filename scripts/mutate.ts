@@ -71,7 +71,7 @@ class Copy {
     }
   }
 
-  /** What fails first; undefined if nothing does. */
+  /** The first test that fails; undefined if all pass. */
   async failure(order: Order, seconds: number): Promise<string | undefined> {
     const tester = (this.#tester ??= await this.#start());
     const late = new Promise<"late">((done) => setTimeout(() => done("late"), seconds * 1000).unref());

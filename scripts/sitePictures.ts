@@ -27,7 +27,7 @@ const PAGES: Record<string, readonly [path: string, ready: string]> = {
 const STEPS = 7;
 
 const asked = process.argv.slice(2);
-/** What was asked for of these; all of them if nothing was. */
+/** The items that the command line names; all of them if it names none. */
 const chosen = <T extends string | number>(all: readonly T[]): readonly T[] => {
   const some = all.filter((one) => asked.includes(String(one)));
   return some.length > 0 ? some : all;

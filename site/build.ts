@@ -48,7 +48,7 @@ function writePlain(out: string): void {
 /** Not kept at the first visit: pages of the documentation, and the picture that other sites show beside a link. */
 const LATER = /^(docs\/|card\.jpg$)/;
 
-/** Its bytes change with any file of the site, so that browsers notice. */
+/** Writes the service worker with a digest of all files of the site: browsers update when its bytes change. */
 function writeServiceWorker(out: string): void {
   const files = readdirSync(out, { recursive: true, encoding: "utf8" })
     .filter((path) => statSync(join(out, path)).isFile() && !path.endsWith(".map"))

@@ -30,7 +30,7 @@ self.addEventListener("fetch", (event) => {
   event.respondWith(answer(request));
 });
 
-/** What is kept comes first; settings in an address do not matter to it. */
+/** Answers a request from the cache, or else from the network. Settings in the address are ignored. */
 async function answer(request) {
   const address = new URL(request.url);
   address.search = "";

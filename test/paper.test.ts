@@ -40,7 +40,7 @@ function hasBench(name: string): boolean {
   );
 }
 
-/** What is wrong with a row of the tables of ToPS and ToPL. */
+/** Faults in a row of the tables of ToPS and ToPL. */
 function faultsOf(row: Row): string[] {
   const wanted = {
     kernel: /^assembly\//,

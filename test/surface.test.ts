@@ -1,4 +1,4 @@
-/** What users can import: few names, so that each can be found, explained and kept. */
+/** Pins the names that users can import: few, so that each can be found, explained and kept. */
 import { expect, test } from "vitest";
 import * as main from "../src/index.js";
 import * as node from "../src/node.js";

@@ -12,7 +12,7 @@ export interface GrowthPoint {
   readonly size: number;
   /** Processor time of the process, in milliseconds: the least of the turns. */
   readonly ms: number;
-  /** Of all heaps and buffers, against an empty process. */
+  /** Memory of all heaps and buffers, above that of an empty process. */
   readonly bytes: number;
 }
 

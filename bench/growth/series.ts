@@ -1,4 +1,4 @@
-/** What may grow, and against what: each series does the same work at growing sizes. */
+/** Series of the growth bench: each does the same work at growing sizes and states the exponents that are expected. */
 import { openHub, privateHistogram, privateStream } from "../../src/index.js";
 import { Purpose, subStream } from "../../src/core/random.js";
 import { makeSelection } from "../../src/core/tables/selection.js";

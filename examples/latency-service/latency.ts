@@ -40,7 +40,7 @@ export function openLatency({ folder, keyFile, epsilon, every }: LatencyOptions)
 
 export type Latency = ReturnType<typeof openLatency>;
 
-/** The same key for every start: without it the snapshots cannot be read. */
+/** Reads the key of the snapshots, or makes one at the first start. Without it the snapshots cannot be read. */
 function keyOf(path: string): Uint8Array {
   try {
     writeFileSync(path, randomBytes(32), { flag: "wx", mode: 0o600 });

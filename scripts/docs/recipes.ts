@@ -1,5 +1,5 @@
 /**
- * What the recipes show: scripts and metrics of examples/tasks as they are, and what they print beside the truth. Noise is
+ * Output of the recipes: scripts and metrics of examples/tasks as they are, and what they print beside the truth. Noise is
  * drawn from a seed here, so that the page can be made again; nothing else differs from a run of a reader.
  */
 import { execFileSync } from "node:child_process";

@@ -42,7 +42,7 @@ function odds(): string {
   );
 }
 
-/** What a counter of hours and days is off by, with 95 %. */
+/** Table of the 95 % errors of a counter of hours and days. */
 function errors(): string {
   const counter = (epsilon: number): AnyEventOptions => ({ epsilon, every: "1h", of: "count" });
   return markdown(
@@ -54,7 +54,7 @@ function errors(): string {
   );
 }
 
-/** What a person who is there every day spends. */
+/** Table of the ε that a person who is there every day spends. */
 function spending(): string {
   const composed = (epsilon: number, times: number) => digits(composedEpsilon([{ epsilon, times }], 1e-9));
   return markdown(

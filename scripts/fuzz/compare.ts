@@ -1,6 +1,6 @@
 /** Equality in every bit, for what operations give back: numbers, arrays, plain objects, or the error they end in. */
 
-/** What came of a call: its result, or its error as text. */
+/** Outcome of a call: its result, or its error as text. */
 export function outcome<A extends unknown[]>(call: (...args: A) => unknown, ...args: A): unknown {
   try {
     return call(...args);

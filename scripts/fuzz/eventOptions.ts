@@ -61,7 +61,7 @@ export function randomEvents(dice: Dice): { readonly options: RandomEvents; read
   return { start, options: { ...common, ...randomValues(dice, kind, every) } };
 }
 
-/** Of sums and means: bounds, a public θ, the hold-out of a chosen one. */
+/** Random options of sums and means: bounds, a public θ, or the hold-out of a chosen one. */
 function randomValues(dice: Dice, of: "sum" | "mean", every: number) {
   const max = randomMax(dice);
   if (dice.chance(0.15)) {

@@ -149,7 +149,7 @@ function badCall(dice: Dice, now: number): Call {
   ]);
 }
 
-/** What this one has seen. */
+/** Counts the states that this pair of event streams went through. */
 function note({ wasm, options, start, now }: Pair, tally: Tally): void {
   const kind = options.edges === undefined ? (options.of ?? "sum") : "histogram";
   tally.add(`events: ${kind}`);

@@ -33,7 +33,7 @@ export function driveKernel(dice: Dice, calls: number, tally: Tally): void {
   tally.add(`kernel ${name}`, calls);
 }
 
-/** What came of a call, and how far it read. */
+/** Outcome of a call, and how far it read. */
 function called(core: Core, call: Call, random: Random): unknown {
   const came = outcome(() => call(core, random));
   // At the end of a sub-stream both refuse, and each says how far it had read ahead.

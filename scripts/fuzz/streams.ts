@@ -160,7 +160,7 @@ function badCall(dice: Dice, length: number): Call {
   ]);
 }
 
-/** What this stream has seen. */
+/** Counts the states that this pair of streams went through. */
 function note({ wasm, options }: Pair, tally: Tally): void {
   if ("method" in options) return tally.add(`method ${options.method}`);
   const { variant, smoother, maxRange } = options;

@@ -1,4 +1,4 @@
-/** What was driven, counted by name: calls ("push"), and what streams went through ("smoother median", "next forest"). */
+/** Counts by name: calls ("push"), and states that streams went through ("smoother median", "next forest"). */
 export class Tally {
   readonly counts: Record<string, number> = {};
 

@@ -9,7 +9,7 @@ export interface Mutant {
   readonly after: string;
   /** The file with this one change. */
   readonly text: string;
-  /** The same for the same change of the same text. */
+  /** Digest that identifies the change: equal for equal changes of equal texts. */
   readonly id: string;
 }
 

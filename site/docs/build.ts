@@ -22,7 +22,7 @@ import { POLICY } from "../policy.js";
 import { bundleExamples } from "./examples.js";
 import { GROUPS, SEARCHED } from "./groups.js";
 
-/** What users import, and where it is. */
+/** Entry points that users import, and their source files. */
 const ENTRIES: Readonly<Record<string, string>> = {
   brume: "src/index.ts",
   "brume/node": "src/node.ts",

@@ -6,7 +6,7 @@ import { build } from "esbuild";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What an example may import. */
+/** Modules that an example may import, and their source files. */
 const LIBRARY: Record<string, string> = { brume: "src/index.ts", "brume-research": "research/index.ts" };
 
 export interface Example {

@@ -26,7 +26,7 @@ const key = new Uint8Array(32).fill(9);
 const values = longTailedStream(500, 120, "streams");
 const expected = [...privateStream(options).pushMany(values)];
 
-/** The same values as single numbers, or in batches of odd sizes, the first within the hold-out. */
+/** Chunks of the values: single numbers, or batches of odd sizes, the first within the hold-out. */
 const chunkings: Record<string, () => Chunk[]> = {
   values: () => [...values],
   batches: () => [0, 7, 7, 70, 200, 499].map((from, i, cuts) => values.slice(from, cuts[i + 1] ?? 500)),

@@ -1,4 +1,4 @@
-/** What a caller of the text reader relies on. */
+/** The contract of the text reader. */
 import { describe, expect, test } from "vitest";
 import { recordReader, textInput, type TextOptions, TextReader } from "../../src/adapters/textInput.js";
 import { TextError } from "../../src/adapters/textError.js";

@@ -145,7 +145,7 @@ function breakable(when: "before" | "after") {
   };
 }
 
-/** What a call that failed and is made again says in the end, and what is said later. */
+/** Answers of a failed call that is made again, and all later answers. */
 async function outcome(events: AnyEvents, { act, goesOn }: Scenario, failed: boolean): Promise<string> {
   const again = failed && goesOn ? act(events) : undefined;
   return JSON.stringify([again, await future(events)]);
@@ -156,7 +156,7 @@ describe.each(Object.keys(kinds))("%s", (kind) => {
   // Some 130 columns are drawn alike, one after the other.
   const strides = [1, kind === "histogram with groups" ? 97 : 1] as const;
 
-  /** What is right after a call that failed, and after one that did not. */
+  /** Valid outcomes after a call that failed, and after one that did not. */
   async function rights(scenario: Scenario): Promise<{ failed: string; done: string }> {
     const events = prepared(make, scenario.closed);
     const answers = scenario.act(events);

@@ -1,5 +1,5 @@
 /**
- * The same attack as on streams of events (openEventsFaults.test.ts), on an aggregator of reports. If reports count twice,
+ * Failing calls on an aggregator of reports in a store (openEventsFaults.test.ts has streams of events). If reports count twice,
  * answers are wrong; if θ changes after it was told, devices report to two grids. What must be impossible: to tell that a
  * failed call was ever made.
  */

@@ -24,7 +24,7 @@ describe("positions", () => {
     following: { ...base, epsilon: 20, maxRange: 64, tuning: { fanout: 4, skipLevels: 2, follow: true } },
     refining: { ...base, epsilon: 20, maxRange: 2048, tuning: { skipLevels: 1, follow: true, refine: true } },
   };
-  /** What is secret at every moment: nothing was published yet, or all blocks but the running one are the same. */
+  /** Secrets at every moment: nothing was published yet, or all blocks but the running one are equal. */
   const shapes: Record<string, (i: number) => number> = {
     zeros: () => 0,
     ones: () => 1,

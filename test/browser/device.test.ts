@@ -99,7 +99,7 @@ test("two tabs share one budget, and one report for an id", async () => {
   expect(counted(server.batches)).toHaveLength(20);
 });
 
-/** What tabs do without a transaction: read, add one, write. It must overspend, or the test above could not fail. */
+/** A budget without a transaction (read, add one, write) must overspend, or the test of the real budget could not fail. */
 test("a budget that is read and written in two steps is overspent", async () => {
   const granted = await (
     await visit()

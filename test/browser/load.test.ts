@@ -21,7 +21,7 @@ let browser: Browser;
 beforeAll(async () => void (browser = await launch(inject("chromium"))));
 afterAll(() => browser.close());
 
-/** What the page of `site` leaves in `globalThis.answer`, after checking that it did nothing it must not do. */
+/** Opens the page of `site`, checks for errors and stray requests, and returns its `globalThis.answer`. */
 async function answerOf(site: Site): Promise<unknown> {
   await using server = await serve(site);
   const { page, errors, strayRequests } = await open(browser, server.url);

@@ -1,5 +1,5 @@
 /**
- * What a user's program does with the package, wherever it runs: handed the module, gives back plain data.
+ * A user's program, for any platform: takes the module and returns plain data.
  * Runs in plain pages and workers, in an app built by Vite, and in Node for comparison.
  */
 export function program(brume: typeof import("../../src/index.js")) {

@@ -13,7 +13,7 @@ type Reporter = typeof import("../../src/reporter.js").reporter;
 const dist = join(inject("app"), "node_modules/brume/dist");
 const file = (name: string) => readFileSync(join(dist, "browser", name), "utf8");
 
-/** What a device does: reports with and without a threshold, singly and in a batch. Its text runs in the page. */
+/** A device's program: reports with and without a threshold, singly and in a batch. The page runs its source text. */
 const program = (reporter: Reporter) => {
   const options = { epsilon: 1, max: 512 };
   const first = reporter({ ...options, unsafeSeed: "anywhere" });

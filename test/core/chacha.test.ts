@@ -13,7 +13,7 @@ const bytes = (array: Uint32Array) => Buffer.from(array.buffer, array.byteOffset
 const zeros = "00".repeat(32);
 const counting = Array.from({ length: 32 }, (_, i) => i.toString(16).padStart(2, "0")).join("");
 
-/** What OpenSSL makes of the same key, nonce and block. */
+/** OpenSSL's keystream for a key, nonce and block. */
 function openssl(key: Uint32Array, nonce: Uint32Array, block: number, length: number): Buffer {
   const iv = Buffer.concat([bytes(Uint32Array.of(block)), bytes(nonce)]);
   return createCipheriv("chacha20", bytes(key), iv).update(Buffer.alloc(length));

@@ -28,7 +28,7 @@ function drawNodes(random: Random, count: number, t = scale): Float64Array {
   return nodes;
 }
 
-/** What a tree with this noise at its nodes must come out as, up to the rounding of Eq. 10–11 as printed. */
+/** Whether a tree has this noise at its nodes and the corrections of Eq. 10–11 as printed, up to rounding. */
 function isTreeOf(tree: Tree, nodes: Float64Array, b: number, levels: number): boolean {
   const want = printedLeaves(toLevels(nodes, b, levels), b);
   const slack = 2 ** -40 * Math.max(...nodes.map(Math.abs)); // ≫ 16 L²(b + 4)·2⁻⁵³ for the small trees here

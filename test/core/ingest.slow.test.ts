@@ -80,7 +80,7 @@ function pushEach(values: Float64Array, tree: Tree, { theta, resolution, n, fano
   });
 }
 
-/** The same stream in batches, through the kernels. */
+/** Publishes the stream in batches, through the kernels. */
 function pushBatches(core: Core, batches: Float64Array[], tree: Tree, setting: Setting): Float64Array {
   const { theta, resolution, n, fanout } = setting;
   let [partial, filled, leaf, perValue] = [0, 0, 0, theta / resolution / 2];

@@ -23,7 +23,7 @@ const random = (position = 0) => ({ ...subStream(unsafeKey("poison"), Purpose.ba
 const floats = (seed: number, length: number, size: number) =>
   integers(seed, length, size).map((x) => x + 0.375);
 
-/** What a call gives: arrays, or numbers. */
+/** A call of a core that returns arrays or numbers. */
 type Call = (core: Core) => (ArrayBufferView | number)[];
 const shown = (results: ReturnType<Call>): string =>
   results.map((part) => (typeof part === "number" ? part : digestOf(part))).join();

@@ -125,7 +125,7 @@ test.each(Object.entries(SHIPPED))(
 );
 
 describe.each(cores)("$name core", (core) => {
-  /** What the first report of value 2¹⁹ is, and how many words it takes. */
+  /** The first report of value 2¹⁹, and the number of words that it takes. */
   function first(mechanism: Mechanism, name: string): { cell: number; position: number } {
     const random = subStream(unsafeKey(name), Purpose.reports, 0, 0);
     const out = new Uint32Array(1);

@@ -12,7 +12,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 const ROOM = 5;
 
 type Reader = (core: Core, text: Uint8Array, out: Float64Array) => Scan;
-/** What both cores read of a text, if they agree. */
+/** Reads a text with both cores, which must agree. */
 function read(reader: Reader, text: Uint8Array): { scan: Scan; numbers: number[] } {
   const [wasm, js] = cores.map((core) => {
     const out = new Float64Array(ROOM).fill(-77);
@@ -106,7 +106,7 @@ describe.each(TEXTS)("%s", (name, reader, text) => {
   });
 });
 
-/** What a line says, by the platform; undefined where it is no object with a number as `x`. */
+/** The number of a line by JSON.parse; undefined unless it is an object with a number as `x`. */
 function byThePlatform(line: string): number | undefined {
   try {
     const { x } = JSON.parse(line) as { x?: unknown };

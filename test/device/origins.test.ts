@@ -25,7 +25,7 @@ function page(origins: readonly string[] | undefined) {
   });
 }
 
-/** What a page says that is open for a moment. */
+/** The statement of a page that is open for a moment. */
 function statementOf(origins: readonly string[] | undefined) {
   const here = page(origins);
   here.close();

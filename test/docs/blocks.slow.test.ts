@@ -32,7 +32,7 @@ beforeAll(async () => {
     await build({ entryPoints: [entry], outfile, bundle: true, platform: "node", format: "esm", banner });
 });
 
-/** What the block prints, next to what its comments say that it prints. */
+/** Runs a block of code and returns its output beside the output that its comments promise. */
 function run(code: string, i: number): string {
   const place = join(folder, String(i));
   mkdirSync(join(place, "build"), { recursive: true });

@@ -1,4 +1,4 @@
-/** What `npm run docs` writes is what stands in the documents: tables, reference pages, outputs, the picture, llms.txt. */
+/** Documents equal the output of `npm run docs`: tables, reference pages, outputs, the picture, llms.txt. */
 import { readdirSync, readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { parts, withParts, writtenFiles } from "../../scripts/docs.js";

@@ -42,7 +42,7 @@ function live(
   });
 }
 
-/** What is wrong with a log: a position said twice with different values, one missing, or noise from elsewhere. */
+/** Faults in a log: a position published twice with different values, a missing one, or noise from elsewhere. */
 function faults({ lives, published }: Log): string[] {
   const found: string[] = [];
   const said = new Map<number, number>();

@@ -23,7 +23,7 @@ export const options = {
 };
 const key = new Uint8Array(32).fill(1);
 
-/** What the source says at place i in one life. */
+/** The value of the source at place i in one life. */
 export const valueAt = (life: number, i: number): number => (i * 7919 + life * 104729) % 101;
 
 /** A line ends with ";": one that was cut off does not count. */

@@ -16,7 +16,7 @@ const folder = temporaryFolders();
 const DAY = 86_400_000;
 const time = { now: DAY / 2 };
 
-/** What both kinds have, in memory as values and in a store as promises. */
+/** Methods of both kinds of aggregator: synchronous in memory, promises in a store. */
 interface InMemory {
   tally(): Uint8Array;
   merge(other: Uint8Array): void;
@@ -37,7 +37,7 @@ interface Where {
 interface Kind<P extends InMemory, D extends InStore> {
   readonly make: () => P;
   readonly open: (where: Where, more?: object) => Promise<D>;
-  /** What comes in, in order; the first two may come to two workers. The last but one has chosen θ. */
+  /** Calls that bring data, in order; the first two may go to two workers. The last but one has chosen θ. */
   readonly calls: readonly ((server: P | D) => unknown)[];
   readonly chooses: (server: P | D) => unknown;
   /** θ before it is chosen. */

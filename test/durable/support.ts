@@ -38,7 +38,7 @@ export function plainStore(): Store & { readonly snapshots: Map<string, StoredSn
   };
 }
 
-/** What happens to the calls of a store that are chosen by their number, from 1 on. */
+/** Faults of a store, by the number of the call, from 1 on. */
 export interface Faults {
   /** Whether this call fails. */
   readonly fails: (call: number) => boolean;

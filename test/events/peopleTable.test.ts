@@ -21,7 +21,7 @@ const saved = (limit: People, ...days: number[]): Uint8Array => {
   return writer.bytes;
 };
 
-/** What a snapshot holds: per period its number, its room, and its entries as hash and count. */
+/** Reads the table of people from a snapshot: per period its number, its capacity, and its entries as hash and count. */
 function read(bytes: Uint8Array): { period: number; room: number; entries: number[][] }[] {
   const reader = new Decoder(bytes);
   const periods = Array.from({ length: reader.count() }, () => {

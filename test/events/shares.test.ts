@@ -56,7 +56,7 @@ function* combinations(): Generator<Combination> {
           }
 }
 
-/** What one event, or one person's day, moves a node's columns by together, from the meaning of the columns. */
+/** Sensitivity of a node's columns together to one event, or to one person's day, from the meaning of the columns. */
 function movedBy({ of, grid, limit, buckets }: EventSettings, theta: number): number {
   if (limit?.sum !== undefined) return limit.sum;
   const most = limit?.events ?? 1;

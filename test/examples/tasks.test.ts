@@ -43,7 +43,7 @@ const DRAWS = 5000;
 const HISTOGRAM_DRAWS = Number(process.env["BRUME_DRAWS"] ?? 1000);
 type Options = EventStreamOptions | HistogramOptions;
 
-/** What stands behind `brume release` in a script. */
+/** Arguments of `brume release` in a script. */
 const wordsOf = (script: string): string[] =>
   readFileSync(join(FOLDER, script), "utf8")
     .replaceAll(/^#.*$/gm, "")

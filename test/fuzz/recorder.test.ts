@@ -32,7 +32,7 @@ test(`seed ${SEED}, ${CONFIGURATIONS} configurations: neighbours differ by no mo
   for (const kind of DRIVEN) expect(driven.get(kind) ?? 0, kind).toBeGreaterThan(0);
 });
 
-/** What the configurations must have been about, or they showed less than they say. */
+/** Kinds of streams that the configurations must cover. */
 const DRIVEN = [
   ...[
     "values, θ public",

@@ -7,7 +7,7 @@ const SHARDS = 2;
 const EPISODES = Math.ceil(OPERATIONS / EPISODE / SHARDS);
 const SEED = 20261116;
 
-/** What every shard must have driven, or it drove less than it says. */
+/** Operations and states that every shard must cover. */
 const DRIVEN = [
   ...[
     "push",

@@ -273,6 +273,6 @@ function shareBelow(mechanism: Mechanism, x: number, cell: number): number {
   return Number((share << 100n) / unit) / 2 ** 100;
 }
 
-/** What a cell is worth: estimates are affine in the cell. */
+/** Slope of the estimate per cell: estimates are affine in the cell. */
 const estimateSlope = (mechanism: Mechanism): number =>
   1 / ((estimateOf(mechanism, 1) - estimateOf(mechanism, 0)) * mechanism.top);

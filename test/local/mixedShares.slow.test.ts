@@ -21,7 +21,7 @@ const predicted = expected.counts.map((count) => count / expected.reports);
 
 const days = (): SharedGroup[] => THETAS.map((theta) => ({ ...draws.tally(values, theta), predicted }));
 
-/** The same, from estimates and bounds that are cut to [0, 1] day by day. */
+/** A bound on the mixed share from estimates and bounds that are cut to [0, 1] day by day, which the library must not do. */
 function cutMix(
   groups: readonly SharedGroup[],
   bound: (shares: SharesBelow, cell: number) => ShareBound,

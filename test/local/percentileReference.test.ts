@@ -88,7 +88,7 @@ class Reference {
 
 const complement = ({ bound, promise }: Bound): Bound => ({ bound: 1 - bound, promise: 1 - promise });
 
-/** Of upper bounds the one that promises to be lowest, of lower bounds the other way round; within [0, 1]. */
+/** Chooses the upper bound with the lowest promise, or the lower bound with the highest, cut to [0, 1]. */
 function choose(bounds: readonly Bound[], sign: 1 | -1): number {
   const [best] = [...bounds].sort((a, b) => sign * (a.promise - b.promise));
   return Math.min(1, Math.max(0, best?.bound ?? (sign === 1 ? 1 : 0)));

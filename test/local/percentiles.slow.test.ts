@@ -20,7 +20,7 @@ const STREAMS: Record<string, (p: number) => number> = {
   "mostly zero": (p) => (p < 0.9 ? 0 : 4000 * (p - 0.9)),
 };
 
-/** What the reports of a distribution look like on average. */
+/** Expected reports per cell of a distribution. */
 function expectedReports(epsilon: number, shares: Float64Array): Float64Array {
   const mechanism = squareWave(epsilon);
   const { inside, outside } = cellProbabilities(mechanism);

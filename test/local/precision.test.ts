@@ -1,4 +1,4 @@
-/** What a config check says before the first report comes, beside what is seen when reports come. */
+/** Precision that a config check predicts, against the errors seen with reports. */
 import { expect, test } from "vitest";
 import { normalQuantile } from "../../src/core/normal.js";
 import { aggregator, reporter } from "../../src/index.js";

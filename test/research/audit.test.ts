@@ -211,7 +211,7 @@ test("arguments that make no sense are named", () => {
 });
 
 describe("brume audit", () => {
-  /** What the command prints, called as the command line calls it. */
+  /** Runs the command with the given arguments and returns the lines that it prints. */
   async function printed(...argv: string[]): Promise<string> {
     const lines: string[] = [];
     const log = vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));

@@ -14,7 +14,7 @@ const CASES: readonly (readonly [page: string, seeds: number, least: number])[] 
   ["devices", 30, 19],
 ];
 
-/** The same answers with intervals of a third of their width. */
+/** Shrinks the intervals of answers to a third of their width. */
 const narrowed =
   (answers: Answers): Answers =>
   async (seed) =>

@@ -110,7 +110,7 @@ export async function textOf(page: Page, selector: string, pattern: RegExp): Pro
   return (await page.locator(selector).first().textContent()) ?? "";
 }
 
-/** What a click hands to the visitor as a file. */
+/** Bytes of the file that a click downloads. */
 export async function downloaded(page: Page, selector: string): Promise<Buffer> {
   const [file] = await Promise.all([page.waitForEvent("download"), page.locator(selector).click()]);
   return readFileSync(await file.path());

@@ -1,4 +1,4 @@
-/** What stages write down comes back, in as many bytes as it should take. */
+/** Round trips of the codec, and the bytes that each kind of value takes. */
 import { describe, expect, test } from "vitest";
 import { Decoder, Encoder } from "../../src/snapshot/codec.js";
 import { integers } from "../support/numbers.js";

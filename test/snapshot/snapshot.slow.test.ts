@@ -18,7 +18,7 @@ const small: StreamOptions = {
   },
 };
 
-/** What is left of a stream: its statement, and everything it can still say. */
+/** Takes a snapshot of a stream and restores it. */
 async function put(stream: PrivateStream, options: StreamOptions): Promise<PrivateStream> {
   return restore(await stream.snapshot(key), key, options);
 }

@@ -31,7 +31,7 @@ const KINDS: Record<string, Partial<StreamOptions> & { readonly threshold?: numb
   "no prediction": { tuning: { skipLevels: 0 } },
 };
 
-/** The same stream without `min`: of values less MIN, with θ less MIN. */
+/** Options of the equivalent stream without `min`, for values less MIN: θ is less MIN too. */
 const without = (options: (typeof KINDS)[string]): StreamOptions => ({
   ...{ ...base, ...options, max: WIDTH },
   ...(options.threshold === undefined ? {} : { threshold: options.threshold - MIN }),

@@ -1,4 +1,4 @@
-/** What holds for every answer, whatever the data, the range and the confidence are. */
+/** Properties of every answer, for any data, range and confidence. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

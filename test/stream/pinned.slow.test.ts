@@ -14,7 +14,7 @@ const other = { wasm: "js", js: "wasm" } as const;
 
 const same = (said: readonly object[], name: string) =>
   expect(plain(said)).toEqual(closeTo(pinned[name]!.said, 1e-9));
-/** What was pushed one by one is forgotten a tree later: only then the lengths of snapshots differ. */
+/** Replaces the lengths of snapshots by the pinned ones: values pushed one by one are forgotten a tree later, so lengths differ. */
 const asLong = (said: readonly Said[], name: string) =>
   said.map((moment, i) => ({ ...moment, bytes: pinned[name]!.said[i]!.bytes }));
 

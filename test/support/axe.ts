@@ -1,4 +1,4 @@
-/** What axe finds wrong for people who do not see or point, in words; its script comes from outside the page. */
+/** Runs axe's accessibility checks on a page and returns the faults in words; the script is injected from outside. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";

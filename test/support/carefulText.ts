@@ -1,6 +1,6 @@
 /**
- * What a text means, written for the eye and not for speed: whole strings, no bytes, no pieces, no kernel. Gives all
- * numbers, or the message of the first fault.
+ * A reference reader of texts, written for clarity and not for speed: whole strings, no bytes, no pieces, no kernel.
+ * Returns all numbers, or the message of the first fault.
  */
 import type { TextOptions } from "../../src/adapters/textInput.js";
 

@@ -41,7 +41,7 @@ export function launch(executablePath: string): Promise<Browser> {
   });
 }
 
-/** What no page of ours may do; tests expect both to stay empty. */
+/** Errors and stray requests of a page; tests expect both to stay empty. */
 export interface Watched {
   readonly page: Page;
   /** Errors on the console or thrown, as text. */

@@ -1,7 +1,7 @@
 /** Runs of `brume release --every --state` for tests: one command line, and what a run published. */
 import { existsSync, readFileSync } from "node:fs";
 
-/** What a run reads and how long it may look. */
+/** Input of a run, and how long it may wait. */
 export interface ReleaseRun {
   readonly state: string;
   readonly input: string;
@@ -31,7 +31,7 @@ export interface PublishedLine {
   readonly count: number;
 }
 
-/** What a run wrote to its output; nothing if it wrote none. */
+/** Lines that a run wrote to its output; empty if there is no output. */
 export function publishedLines(out: string): PublishedLine[] {
   if (!existsSync(out)) return [];
   const lines = readFileSync(out, "utf8").trim().split("\n").slice(1);

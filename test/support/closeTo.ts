@@ -1,7 +1,7 @@
 /** Numbers that may differ in their last digits: engines round exp and log differently. */
 import { expect } from "vitest";
 
-/** The same structure, in which every number that is not whole matches others within a relative error. */
+/** A matcher of the structure of `wanted`: numbers that are not whole match within a relative error. */
 export function closeTo(wanted: unknown, error: number): unknown {
   if (typeof wanted === "number")
     return Number.isInteger(wanted) ? wanted : expect.toSatisfy((x) => isClose(x, wanted, error));

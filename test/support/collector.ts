@@ -15,7 +15,7 @@ export interface Collector extends AsyncDisposable {
   readonly batches: Batch[];
   /** How POST is answered from now on; "never" leaves it without an answer. */
   status: number | "never";
-  /** What GET /terms answers. */
+  /** The body that GET /terms answers. */
   terms: string;
   /** Resolves when `count` batches have come. */
   came(count: number): Promise<void>;
@@ -79,7 +79,7 @@ export async function collect(script: {
   return collector;
 }
 
-/** What a server that counts every batch once has: the reports of distinct batches, each as hexadecimal text. */
+/** Reports that a server counts if it counts every batch once, each as hexadecimal text. */
 export function counted(batches: readonly Batch[]): string[] {
   const distinct = new Map<string, string>();
   for (const { id, bytes } of batches) {

@@ -14,7 +14,7 @@
 import { Dice } from "../../scripts/fuzz/dice.js";
 import { type Odometer, openOdometer, type Store, type StoredSnapshot } from "../../src/index.js";
 
-/** What a writer has: an object of the library on a store that fails. */
+/** A writer: an object of the library on a store that fails. */
 export interface Writer {
   /** Sends items; resolves when they are accepted. All of them are accepted or none, unless the error is "in-doubt". */
   send(items: readonly number[]): Promise<void>;
@@ -263,7 +263,7 @@ class History {
     }
   }
 
-  /** What was accepted so far may have been missed: it counts once or never. */
+  /** Marks items accepted so far as in doubt: they count once or never. */
   #mayMiss(): void {
     if (this.#path.misses !== true) return;
     for (const [item, outcome] of this.#outcomes)

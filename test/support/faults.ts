@@ -4,7 +4,7 @@
 import type { Core } from "../../src/core/core.js";
 import type { Store } from "../../src/durable/stores/store.js";
 
-/** What a fault throws: nothing else looks like it. */
+/** Error of an injected fault: a class of its own, so that no other error is taken for it. */
 export class Fault extends Error {}
 
 /** Counts down to the call that fails. Counts on after it, and fails no other. */
@@ -62,7 +62,7 @@ export function failingAllocations<T>(fault: Countdown, act: () => T): T {
   }
 }
 
-/** The same for a call that goes on later: until it has settled. */
+/** Runs the asynchronous `act` while allocations count, until its promise has settled. */
 export async function failingLaterAllocations<T>(fault: Countdown, act: () => Promise<T>): Promise<T> {
   const undo = countAllocations(fault);
   try {

@@ -192,7 +192,7 @@ export interface Golden {
     Record<
       string,
       {
-        /** Of the whole stream, and behind each snapshot. */
+        /** Digest of the numbers published by the whole stream; each snapshot has one of the rest. */
         readonly published: string;
         readonly snapshots: readonly {
           readonly before: number;

@@ -1,4 +1,4 @@
-/** What is kept in a store, used while things fail: every call is made until it is stored, and says the same as without faults. */
+/** Drives an object that is kept in a store through faults: every call is repeated until it is stored, and answers as without faults. */
 import { expect, test } from "vitest";
 import { chooseCore } from "../../src/core/choose.js";
 import type { Store } from "../../src/index.js";
@@ -16,7 +16,7 @@ export interface Kept {
   readonly sequence: number;
 }
 
-/** What is opened, the calls on it in their order, and everything that it says afterwards. */
+/** A scenario: how to open the object, the calls in order, and all answers afterwards. */
 export interface Scenario<T extends Kept> {
   readonly open: (store: Store) => Promise<T>;
   readonly calls: readonly ((kept: T) => Promise<unknown>)[];

@@ -1,4 +1,4 @@
-/** What each single noise does to each prefix sum of a linear mechanism: nothing to sample. */
+/** Coefficients of every noise draw in every prefix sum of a linear mechanism, found without sampling. */
 import type { Draws } from "../../research/systems/draws.js";
 import type { PrefixMechanism } from "../../research/systems/record.js";
 

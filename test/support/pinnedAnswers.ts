@@ -83,11 +83,11 @@ export interface Said {
   readonly received: number;
   /** Digests of the bits, and of the statement's text. */
   readonly published: string;
-  /** Of numbers that are asked for again, from the middle of what is kept. */
+  /** Digest of published numbers that are read again, from the middle of the history. */
   readonly again: string;
   readonly explained: string;
   readonly statement: object;
-  /** Of a snapshot. */
+  /** Length of a snapshot. */
   readonly bytes: number;
   readonly ranges: readonly (readonly (number | string)[])[];
 }
@@ -108,7 +108,7 @@ export function rangesUpTo(length: number, oldest: number): [number, number][] {
   return ranges;
 }
 
-/** What a stream says about itself and its ranges, with the numbers that it published since it was asked last. */
+/** Answers, words and statement of a stream, with the numbers that it published since it was asked last. */
 export async function saidBy(stream: PrivateStream, published: Float64Array, oldest: number): Promise<Said> {
   const ranges = (["best", "blocks", "published"] as const).flatMap((answer) =>
     rangesUpTo(stream.length, oldest).map(([from, to], i) => {

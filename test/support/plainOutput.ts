@@ -1,2 +1,2 @@
-/** What programs print must not depend on where the tests run: no forced colours, no width of somebody's terminal. */
+/** Removes variables that change the output of programs: forced colours, the width of a terminal. */
 for (const name of ["FORCE_COLOR", "NO_COLOR", "COLUMNS"]) delete process.env[name];

@@ -38,9 +38,9 @@ export interface Draw {
   readonly stream: SubStream;
   readonly stage: number;
   readonly scale: Scale;
-  /** What was drawn, of draws of one or a few numbers. */
+  /** The noise, for draws of one or a few numbers. */
   readonly noise: Float64Array;
-  /** What one value moves a score by, of a selection. */
+  /** Sensitivity of a selection's score to one value. */
   readonly weight: number;
 }
 
@@ -61,7 +61,7 @@ export type Bounds = readonly (readonly number[])[];
 
 /** A tree of noise. */
 export interface NoiseTree {
-  /** Its sub-stream. */
+  /** Name of the sub-stream. */
   readonly name: string;
   readonly scale: Scale;
   readonly bounds: Bounds;
@@ -123,7 +123,7 @@ function streamOf({ key, nonce }: Random): SubStream {
   return { name: `${number}:${first}.${second}.${third}`, key: number, nonce: [first, second, third] };
 }
 
-/** What one index of noise met, in all runs that share a key. */
+/** Sums that each index of noise met, in all runs that share a key. */
 export class Ledger {
   readonly #met = new Map<string, string>();
   readonly #leaves = new Map<string, Map<number, number>>();
@@ -177,7 +177,7 @@ export class Recording {
     this.hub = hub;
   }
 
-  /** What a draw uses instead of its scale, if a fault is planted. */
+  /** The scale of a draw, changed if a fault is planted. */
   scaleOf(scale: Scale): Scale {
     return this.plant.scale?.(scale, this.largest) ?? scale;
   }
@@ -265,7 +265,7 @@ export class Recording {
   }
 }
 
-/** What two recordings of neighbours show. */
+/** Result of comparing two recordings of neighbours. */
 export interface Compared {
   readonly faults: readonly string[];
   /** ε spent, over the ε allowed. */

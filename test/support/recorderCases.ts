@@ -13,9 +13,9 @@ import { checkHub, checkReports } from "./recorderHubs.js";
 import { recorded } from "./recorderHooks.js";
 import { eventWeights, valueWeights } from "./recorderWeights.js";
 
-/** What a configuration showed. */
+/** Result of checking a configuration. */
 export interface Result {
-  /** What it was about, for the tally. */
+  /** Kinds of streams and mechanisms that it covered, for the tally. */
   readonly kinds: readonly string[];
   readonly faults: readonly string[];
   readonly share: number;
@@ -255,7 +255,7 @@ export function randomEventOptions(dice: Dice): AnyEventOptions {
   }
 }
 
-/** What the clock does, and what comes: in the order in which it happens. */
+/** One step of a history: an event, or a change of the clock. */
 export type Step =
   | { readonly do: "event"; readonly event: Event; readonly neighbour: boolean }
   | { readonly do: "advance" | "restore"; readonly now: number };

@@ -29,13 +29,13 @@ import type { Bounds, Draw, NoiseTree, Recording } from "./recorder.js";
 
 let active: Recording | undefined;
 
-/** What one value moves the scores of the choices of θ by, on the grid of their noise: of the running configuration. */
+/** Sensitivity of the scores of the choices of θ to one value, on the grid of their noise, for the running configuration. */
 export interface Weights {
   readonly holdout: number;
   readonly refining: number;
   readonly rough: number;
   readonly fine: number;
-  /** Of the choice of k: one person. */
+  /** Sensitivity of the choice of k to one person. */
   readonly limit: number;
 }
 let weights: Weights = { holdout: 1, refining: 1, rough: 1, fine: 1, limit: 1 };

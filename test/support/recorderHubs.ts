@@ -62,7 +62,7 @@ interface HubStep {
 const KEYS = ["a", "b", "c"];
 const MAX = 100;
 
-/** What is measured, beside epsilon, periods and people. */
+/** Options of each measure, besides epsilon, periods and people. */
 const MEASURES = {
   count: { of: "count" },
   sum: { of: "sum", max: MAX, resolution: 1, threshold: MAX },

@@ -1,4 +1,4 @@
-/** What one value, event or person moves the scores of the choices of θ and k by, in the configurations of the recorder. */
+/** Sensitivity of the choices of θ and k to one value, event or person, in the configurations of the recorder. */
 import { divisorOfChoice } from "../../src/events/holdout.js";
 import { limitChoice } from "../../src/events/people/limitChoice.js";
 import type { EventSettings } from "../../src/events/eventSettings.js";

@@ -40,7 +40,7 @@ export function continuousMatrix({ w, p, q }: Wave, bins: number): number[][] {
 
 const square = (c: number): number => (c > 0 ? c * c : 0);
 
-/** The same for the discrete mechanism, by counting every pair of cells. */
+/** P(report in output bin i | value uniform in input bin j) of the discrete mechanism, by counting every pair of cells. */
 export function discreteMatrix(
   bins: number,
   cells: number,

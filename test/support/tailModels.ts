@@ -76,7 +76,7 @@ function allModels(evidence: Evidence): Model[] {
   return models;
 }
 
-/** The same answer as `averageTails`. */
+/** Reference for `averageTails`: averages over all models, one by one. */
 export function averagedModels(evidence: Evidence, thresholds: Float64Array, cost: Cost) {
   const models = allModels(evidence);
   const top = Math.max(...models.map(({ logWeight }) => logWeight));

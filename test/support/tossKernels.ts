@@ -35,7 +35,7 @@ export function fillTosses(random: usize, coin: usize, count: i32, out: usize): 
 `;
 const ENTRY = "assembly/tosses.ts";
 
-/** What is used of the compiler. Its own types would declare AssemblyScript's globals for the whole project. */
+/** The part of the compiler's interface that is used here. Its own types would declare AssemblyScript's globals for the whole project. */
 interface Compiler {
   main(
     args: readonly string[],

@@ -1,4 +1,4 @@
-/** The same values, pushed one by one and in batches of many sizes. */
+/** Pushes values one by one into one stream, and in batches of many sizes into another. */
 import { type PrivateStream, privateStream, type StreamOptions } from "../../src/index.js";
 
 export interface Pushed {

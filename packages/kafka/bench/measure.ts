@@ -99,7 +99,7 @@ export interface Restore {
   readonly bytes: number;
 }
 
-/** What a restart costs, by the number of streams, with `perKey` values of each in the log. */
+/** Time and stored bytes of a restart, by the number of streams, with `perKey` values of each in the log. */
 export async function restoreTime(bench: Bench, of: Case, perKey: number): Promise<Restore> {
   await makeInput(bench.port, of);
   await makeTopics(bench.port, of);

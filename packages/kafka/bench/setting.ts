@@ -1,4 +1,4 @@
-/** What bench and worker processes agree on. */
+/** Setting that bench and worker processes share. */
 import type { WorkerOptions } from "../src/worker.js";
 
 export interface BenchSetting {

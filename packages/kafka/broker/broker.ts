@@ -26,7 +26,7 @@ export interface ClusterOptions {
 export interface Node {
   readonly id: number;
   readonly address: string;
-  /** The same broker through a proxy, whose connections can be cut. */
+  /** A proxy to the broker, whose connections can be cut. */
   readonly proxy: Proxy;
   readonly data: string;
   readonly log: string;
@@ -38,7 +38,7 @@ export interface Node {
 
 export interface Cluster {
   readonly brokers: readonly string[];
-  /** The same brokers through proxies. */
+  /** Addresses of the brokers' proxies. */
   readonly proxied: readonly string[];
   readonly nodes: readonly Node[];
   /** Stops all brokers and removes their data. */

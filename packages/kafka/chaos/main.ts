@@ -72,7 +72,7 @@ function* randomFaults(): Generator<Fault> {
   }
 }
 
-/** What our own filter reads, in the form that the independent reader prints. */
+/** Records that our own filter reads, in the form that the independent reader prints. */
 async function ownReading(
   brokers: readonly string[],
   topic: string,

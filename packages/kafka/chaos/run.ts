@@ -26,7 +26,7 @@ export interface ChaosOptions {
   readonly sessionTimeout: number;
   /** Milliseconds that a worker has to reach a transaction, when it shall freeze there; 500 if not given. */
   readonly freezeWithin?: number;
-  /** What happens, one fault after the other; the run ends after the last one. */
+  /** Faults to inject, one after the other; the run ends after the last one. */
   readonly faults: Iterable<Fault>;
   readonly without?: ProcessSettings["without"];
 }
@@ -85,7 +85,7 @@ export interface ChaosResult {
   readonly faults: number;
   readonly restarts: number;
   readonly fenced: number;
-  /** What the workers told, without repeats. */
+  /** Messages of the workers, without repeats. */
   readonly messages: readonly string[];
   /** Milliseconds from each fault until all partitions published again. */
   readonly recoveries: readonly number[];

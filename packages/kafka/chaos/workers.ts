@@ -11,7 +11,7 @@ export interface Fleet {
   readonly program: string;
 }
 
-/** What a process says of itself, one JSON line each. */
+/** A report of a process about itself: one line of JSON. */
 interface Told {
   readonly error?: string;
   readonly message?: string;
@@ -48,7 +48,7 @@ export class WorkerProcess {
     this.#child?.kill("SIGKILL");
   }
 
-  /** Its wall clock jumps by an hour. */
+  /** Makes the wall clock of the process jump by an hour. */
   jumpClock(): void {
     this.#child?.kill("SIGUSR2");
   }

@@ -25,7 +25,7 @@ const PEOPLE = 200_000;
 /** Requests a minute for each query a second of the stream: a few hundred requests a minute. */
 const SHARE = 2;
 
-/** The same numbers in every run. */
+/** A linear congruential generator: equal numbers in every run. */
 function lcg(seed: number): () => number {
   let state = seed >>> 0;
   return () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;

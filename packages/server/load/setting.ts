@@ -1,4 +1,4 @@
-/** What the measurements run on: a count and a histogram with the same keys. */
+/** Configuration of the measurements: a count and a histogram with the same keys. */
 import type { Config } from "../src/index.js";
 
 /** Events of a request. */

@@ -1,5 +1,5 @@
 /**
- * What an attacker of the service tries over the network, one test per idea: counts that unfold in memory, a web page that
+ * Attacks on the service over the network, one test per idea: counts that unfold in memory, a web page that
  * sends events, a key that was used before. Requests are real ones, over loopback.
  */
 import { createSocket } from "node:dgram";

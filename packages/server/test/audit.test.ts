@@ -13,7 +13,7 @@ import { pass, type Running, SECONDS, startService, temporaryFolder, testConfig 
 
 const EPSILON = 1;
 const PER_PERSON = 2;
-/** Of one person, in one second. */
+/** Events of one person in one second. */
 const SENT = 5 * PER_PERSON;
 const RUNS = 3000;
 /** Odds that the bound of an honest service is above its ε. */
@@ -64,7 +64,7 @@ async function published(url: string): Promise<Float64Array> {
   return values;
 }
 
-/** What the attacker sees: both seconds' numbers and their sum, one row per key. */
+/** The attacker's view: both seconds' numbers and their sum, one row per key. */
 async function observe(world: 0 | 1, seed: string): Promise<Observations> {
   fixedRandomness(`${seed} ${world}`);
   const config = testConfig(temporaryFolder(), { metrics, epsilon: EPSILON, limits: { commitEvery: 0 } });

@@ -1,4 +1,4 @@
-/** What the dashboard compares: whole ranges alone. */
+/** The dashboard compares whole ranges alone. */
 import { expect, test, vi } from "vitest";
 import type { Answer, MetricInfo } from "../dashboard/src/api.js";
 import { ZoneTimes } from "../dashboard/src/words.js";

@@ -75,7 +75,7 @@ test("a public, a candidate and an unseen key: sending gets the same answer, and
   expect((await ask(running, "/")).statusCode).toBe(200);
 });
 
-/** What asking about a candidate and an unseen key tells: status, headers and body. One text if they are alike. */
+/** Answers about a candidate and an unseen key: status, headers and body. One text if they are alike. */
 async function answersOf({ app }: Running): Promise<readonly string[]> {
   const about = async (key: string): Promise<string> => {
     const name = `metric=views&key=${encodeURIComponent(key)}`;

@@ -1,4 +1,4 @@
-/** What goes wrong around a service: clocks, disks, stores that fail. Messages say what to do. */
+/** Faults around a service: clocks, disks, stores that fail. Messages say what to do. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -61,7 +61,7 @@ async function published(service: Service): Promise<(number | null)[]> {
   return found;
 }
 
-/** The same of the log itself. */
+/** True answers, computed from the log itself. */
 function truths(made: readonly Visit[]): (number | null)[] {
   const found: (number | null)[] = [];
   for (const key of ["a", "b"]) {
@@ -340,7 +340,7 @@ test("times that are no past, and more events in a minute than memory holds, are
 const root = resolve("packages/server/build", `import-${process.pid}`);
 const program = join(root, "program.mjs");
 
-/** What a bundle of CommonJS packages asks for. */
+/** Names of CommonJS that bundled packages refer to. */
 const REQUIRE = `import { createRequire as requireFrom } from "node:module"; import { dirname as dirnameOf } from "node:path";
 import { fileURLToPath as pathOf } from "node:url"; const require = requireFrom(import.meta.url);
 const __filename = pathOf(import.meta.url); const __dirname = dirnameOf(__filename);`;

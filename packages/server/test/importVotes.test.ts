@@ -28,7 +28,7 @@ const configOf = (folder: string): Config =>
     },
   });
 
-/** Of each day: nine people see a new page, three the listed one, three a page of their own, and one comes too often. */
+/** Visits: each day nine people see a new page, three the listed one, three a page of their own, and one comes too often. */
 const VISITS = MIDNIGHTS.slice(0, -1).flatMap((start, day): Visit[] => {
   const last = MIDNIGHTS[day + 1]! - 1 - start;
   const visit = (at: number, key: string, person: string): Visit => ({

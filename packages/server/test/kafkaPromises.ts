@@ -1,4 +1,4 @@
-/** What Kafka mode promises, whatever the port. */
+/** Promises of Kafka mode, whatever the port. */
 import { expect } from "vitest";
 import type { Port } from "../../kafka/src/port.js";
 import { until } from "../../kafka/test/support/workload.js";

@@ -16,7 +16,7 @@ const BATCHES = 5;
 const root = resolve("packages/server/build", `kill-${process.pid}`);
 const program = join(root, "program.mjs");
 
-/** What a bundle of CommonJS packages asks for: a quick start is 20 quick starts. */
+/** Names of CommonJS that bundled packages refer to. A bundle starts quickly, and 20 starts follow each other. */
 const REQUIRE = `import { createRequire as requireFrom } from "node:module"; import { dirname as dirnameOf } from "node:path";
 import { fileURLToPath as pathOf } from "node:url"; const require = requireFrom(import.meta.url);
 const __filename = pathOf(import.meta.url); const __dirname = dirnameOf(__filename);`;
@@ -61,7 +61,7 @@ async function start(folder: string, offset: number, mistake?: Mistake): Promise
 }
 
 const PEOPLE = 10;
-/** Of a batch: two of each person who sends three events, and one of each who sends one. */
+/** Events of a batch that count: two of each person who sends three, and one of each who sends one. */
 const COUNTED = 3 * PEOPLE;
 
 /** Ten people have two events here and a third, which does not count, in the next batch; ten others have one event. */

@@ -90,7 +90,7 @@ test("the first report counts; a batch that comes twice counts once; θ follows 
   expect((await second.app.inject("/v1/query?metric=load&every=1d&quantiles=0.5")).statusCode).toBe(400);
 });
 
-/** What devices are told once θ of the day is stored. */
+/** The terms for devices, once θ of the day is stored. */
 async function settled(running: Running): Promise<Terms> {
   for (;;) {
     const told = await terms(running);

@@ -79,7 +79,7 @@ export function logOf(made: readonly Visit[], more: Partial<Log> = {}): Log {
   };
 }
 
-/** What counts of a range of time that holds whole days: the first three visits of each person and day. */
+/** Visits that count in a range of whole days: the first three of each person and day. */
 export function counted(made: readonly Visit[], from: number, to: number): Visit[] {
   const seen = new Map<string, number>();
   return [...made]

@@ -1,5 +1,5 @@
 /**
- * What another user of the same machine tries, and what whoever runs the service does wrong: a folder that all users share,
+ * Attacks by another user of the machine, and mistakes of whoever runs the service: a folder that all users share,
  * a secret in an error message, a port that is taken, a process that should have ended.
  */
 import { spawn, execFileSync } from "node:child_process";
@@ -126,7 +126,7 @@ test("a secret that stands where the name of its file belongs is not repeated in
 });
 
 describe("the command", () => {
-  /** What it prints, or the error that it ends with. */
+  /** Runs the command and returns its output, or the message of the error that it ends with. */
   async function command(options: { config: string; check?: boolean; init?: boolean }): Promise<string> {
     const lines: string[] = [];
     vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));

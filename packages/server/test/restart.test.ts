@@ -1,4 +1,4 @@
-/** What survives a stop and a kill: everything acknowledged, once; everything published, bit for bit. */
+/** State that survives a stop and a kill: everything acknowledged, once; everything published, bit for bit. */
 import type { EventAnswer } from "brume";
 import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -205,7 +205,7 @@ test.each([
   await expect(opened).rejects.toThrow(/rolled back|is missing/);
 });
 
-/** What a start on the copy of a killed service's folder says: its answer, or why it refuses. */
+/** Starts on a copy of a killed service's folder and returns its answer, or why it refuses. */
 async function startOn(copy: string, clock: TestClock, mark: string): Promise<string> {
   copyFileSync(mark, `${copy}.mark`);
   atEnd(() => rmSync(`${copy}.mark`, { force: true }));

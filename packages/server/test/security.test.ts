@@ -1,4 +1,4 @@
-/** What strangers try: wrong tokens, other origins, bombs, slow and broken requests, keys that are not there. */
+/** Requests of strangers: wrong tokens, other origins, bombs, slow and broken requests, keys that are not there. */
 import { connect, type AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { pino } from "pino";

@@ -50,7 +50,7 @@ export function brume(epsilon: number): Mechanism {
   };
 }
 
-/** What so many releases have shown. */
+/** Evidence that an attacker gains from a number of releases. */
 export interface Findings {
   readonly runs: number;
   /** Outputs that are possible only in the world they came from. */

@@ -6,7 +6,7 @@ export interface Interval {
   /** The ends of the noise. */
   readonly low: number;
   readonly high: number;
-  /** What clamping hides, above the sum; 0 for nothing. */
+  /** Clipping, drawn above the sum; 0 for none. */
   readonly clamped?: number;
   /** The true sum, where the reader may know it. */
   readonly truth?: number;
@@ -99,7 +99,7 @@ function inWords({ sum, low, high, clamped = 0, truth }: Interval, write: (value
   return `Private sum ${write(sum)}, noise from ${write(low)} to ${write(high)}${cut}${known}`;
 }
 
-/** The same places, moved right and then left until no two are nearer than `gap`. */
+/** Moves places right and then left until no two are nearer than `gap`. */
 function apart(places: readonly number[], gap: number): number[] {
   const moved = [...places];
   for (let i = 1; i < moved.length; i++) moved[i] = Math.max(moved[i]!, moved[i - 1]! + gap);

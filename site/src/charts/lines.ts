@@ -1,4 +1,4 @@
-/** What a stream's chart shows: columns of averages, and what belongs to them. NaN where nothing is known. */
+/** Lines of a stream's chart: columns of averages with their margins and labels. NaN where nothing is known. */
 
 export interface Lines {
   /** Right ends or middles of the columns, ascending, in positions of the stream. */
@@ -13,7 +13,7 @@ export interface Lines {
   readonly high: Float64Array;
   /** `high` and what clamping hides. */
   readonly clampedHigh?: Float64Array;
-  /** What was published at the moment, before its block was finished. */
+  /** Predictions: the numbers published before their block was finished. */
   readonly prediction?: Float64Array;
 }
 
@@ -25,9 +25,9 @@ export interface Words {
   place(position: number): string;
   /** A value with its unit. */
   value(value: number): string;
-  /** Of the vertical axis. */
+  /** Unit of the vertical axis. */
   readonly unit: string;
-  /** What the dashed line is called. Default "published then". */
+  /** Name of the dashed line. Default "published then". */
   readonly dashed?: string;
   /** Distances between ticks that read well, in positions; any if left out. */
   readonly steps?: readonly number[];

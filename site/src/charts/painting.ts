@@ -1,4 +1,4 @@
-/** What a stream's chart paints itself: the hatched hold-out, mist over the secret, names at the ends of lines. */
+/** Paints over a stream's chart: the hatched hold-out, mist over the secret, names at the ends of lines. */
 import type uPlot from "uplot";
 import type { Lines } from "./lines.js";
 import { type Colours, FONT_FAMILY } from "./theme.js";

@@ -109,7 +109,7 @@ function band(
   return svg("path", { d: outline.length === 0 ? "" : `M${outline.join("L")}Z`, fill });
 }
 
-/** The same as pixels, twice as fine. */
+/** Renders a drawing as PNG, with two pixels per unit. */
 export async function asPng(drawing: SVGElement): Promise<Blob> {
   const image = new Image();
   const url = URL.createObjectURL(svgFile(drawing));

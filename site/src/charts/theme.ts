@@ -36,7 +36,7 @@ export function onColours(listener: () => void): () => void {
   };
 }
 
-/** What all axes share: a quiet grid, no ticks. */
+/** Style of all axes: a quiet grid, no ticks. */
 export const axisOf = ({ quiet, grid }: Colours) => ({
   stroke: quiet,
   font: FONT,

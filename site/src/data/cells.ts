@@ -1,4 +1,4 @@
-/** What a cell of a file says: a number, a time, or neither. */
+/** Parses a cell of a file: a number, a time, or neither. */
 
 /** "," where files write 3,14. */
 export type DecimalMark = "." | ",";
@@ -41,7 +41,7 @@ export const hasZone = (cell: unknown): boolean =>
 
 export type Kind = "number" | "time" | "id" | "person" | "text";
 
-/** What most cells of a column are. */
+/** The kind of a column, by most of its cells. */
 export function kindOf(name: string, cells: readonly unknown[], mark: DecimalMark): Kind {
   const filled = cells.filter((cell) => cell !== undefined && cell !== null && cell !== "");
   const most = (test: (cell: unknown) => boolean) =>

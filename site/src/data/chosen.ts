@@ -4,7 +4,7 @@ import { EXAMPLE_LENGTH, EXAMPLE_NAME, exampleMeaning, type Meaning } from "./me
 import type { StoredStream } from "./stored.js";
 
 export interface Data {
-  /** Of the visitor's file in this browser; "" for the example. */
+  /** Id of the visitor's file in this browser; "" for the example. */
   readonly id: string;
   readonly name: string;
   readonly source: Source;

@@ -3,14 +3,14 @@ import type { LogSource } from "../workers/protocol.js";
 import { CALL_LOG } from "./callLog.js";
 
 export interface LogData {
-  /** Of the visitor's file; "" for the example. */
+  /** Id of the visitor's file; "" for the example. */
   readonly id: string;
   readonly name: string;
   readonly source: LogSource;
   /** Whether events have people and values. */
   readonly people: boolean;
   readonly values: boolean;
-  /** What events are called, and the unit of their values. */
+  /** Plural noun for events, and the unit of their values. */
   readonly events: string;
   readonly unit: string;
 }

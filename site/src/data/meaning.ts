@@ -1,12 +1,12 @@
-/** What a page knows about a stream besides its values; all public. */
+/** Public facts about a stream, besides its values: name, units, pace, labels. */
 import { EXAMPLE } from "brume-research";
 import type { Words } from "../charts/lines.js";
 import { count, duration, withUnit } from "../look/format.js";
 
 export interface Meaning {
-  /** Of one value, as "queries/s"; a mean has it too. */
+  /** Unit of one value and of a mean, as "queries/s". */
   readonly unit: string;
-  /** Of a sum of values, as "queries". */
+  /** Unit of a sum of values, as "queries". */
   readonly sumUnit: string;
   /** Seconds between values, where they come at a steady pace. */
   readonly pace: number | undefined;

@@ -13,7 +13,7 @@ export interface Read {
   /** Whether the file has more values than the page takes. */
   readonly cut: boolean;
   readonly largest: number;
-  /** Of the first row, in milliseconds since 1970, and seconds between rows on average; none without a time column. */
+  /** Time of the first row, in milliseconds since 1970, and mean seconds between rows; omitted without a time column. */
   readonly start?: number;
   readonly pace?: number;
 }

@@ -1,4 +1,4 @@
-/** What a visitor's file is: its format, its columns, its first rows. Runs in a Worker; nothing is sent anywhere. */
+/** Detects the shape of a visitor's file: format, columns, first rows. Runs in a Worker; nothing is sent anywhere. */
 import Papa from "papaparse";
 import { cellNumber, type DecimalMark, type Kind, kindOf } from "./cells.js";
 
@@ -7,7 +7,7 @@ export interface Column {
   readonly key: string;
   readonly name: string;
   readonly kind: Kind;
-  /** Of the first rows. */
+  /** Smallest and largest value among the first rows. */
   readonly least: number | undefined;
   readonly most: number | undefined;
 }

@@ -20,7 +20,7 @@ export async function storeStream(stream: StoredStream): Promise<void> {
   await onShelf("readwrite", (shelf) => shelf.put(stream, KEY));
 }
 
-/** What is stored, if it has this id; `undefined` takes any. */
+/** The stored stream, if it has this id; without an id, any. */
 export async function storedStream(id?: string): Promise<StoredStream | undefined> {
   const found = (await onShelf("readonly", (shelf) => shelf.get(KEY))) as StoredStream | undefined;
   return found !== undefined && (id === undefined || found.id === id) ? found : undefined;

@@ -31,7 +31,7 @@ export class Coverage {
   /** Each start and each reset has a number of its own: what an older one still hears is dropped. */
   #turn = 0;
   #running = false;
-  /** What was asked for last: an answer to old settings must not be taken for one to new settings. */
+  /** The newest request, awaited by the next one: an answer to old settings must not be taken for one to new settings. */
   #asked: Promise<readonly Run[]> = Promise.resolve([]);
 
   /** @param what is asked, for those who do not see what it stands under */

@@ -14,7 +14,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** The same for SVG. */
+/** Creates an SVG element with attributes and children. */
 export function svg(
   tag: string,
   attributes: Readonly<Record<string, string | number>> = {},

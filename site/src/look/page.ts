@@ -1,4 +1,4 @@
-/** What every page does first: colours of the visitor's choice, the service worker that makes it work offline. */
+/** Starts every page: applies the visitor's colours and registers the service worker that makes it work offline. */
 import { byId } from "./dom.js";
 import { bindTheme } from "./theme.js";
 

@@ -1,4 +1,4 @@
-/** What a visitor can set on a page, and how it stands in the address: a link shows the same picture, back goes back. */
+/** Settings of a page, kept in its address: a link shows the same picture, and "back" restores the settings before. */
 
 export interface Field<T> {
   readonly initial: T;

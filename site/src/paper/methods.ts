@@ -6,7 +6,7 @@ export interface Method {
   readonly system: SystemName;
   /** "paper": ToPS exactly as printed. */
   readonly variant: "default" | "paper";
-  /** What its ε is for. Results of different units are never put into one ranking. */
+  /** The unit of privacy that ε protects. Results of different units are never put into one ranking. */
   readonly unit: PrivacyUnit;
   /** "rule": by the rule of `privateStream`, from the hold-out; "own": as the system itself does it. */
   readonly theta: "own" | "rule";

@@ -7,7 +7,7 @@ import type { Row } from "./runner.js";
 
 interface Heading {
   readonly name: string;
-  /** What to sort by. */
+  /** The field that rows are sorted by. */
   readonly key: keyof Row;
   text(row: Row): string;
 }

@@ -1,4 +1,4 @@
-/** What a release promises, in plain words and numbers with units. */
+/** The promise of a release, in plain words and numbers with units. */
 import type { Statement } from "brume";
 import { type Meaning, span } from "../data/meaning.js";
 import { h } from "../look/dom.js";

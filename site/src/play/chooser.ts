@@ -32,7 +32,7 @@ export class Chooser {
   readonly #rows = new Map<number, HTMLElement>();
   readonly #costs = new Map<number, number>();
   #range: Part | undefined;
-  /** What the errors belong to. */
+  /** Range and settings that the errors were computed for, as JSON. */
   #about = "";
   /** Each question has a number of its own: answers to an older one are dropped. */
   #turn = 0;

@@ -308,7 +308,7 @@ export class DataChoice {
   }
 }
 
-/** What of a state is about places in a stream. */
+/** Fields of the state that are places in a stream. */
 const PLACES = ["from", "to", "at", "left", "right"] as const;
 
 /** A random word: it tells nothing of the file. */
@@ -324,7 +324,7 @@ const logNotes = ({ log, skipped, negative, cut }: ReadLog): string[] => [
   "Bound and limit were set from the file; in real use you must know them without looking at the data.",
 ];
 
-/** What a reader of the file should know. */
+/** Notes on how the file was read: rows left out, values clamped, values cut off. */
 function notesOf({ values, skipped, negative, cut }: Read): string[] {
   return [
     ...(skipped > 0 ? [`${count(skipped)} rows without a number in this column were left out.`] : []),

@@ -46,7 +46,7 @@ export class EventLab {
   #published: Published | undefined;
   #frame: LogFrame | undefined;
   #words = new ZoneWords("UTC", false);
-  /** What the words of the plot belong to. */
+  /** Settings that the labels of the plot were made for, as JSON. */
   #worded = "";
   /** The Worker is publishing again; the newest settings follow when it is done. */
   #publishing = false;
@@ -54,7 +54,7 @@ export class EventLab {
   #refused = false;
   /** The end of the day that was announced last. */
   #day = NaN;
-  /** What the table of limits shows. */
+  /** Rows that the table of limits shows, as JSON. */
   #listed = "";
 
   constructor(store: Store<State>, choice: DataChoice) {

@@ -115,7 +115,7 @@ export class Lab {
     return this.#choice.data?.meaning ?? exampleMeaning;
   }
 
-  /** What the plot shows. */
+  /** The range of positions that the plot shows. */
   get #part(): Part {
     return shownPart(this.#store.state, this.#total);
   }
@@ -295,7 +295,7 @@ export class Lab {
     byId("answer").replaceChildren(from < to ? waitingAnswer() : emptyAnswer());
   }
 
-  /** What four methods and percentiles are drawn from: none while a stream runs, which would redraw for ever. */
+  /** Data and settings that the small charts and percentiles are drawn from; undefined while a stream runs, which would redraw for ever. */
   get #wanted(): Wanted | undefined {
     const { state } = this.#store;
     const at = this.#frame?.at ?? 0;

@@ -11,7 +11,7 @@ interface Card {
   readonly truth: HTMLElement;
 }
 
-/** What a card says while it has no number. */
+/** Title and text of a card without a number. */
 const WAITING: Readonly<Record<Question, readonly [title: string, words: string]>> = {
   total: ["All so far", "after the first period"],
   day: ["Last whole day", "after the first midnight"],

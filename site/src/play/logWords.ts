@@ -1,4 +1,4 @@
-/** What a release of events promises to one person, in words and as a text to take along. */
+/** The promise of a release of events to one person, in words and as a text file. */
 import { h } from "../look/dom.js";
 import { amount, percent } from "../look/format.js";
 import type { LimitCost, LogSettings } from "../workers/logPlayer.js";

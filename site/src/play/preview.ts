@@ -13,7 +13,7 @@ const isNoStream = (kind: Kind): boolean => kind === "text" || kind === "person"
 /** A bound that the settings of the lab can hold. */
 const HUGE = 1e9;
 
-/** What a visitor decides. */
+/** Callbacks for the visitor's decision. */
 export interface Choices {
   values(column: Column, time: Column | undefined): void;
   events(columns: LogColumns): void;

@@ -1,4 +1,4 @@
-/** What a visitor takes along: a link, pictures, numbers, code. */
+/** Copies and saves the release: a link, pictures, numbers, code. */
 import { asPng, picture, type PictureOptions } from "../charts/picture.js";
 import { byId, download, svgFile } from "../look/dom.js";
 import type { State } from "./state.js";
@@ -6,7 +6,7 @@ import type { State } from "./state.js";
 export interface Shared {
   /** The program that publishes with these settings. */
   readonly code: string;
-  /** What is on the plot, if anything. */
+  /** The plot as a picture; undefined if nothing is drawn. */
   readonly picture: PictureOptions | undefined;
   /** Hands the published numbers to the visitor. */
   saveCsv(): void;

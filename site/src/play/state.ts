@@ -3,7 +3,7 @@ import { choiceField, type Fields, numberField, textField } from "../look/state.
 import type { LogSettings, Question } from "../workers/logPlayer.js";
 
 export interface State {
-  /** Of the example stream and, unless `noise` is "secret", of all noise. */
+  /** Seed of the example stream and, unless `noise` is "secret", of all noise. */
   readonly seed: string;
   readonly noise: "seed" | "secret";
   readonly epsilon: number;
@@ -33,7 +33,7 @@ export interface State {
   readonly percentile: "50" | "90" | "95" | "99";
   /** Which file of the visitor's, as a random word: a link tells nobody its name. "" is the example. */
   readonly file: string;
-  /** What the lab takes data as: values one after the other, or events at their times. */
+  /** Whether the lab reads data as values one after the other, or as events at their times. */
   readonly as: "values" | "events";
   /** ε of events: for one person and day, or for one event. */
   readonly dayEpsilon: number;
@@ -138,7 +138,7 @@ export type ReleaseSettings = Pick<State, (typeof RELEASE_KEYS)[number]>;
 export const releaseSettings = (state: State): ReleaseSettings =>
   Object.fromEntries(RELEASE_KEYS.map((key) => [key, state[key]])) as unknown as ReleaseSettings;
 
-/** What each method is called and is. */
+/** Name and description of each method. */
 export const METHODS: Record<Method, { readonly name: string; readonly hint: string }> = {
   ours: { name: "Brume", hint: "exact noise on a tree, θ chosen privately" },
   paper: { name: "Paper", hint: "the same system as printed in 2021" },

@@ -25,7 +25,7 @@ export class TimelineView {
   #chart: StreamChart | undefined;
   #fogged = false;
   #job: Job<ToEvents> | undefined;
-  /** What the running job was made for. */
+  /** Data and settings that the running job was made for, as JSON. */
   #made = "";
   #meaning: Meaning = exampleMeaning;
   #moments: Moments | undefined;

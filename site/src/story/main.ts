@@ -138,7 +138,7 @@ async function tellGap(minute: number): Promise<void> {
   if (asked() === before) byId("gap-answer").textContent = answer;
 }
 
-/** What was said about one release does not stand beside another. */
+/** Clears the answer about the gap: it belongs to one release and must not stand beside another. */
 const forgetGap = (): void => void (byId("gap-answer").textContent = "");
 store.subscribe(forgetGap);
 for (const input of document.querySelectorAll("input[name=shown]"))

@@ -8,7 +8,7 @@ export const METER = {
   holdout: 4096,
   maxRange: 65_536,
   length: 4096 + 65_536,
-  /** What the main fuse lets through: public. */
+  /** Most watts that the main fuse lets through: a public bound. */
   max: 10_000,
 } as const;
 

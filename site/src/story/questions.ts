@@ -111,7 +111,7 @@ export interface Guess {
   /** Minutes of the day, by the release that the page shows. */
   readonly from: number;
   readonly to: number;
-  /** Of so many releases with other noise, in how many it is right within an hour; and a guess without any numbers, as a share. */
+  /** Releases with other noise; in how many the guess is right within an hour; the share in which a guess without numbers is. */
   readonly releases: number;
   readonly right: number;
   readonly blind: number;

@@ -26,7 +26,7 @@ export const weekWords: Words = {
   steps: [1440, 2 * 1440, 7 * 1440, 14 * 1440],
 };
 
-/** The same days, in kilowatt hours since the first of them. */
+/** Labels of the weeks in kilowatt hours, added up from the first day. */
 export const energyWords: Words = {
   ...weekWords,
   value: (value) => withUnit(value, "kWh"),

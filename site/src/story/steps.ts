@@ -17,7 +17,7 @@ export interface Context {
   readonly call: Call<Questions>;
   readonly stage: Stage;
   readonly epsilon: () => number;
-  /** What the visitor has chosen, by the name of the control. */
+  /** The visitor's choice, by the name of the control. */
   readonly chosen: (name: string) => string;
 }
 
@@ -71,7 +71,7 @@ export function answerGap(minute: number): string {
     : `At ${clock(minute)} somebody was home. Look for the long quiet part.`;
 }
 
-/** What somebody finds who looks for the gap in what is published. */
+/** Guesses the gap from the published numbers, and says how often such a guess is right. */
 export async function answerGuess({ call, epsilon }: Context): Promise<string> {
   const { left, back } = absence(STORY_DAY)!;
   const { from, to, releases, right, blind } = await call("guess", epsilon());

@@ -8,7 +8,7 @@ import type { System } from "brume";
 import type { Lines } from "../charts/lines.js";
 import type { Part } from "./protocol.js";
 
-/** What columns are drawn from; positions count from the first value of the stream. */
+/** Input of the columns. Positions count from the first value of the stream. */
 export interface Released {
   readonly publisher: System;
   readonly holdout: number;

@@ -19,12 +19,12 @@ export interface Percentile {
   readonly truth: number;
 }
 
-/** What the server knows, and the truth about the devices that have reported. */
+/** Answers of the server, beside the truth about the devices that have reported. */
 export interface Known extends Shares {
   readonly reports: number;
   /** θ of the day: larger values are clamped to it. */
   readonly threshold: number;
-  /** Of values clamped to θ. */
+  /** Mean of the values clamped to θ. */
   readonly mean: Omit<Percentile, "p">;
   readonly percentiles: readonly Percentile[];
 }
@@ -32,7 +32,7 @@ export interface Known extends Shares {
 export interface DeviceSettings {
   readonly epsilon: number;
   readonly max: number;
-  /** Of the devices' noise; secret noise without it. */
+  /** Seed of the devices' noise; omitted for secret noise. */
   readonly seed?: string;
 }
 

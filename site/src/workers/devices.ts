@@ -68,7 +68,7 @@ async function stream(values: Float64Array, settings: DeviceSettings, pace: numb
   send({ type: "done", explanation: day.explain() });
 }
 
-/** What the first reports say, in units of the values: the window reaches a little beyond both ends. */
+/** Middles of the cells of the first reports, in units of the values: the window reaches a little beyond both ends. */
 function sentValues(reports: Uint8Array, epsilon: number, threshold: number): Float64Array {
   const { top, width } = dayWindow(epsilon);
   const view = new DataView(reports.buffer);

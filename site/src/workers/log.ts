@@ -1,4 +1,4 @@
-/** What the lab asks about a log of events: keeps it running and answers. It sends nothing when nothing changes. */
+/** Worker of the lab for a log of events: keeps it running and answers questions. It sends nothing when nothing changes. */
 import { callLog } from "../data/callLog.js";
 import type { Log } from "../data/log.js";
 import { LogPlayer, type LogSettings, type Span } from "./logPlayer.js";

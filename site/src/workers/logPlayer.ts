@@ -18,7 +18,7 @@ export interface LogSettings {
   readonly zone: string;
   /** Events of a person that count in a day; undefined if single events are protected. */
   readonly limit: number | undefined;
-  /** Of the noise; secret noise without it. */
+  /** Seed of the noise; omitted for secret noise. */
   readonly seed?: string;
 }
 
@@ -33,9 +33,9 @@ export interface LogAnswer extends Span {
   readonly value: number | undefined;
   readonly low: number;
   readonly high: number;
-  /** Of the events that count: what the interval is about. */
+  /** True number of the events that count, which the interval is about. */
   readonly truth: number;
-  /** Of all events. */
+  /** True number of all events, with those beyond the limit. */
   readonly all: number;
 }
 
@@ -52,7 +52,7 @@ export const QUESTIONS = ["total", "day", "period", "range", "limited"] as const
 export type Question = (typeof QUESTIONS)[number];
 export type Answers = Readonly<Partial<Record<Question, LogAnswer>>>;
 
-/** What a limit would leave out, by the visitor's own data, and what noise it costs. */
+/** Events that a limit would leave out, by the visitor's own data, and the noise that it costs. */
 export interface LimitCost {
   readonly limit: number;
   /** Events that would not count, as a share. */
@@ -83,7 +83,7 @@ export class LogPlayer {
   readonly days: readonly Span[];
   readonly #stream: Counter | EventStream;
   readonly #every: number;
-  /** What the library rounds values to; 1 for counts. */
+  /** Resolution that the library rounds values to; 1 for counts. */
   readonly resolution: number;
   /** Running sums by event: of those that count, and of all. */
   readonly #counted: Float64Array;
@@ -236,7 +236,7 @@ export class LogPlayer {
     });
   }
 
-  /** What other limits would leave out and cost; none if nobody is known. */
+  /** Costs of other limits; empty if the log names no people. */
   limits(): LimitCost[] {
     const { epsilon, of, max, every, levels, zone } = this.settings;
     if (this.log.people === undefined) return [];

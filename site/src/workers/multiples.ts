@@ -1,4 +1,4 @@
-/** What the small charts ask the lab's Worker for: the same data through several methods. */
+/** Worker of the small charts: the same data through several methods. */
 import { exampleStream } from "brume-research";
 import { Player } from "./player.js";
 import type { FromMultiples, ToMultiples } from "./protocol.js";

@@ -122,7 +122,7 @@ export class Player {
     return { type: "answer", asked, from: start, to: end, truth, clamped, hidden, threshold, sum, low, high };
   }
 
-  /** The same range of releases with other noise: the interval of the noise, and the true sum of the clamped values. */
+  /** Answers for a range from releases with other noise: the interval of the noise, and the true sum of the clamped values. */
   runs(
     { from, to }: Part,
     count: number,

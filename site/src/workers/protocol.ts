@@ -1,4 +1,4 @@
-/** What the lab and its Workers say to each other. Everything heavy happens on the Workers' side. */
+/** Messages between the lab and its Workers. Everything heavy happens on the Workers' side. */
 import type { Statement } from "brume";
 import type { Lines } from "../charts/lines.js";
 import type { Log } from "../data/log.js";
@@ -59,7 +59,7 @@ export interface Answer {
   readonly truth: number;
   /** How much of the truth lies above θ, by the visitor's own data: no published number holds it. */
   readonly clamped: number;
-  /** The same as the library can tell it from private counts: an estimate, and the most it may be. */
+  /** The library's private estimate of the sum above θ, and the most that it may be. */
   readonly hidden: { readonly sum: number; readonly high: number } | undefined;
   readonly threshold: number;
   readonly sum: number;

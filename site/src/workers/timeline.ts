@@ -12,7 +12,7 @@ export interface TimelineSettings {
   /** Seconds between two values, and when the first one came, in milliseconds since 1970. */
   readonly pace: number;
   readonly start: number;
-  /** Of the noise; secret noise without it. */
+  /** Seed of the noise; omitted for secret noise. */
   readonly seed?: string;
 }
 
@@ -119,7 +119,7 @@ export class Timeline {
     return { low, high, truth };
   }
 
-  /** What the library says about a part, in whole periods, and the truth beside it. */
+  /** Answers of the library for a part, rounded to whole periods, beside the truth. */
   ask(part: Part, quantiles: readonly number[]): Moment {
     const round = (position: number) =>
       this.#first + Math.round((this.#timeOf(position) - this.#first) / this.#every) * this.#every;

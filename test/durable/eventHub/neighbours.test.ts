@@ -1,4 +1,4 @@
-/** What a hub decides depends on the clock and the options: one event more or less changes nothing but its own count. */
+/** Decisions of a hub depend on the clock and the options: one event more or less changes its own count alone. */
 import { expect, test } from "vitest";
 import { openHub } from "../../../src/index.js";
 import { key, plainStore } from "../support.js";

@@ -113,7 +113,7 @@ describe("a counter", () => {
     },
   );
 
-  /** The same run on the other core. */
+  /** Closed periods and statement of the run without restores, on a core. */
   async function runOf(core: "wasm" | "js") {
     const { time, counter } = begin({ core, epsilon: 20 });
     const closed: unknown[] = [];

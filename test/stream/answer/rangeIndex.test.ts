@@ -79,7 +79,7 @@ describe("sums", () => {
 describe("spread", () => {
   const node = laplaceVariance(scale);
   const { fanout, levels } = shape;
-  /** Of pieces [from, to, weight] in one forest. */
+  /** Spread of pieces [from, to, weight] in one forest. */
   const spreadOf = (...pieces: (readonly [number, number, number])[]) =>
     forestSpread(
       pieces.map(([from, to, weight]) => ({ from, to, weight })),

@@ -19,7 +19,7 @@ const huge: StreamOptions = {
   ...{ epsilon: 1, max: 1000, holdout: 128, maxRange: 2 ** 17, unsafeSeed: "huge" },
   tuning: { fanout: 2, skipLevels: 0 },
 };
-/** What a push may draw: its slices, and the few samples of a choice of θ. */
+/** Most samples that a push may draw: its slices, and the few of a choice of θ. */
 const MOST = SLICES_PER_VALUE * SLICE + 100;
 const kinds: Record<string, StreamOptions> = {
   defaults: huge,

@@ -24,7 +24,7 @@ export async function makeTopics(
   await port.create(topicPlan(options, partitions, { development: replicas < 3 }));
 }
 
-/** The same values in every run: a wave of its own for each key. */
+/** A value of a key: a wave of its own, equal in every run. */
 export function valueRecord(key: number, index: number): NewRecord {
   const value = Buffer.alloc(8);
   value.writeDoubleBE(Math.round(50 + 40 * Math.sin(index / 7 + key)));

@@ -1,4 +1,4 @@
-/** What the dashboard asks the service. */
+/** Requests of the dashboard to the service. */
 
 export interface MetricInfo {
   readonly name: string;
@@ -172,7 +172,7 @@ export const askSeries = async (
 ): Promise<Series> =>
   (await get(textOf(question, { from: String(from), to: String(to), every }))).json() as Promise<Series>;
 
-/** Of a local metric: about whole days, and today so far. */
+/** Answer of a local metric about whole days, and today so far. */
 export interface LocalAnswer extends Omit<Answer, "clipped"> {
   readonly reports: number;
   /** Values that the bound of their day clamped; null where all values count as they are. */

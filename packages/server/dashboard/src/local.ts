@@ -6,7 +6,7 @@ import { percentileRows } from "./cards.js";
 import { mark, plot, type Span } from "./plot.js";
 import { between, percentile, QUANTILES, withUnit, type ZoneTimes } from "./words.js";
 
-/** What a day shows: a percentile, or the mean. */
+/** Statistic of a day: a percentile, or the mean. */
 export type Daily = number | "mean";
 
 /** Percentiles of days that have ended, which stay: each is asked for once. */

@@ -38,7 +38,7 @@ export function fits(range: number, { every, people }: MetricInfo): boolean {
 
 export const percentile = (p: number): string => `p${Number((100 * p).toFixed(3))}`;
 
-/** What a value counts: "requests", "ms", "EUR". */
+/** Unit of a metric's values: "requests", "ms", "EUR". */
 export const unitOf = ({ type, unit, name }: MetricInfo): string =>
   type === "count" ? (unit === "" ? name : unit) : type === "people" && unit === "" ? "people" : unit;
 
@@ -166,7 +166,7 @@ export const nextWords = (next: number | null, now: number, times: ZoneTimes): s
 
 const percent = (share: number): string => `${Math.round(100 * Math.min(1, Math.max(0, share)))}\u00a0%`;
 
-/** What was not counted, in words: the limit of a person, how many people it met, and values above the bound. */
+/** Text about uncounted events: the limit of a person, how many people it met, and values above the bound. */
 export function missingWords(answer: Answer, metric: MetricInfo): string {
   const { clipped } = answer;
   const values =
@@ -239,7 +239,7 @@ const PERIODS: Readonly<Record<string, string>> = {
 /** "hour" for "1h", "15m" for itself. */
 export const periodName = (period: string): string => PERIODS[period] ?? period;
 
-/** What the chart shows: which periods and why, what the band says, what dashes and gaps mean. */
+/** Legend of the chart: which periods and why, what the band says, what dashes and gaps mean. */
 export function legendOf(
   { period, why }: Series,
   { running, gaps }: { readonly running: boolean; readonly gaps: boolean },

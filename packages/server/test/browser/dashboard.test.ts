@@ -20,7 +20,7 @@ const MINUTES = 60;
 /** Where people can look at them. */
 const PICTURES = "build/dashboard";
 
-/** Of all metrics. The histogram has most of it: at 4, one p95 in ten of the fewest events is hidden by noise. */
+/** ε of all metrics together. The histogram has most of it: at 4, one p95 in ten of the fewest events is hidden by noise. */
 const EPSILON = 52;
 
 const minutes = { every: "1m", levels: ["1m"], lateness: "0s", perPerson: 5 } as const;
@@ -266,7 +266,7 @@ test("days of devices: a line and a band that hold the truth, a band alone where
     "#legend",
     /a band and no line\. The last band is today so far\. Days without a number are gaps\.$/,
   );
-  /** What stands at the middle of a day; empty where nothing does. */
+  /** Tooltip of each day, just before its middle; empty where there is none. */
   const tips = async (): Promise<string[]> => {
     await page.waitForTimeout(500); // the plot is painted with the next frame
     const box = (await page.locator("#chart .u-over").boundingBox())!;

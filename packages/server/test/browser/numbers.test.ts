@@ -31,7 +31,7 @@ const metrics: Config["metrics"] = {
   ...Object.fromEntries(eight.map((i) => [`visits${i}`, visits])),
 };
 
-/** What happens on the day that the page shows, by key or by metric: so much that noise hides its sign with odds below 10⁻⁷. */
+/** Values of the day that the page shows, by key or by metric: so many that noise hides their sign with odds below 10⁻⁷. */
 const temperatures = (i: number): number[] => Array.from({ length: 60 }, (_, k) => -3 * i - 14 + (k % 5));
 const balances = (i: number): number[] => Array.from({ length: 60 }, (_, k) => -50 * i - 20 - (k % 40));
 const above = (i: number): number => 120 + 20 * i;

@@ -1,4 +1,4 @@
-/** What tests do with the dashboard, and how they read the numbers on it. */
+/** Helpers of tests that operate the dashboard and read the numbers on it. */
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
