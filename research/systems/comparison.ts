@@ -21,7 +21,12 @@ export function makeComparison(
   core: Core,
   key: Uint32Array,
 ): StagedSystem<Publisher> {
-  const { hierarchy, rule, threshold, max } = settings;
+  const {
+    privacy: { threshold },
+    grid: { max },
+    hierarchy,
+    rule,
+  } = settings;
   const theta = rule === "fixed" ? (threshold as number) : max;
   if (theta > 0) hierarchy.make(core, key, settings, theta); // what cannot work fails now, not after the hold-out
   return new StagedSystem(new Comparison(settings, core, key));
@@ -41,14 +46,20 @@ class Comparison implements SystemParts<Publisher> {
 
   /** θ stays in units of the stream: each hierarchy has a grid of its own. */
   holdout(): Holdout {
-    const { rule, threshold } = this.settings;
+    const {
+      privacy: { threshold },
+      rule,
+    } = this.settings;
     const chooser =
       rule === "fixed" ? (threshold as number) : makeChooser(this.settings, this.#core, this.#key);
     return new PlainHoldout(this.#core, this.#key, this.settings, chooser, (theta) => theta);
   }
 
   publisher({ theta }: Beginning): Publisher {
-    const { hierarchy, max } = this.settings;
+    const {
+      grid: { max },
+      hierarchy,
+    } = this.settings;
     if (!(theta > 0)) return new Zeros();
     const publisher = hierarchy.make(this.#core, this.#key, this.settings, theta);
     return theta > max ? clampedTo(max, publisher) : publisher;
@@ -57,7 +68,16 @@ class Comparison implements SystemParts<Publisher> {
   statement({ holdout, release }: Stage<Publisher>): Statement {
     const publisher = release?.publisher;
     const theta = release?.beginning.theta ?? holdout?.theta;
-    const { epsilon, levels, hierarchy, method, rule, delta, maxRange, resolution, smoother } = this.settings;
+    const {
+      privacy: { epsilon },
+      grid: { resolution },
+      tree: { levels, maxRange },
+      output: { smoother },
+      hierarchy,
+      method,
+      rule,
+      delta,
+    } = this.settings;
     const reads = levels > 0;
     const open = rule === "percentile";
     const threshold = reads ? (theta ?? null) : 0;
@@ -89,12 +109,23 @@ class Comparison implements SystemParts<Publisher> {
   }
 
   #noiseScale(theta: number): number | null {
-    const { hierarchy, levels, epsilon } = this.settings;
+    const {
+      privacy: { epsilon },
+      tree: { levels },
+      hierarchy,
+    } = this.settings;
     return hierarchy.scale === undefined ? (levels * theta) / epsilon : hierarchy.scale(this.settings, theta);
   }
 
   #stages(): StageStatement[] {
-    const { epsilon, delta, choosing, idle, rule, hierarchy, levels } = this.settings;
+    const {
+      privacy: { epsilon },
+      tree: { levels },
+      holdout: { choosing, idle },
+      delta,
+      rule,
+      hierarchy,
+    } = this.settings;
     const release: StageStatement = {
       stage: "release",
       mechanism: hierarchy.mechanism,
@@ -131,9 +162,17 @@ function clampedTo(max: number, publisher: Publisher): Publisher {
 }
 
 function makeChooser(settings: ComparisonSettings, core: Core, key: Uint32Array): ThresholdChooser {
-  const { rule, choosing, percentile, max, epsilon, delta } = settings;
+  const {
+    privacy: { epsilon },
+    grid: { max },
+    holdout: { choosing },
+    rule,
+    percentile,
+    delta,
+  } = settings;
   if (rule === "default") return new DefaultRule(core, key, settings);
-  if (rule === "noisy-max") return new NoisyMax(core, key, { ...settings, fanout: NME_FANOUT });
+  if (rule === "noisy-max")
+    return new NoisyMax(core, key, { ...settings, tree: { ...settings.tree, fanout: NME_FANOUT } });
   if (rule === "percentile") return truePercentile(choosing, percentile);
   return smoothPercentile(core, key, choosing, max, percentile, {
     epsilon,

@@ -14,7 +14,12 @@ export class DefaultRule implements ThresholdChooser {
   readonly #counts: ThresholdCounts;
 
   constructor(core: Core, key: Uint32Array, settings: Settings) {
-    const { epsilon, choosing, maxRange, max, resolution } = settings;
+    const {
+      privacy: { epsilon },
+      grid: { max, resolution },
+      tree: { maxRange },
+      holdout: { choosing },
+    } = settings;
     this.#core = core;
     this.#key = key;
     this.#settings = settings;
@@ -22,11 +27,11 @@ export class DefaultRule implements ThresholdChooser {
   }
 
   add(value: number): void {
-    this.#counts.add(quantise(value, this.#settings.max, this.#settings.resolution));
+    this.#counts.add(quantise(value, this.#settings.grid.max, this.#settings.grid.resolution));
   }
 
   choose(): number {
-    return this.#counts.choose(this.#core, this.#key).theta * this.#settings.resolution;
+    return this.#counts.choose(this.#core, this.#key).theta * this.#settings.grid.resolution;
   }
 
   wipe(): void {

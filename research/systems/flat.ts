@@ -20,7 +20,10 @@ export class Flat implements IntegerStream {
 
   /** @param theta Θ in grid units */
   constructor(core: Core, key: Uint32Array, settings: Settings, theta: number) {
-    const { epsilon, maxRange, history } = settings;
+    const {
+      privacy: { epsilon },
+      tree: { maxRange, history },
+    } = settings;
     this.#noise = new NoiseQueue(core, subStream(key, Purpose.baseline, 0, 0), noiseScale(1, theta, epsilon));
     const shape = { fanout: 2, levels: 1, blockLength: 1, blocksPerForest: maxRange, history };
     this.#blocks = new History(shape);

@@ -11,7 +11,11 @@ import { largestUnboundedScale, UNBOUNDED_LEVELS, unboundedShape } from "./unbou
 
 /** Every node has noise of its own, nothing is reconciled. */
 const inconsistent: Make = (core, key, settings, theta) => {
-  const { epsilon, fanout, levels, maxRange, history, resolution } = settings;
+  const {
+    privacy: { epsilon },
+    grid: { resolution },
+    tree: { fanout, levels, maxRange, history },
+  } = settings;
   const grid = fitGrid(theta, resolution, levels / epsilon, maxRange);
   const scale = noiseScale(levels, grid.theta, epsilon);
   const shape = { fanout, levels, scale: () => scale, forestLength: maxRange, history };
@@ -20,23 +24,26 @@ const inconsistent: Make = (core, key, settings, theta) => {
 
 /** As in ToPS; the first block is predicted as θ/2 a value. */
 const consistent: Make = (core, key, settings, theta) => {
-  const { epsilon, levels, blockLength, blocksPerForest } = settings;
-  const grid = fitGrid(theta, settings.resolution, levels / epsilon, blockLength * blocksPerForest);
+  const {
+    privacy: { epsilon },
+    tree: { levels, blockLength, blocksPerForest },
+  } = settings;
+  const grid = fitGrid(theta, settings.grid.resolution, levels / epsilon, blockLength * blocksPerForest);
   return new BlockPublisher(
     core,
     key,
-    { ...settings, resolution: grid.resolution },
+    { ...settings, grid: { ...settings.grid, resolution: grid.resolution } },
     grid.theta,
     grid.theta / 2,
   );
 };
 
 const flat: Make = (core, key, settings, theta) => {
-  const grid = fitGrid(theta, settings.resolution, 1 / settings.epsilon, settings.maxRange);
+  const grid = fitGrid(theta, settings.grid.resolution, 1 / settings.privacy.epsilon, settings.tree.maxRange);
   return onGrid(new Flat(core, key, settings, grid.theta), grid);
 };
 
-const unbounded: Make = (core, key, { epsilon, resolution }, theta) => {
+const unbounded: Make = (core, key, { privacy: { epsilon }, grid: { resolution } }, theta) => {
   const grid = fitGrid(theta, resolution, largestUnboundedScale(epsilon), 2 ** (UNBOUNDED_LEVELS - 1));
   return onGrid(new NodeHierarchy(core, key, unboundedShape(grid.theta, epsilon)), grid);
 };

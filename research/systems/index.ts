@@ -15,8 +15,9 @@ export type { ComparisonOptions } from "./options.js";
 /** Makes the system that `method` names. */
 export function comparison(options: ComparisonOptions): System {
   const settings = resolveComparison(options);
-  const core = chooseCore(settings.core);
-  const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
+  const core = chooseCore(settings.output.core);
+  const key =
+    settings.privacy.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.privacy.unsafeSeed);
   return makeComparison(settings, core, key);
 }
 

@@ -35,7 +35,7 @@ type Build = (theta: number, part: number, round: Rounding) => Mechanism;
  * @param values how many values are summed at most
  */
 function publisher(
-  { maxRange, history, resolution }: PublishSettings,
+  { grid: { resolution }, tree: { maxRange, history } }: PublishSettings,
   theta: number,
   noise: number,
   values: number,
@@ -60,7 +60,10 @@ interface Tree {
 const laplaceTree =
   ({ nodes, counter }: Tree): Make =>
   (core, key, settings, theta) => {
-    const { epsilon, maxRange } = settings;
+    const {
+      privacy: { epsilon },
+      tree: { maxRange },
+    } = settings;
     const count = nodes(maxRange);
     return publisher(settings, theta, count / epsilon, maxRange, true, (units, part, round) => {
       const draws = laplaceDraws(core, key, laplaceScale(units, epsilon, count), part, 1);
@@ -69,14 +72,18 @@ const laplaceTree =
   };
 
 /** σ for Θ = 1. */
-const sigma = ({ epsilon, delta }: PublishSettings, columnNorm: number): number =>
+const sigma = ({ privacy: { epsilon }, delta }: PublishSettings, columnNorm: number): number =>
   Math.sqrt(gaussianVariance(columnNorm, epsilon, delta));
 
 /** A tree with Gaussian noise, for the ℓ₂ norm of a column: the square root of `nodes`. */
 const gaussTree =
   ({ nodes, counter }: Tree): Make =>
   (core, key, settings, theta) => {
-    const { epsilon, delta, maxRange } = settings;
+    const {
+      privacy: { epsilon },
+      tree: { maxRange },
+      delta,
+    } = settings;
     const norm = nodes(maxRange);
     return publisher(settings, theta, sigma(settings, norm), maxRange, true, (units, part, round) => {
       const draws = new GaussianDraws(
@@ -130,7 +137,7 @@ const gaussRow = (mechanism: string, tree: Tree, fanout = 2): Hierarchy => ({
   skips: false,
   levels: (maxRange) => Math.ceil(tree.nodes(maxRange)),
   gaussian: true,
-  scale: (settings, theta) => theta * sigma(settings, tree.nodes(settings.maxRange)),
+  scale: (settings, theta) => theta * sigma(settings, tree.nodes(settings.tree.maxRange)),
   make: gaussTree(tree),
 });
 
@@ -146,7 +153,10 @@ const adaptiveRow = (mechanism: string, make: Make): Hierarchy => ({
 
 const pegasus = (smoother: PegasusSmoother): Hierarchy =>
   adaptiveRow(`PeGaSus: perturber, grouper, smoother (${smoother})`, (core, key, settings, theta) => {
-    const { epsilon, maxRange } = settings;
+    const {
+      privacy: { epsilon },
+      tree: { maxRange },
+    } = settings;
     return publisher(
       settings,
       theta,
@@ -159,7 +169,10 @@ const pegasus = (smoother: PegasusSmoother): Hierarchy =>
 
 const windowed = (mechanism: string, budget: () => Distribution | Absorption): Hierarchy => ({
   ...adaptiveRow(mechanism, (core, key, settings, theta) => {
-    const { epsilon, maxRange } = settings;
+    const {
+      privacy: { epsilon },
+      tree: { maxRange },
+    } = settings;
     return publisher(
       settings,
       theta,
@@ -187,7 +200,7 @@ export const OPPONENTS = {
     ...laplaceRow("binary tree of known length, made monotone", monotoneBinary),
   },
   "binary-hybrid": adaptiveRow("binary tree without end (Hybrid Mechanism)", (core, key, settings, theta) => {
-    const { epsilon } = settings;
+    const { epsilon } = settings.privacy;
     const noise = (2 * HYBRID_LEVELS) / epsilon;
     return publisher(settings, theta, noise, 2 ** 32, false, (units, _part, round) =>
       increments(new Hybrid(core, key, units, epsilon), round),
@@ -205,7 +218,10 @@ export const OPPONENTS = {
   "pegasus-median": pegasus("median"),
   "pegasus-james-stein": pegasus("james-stein"),
   partition: adaptiveRow("online partition, segments counted", (core, key, settings, theta) => {
-    const { epsilon, maxRange } = settings;
+    const {
+      privacy: { epsilon },
+      tree: { maxRange },
+    } = settings;
     const noise = (4 * HYBRID_LEVELS) / epsilon;
     return publisher(settings, theta, noise, 2 ** 32, false, (units, _part, round) =>
       increments(new Partition(core, key, units, epsilon, maxRange), round),
@@ -215,7 +231,10 @@ export const OPPONENTS = {
   ba: windowed("budget absorption", () => new Absorption(WINDOW)),
   fast: {
     ...adaptiveRow("FAST: sampling and a Kalman filter", (core, key, settings, theta) => {
-      const { epsilon, maxRange } = settings;
+      const {
+        privacy: { epsilon },
+        tree: { maxRange },
+      } = settings;
       const noise = fastSamples(maxRange) / epsilon;
       return publisher(
         settings,

@@ -73,7 +73,7 @@ export function resolveComparison(asked: ComparisonOptions): ComparisonSettings 
   const rule = typeof fixed === "number" ? "fixed" : (threshold as ComparisonSettings["rule"]);
   return {
     ...settings,
-    levels: hierarchy.levels?.(settings.maxRange) ?? settings.levels,
+    tree: { ...settings.tree, levels: hierarchy.levels?.(settings.tree.maxRange) ?? settings.tree.levels },
     method,
     rule,
     hierarchy,
@@ -112,7 +112,7 @@ function deltaOf(
   settings: Settings,
 ): number {
   if (rule !== "s-p" && rule !== "s-pak" && gaussian !== true) return 0;
-  if (asked === undefined) return 1 / (heldOut(settings) + settings.maxRange) ** 2;
+  if (asked === undefined) return 1 / (heldOut(settings) + settings.tree.maxRange) ** 2;
   if (typeof asked !== "number" || !(asked > 0 && asked < 1))
     throw new RangeError(`delta: expected a number between 0 and 1, got ${asked}`);
   return asked;

@@ -75,7 +75,11 @@ export function sweepZoo({ streams, epsilons, holdouts, maxRanges, runs, seed }:
 /** E = (r²/6)·μ(θ)² + C_s·θ²/ε² for a random range: what θ hides of a value, and the noise. */
 function lossAgainstBest(options: StreamOptions, sorted: Float64Array): (theta: number) => number {
   const settings = resolveSettings(options);
-  const { epsilon, resolution, maxRange, fanout, levels, skipped } = settings;
+  const {
+    privacy: { epsilon },
+    grid: { resolution },
+    tree: { maxRange, fanout, levels, skipped },
+  } = settings;
   const noise = meanVariance(maxRange, fanout, levels, skipped) / epsilon ** 2;
   const above = new Float64Array(sorted.length + 1); // sums from the largest value down
   for (let i = sorted.length - 1; i >= 0; i--) above[i] = above[i + 1]! + sorted[i]!;
@@ -89,7 +93,7 @@ function lossAgainstBest(options: StreamOptions, sorted: Float64Array): (theta: 
     const hidden = (above[low]! - (sorted.length - low) * theta) / sorted.length;
     return (maxRange ** 2 / 6) * hidden ** 2 + noise * theta ** 2;
   };
-  const { largest, step } = candidateGrid(settings);
+  const { largest, step } = candidateGrid(settings.grid);
   const candidates = geometricCandidates(largest, step);
   const best = Math.min(...Array.from(candidates, (theta) => errorOf(theta * resolution)));
   return (theta) => errorOf(theta) / best;

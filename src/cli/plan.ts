@@ -88,11 +88,11 @@ export const plan: Command = {
 function epsilonFor(args: Arguments): number | undefined {
   const target = targetOf(args.text("target"));
   if (target === undefined) return undefined;
-  const { maxRange } = resolveSettings(streamOptions(args, 1));
+  const { maxRange } = resolveSettings(streamOptions(args, 1)).tree;
   const length = args.number("range") ?? maxRange;
   const epsilon = solveEpsilon(target, (tried) => {
     const settings = resolveSettings(streamOptions(args, tried));
-    const { blockLength, blocksPerForest } = settings;
+    const { blockLength, blocksPerForest } = settings.tree;
     if (blockLength > length) return Infinity; // there is no estimate inside a block
     return errorOfLength(settings, Math.min(length, blocksPerForest * blockLength)) / length;
   });

@@ -23,17 +23,22 @@ function commonPart(settings: Settings): Uint8Array {
 /** The beginning of the text, up to the name. */
 const namePart = (name: string): Uint8Array => encoder.encode(`{"name":${JSON.stringify(name)}`);
 
-/** Every setting that published numbers depend on, and the stream's name, as text; public. */
-export function parametersOf(settings: Settings): Parameters {
-  const { refine, min, coarsened: _, width: __, ...others } = settings; // `coarsened` and `width` follow from the others
-  const { variant, thresholdStep, resolution } = others;
+/** Every setting that published numbers depend on, and the stream's name, as text; public. In the order of older snapshots. */
+export function parametersOf({ privacy, grid, tree, holdout, output }: Settings): Parameters {
+  const { epsilon, variant, threshold, follow, refine, unsafeSeed } = privacy;
+  const { min, max, resolution, thresholdStep, candidates } = grid; // `coarsened` and `width` follow from these
+  const { maxRange, fanout, ...shape } = tree;
+  const { probing, warmStart, idle, choosing, warming } = holdout;
   const shown = {
-    ...(min === 0 ? {} : { min }), // left out where they are not used: older snapshots do not have them
-    ...others,
-    ...(refine ? { refine } : {}),
+    ...(min === 0 ? {} : { min }), // omitted where they are not used: older snapshots do not have them
+    ...{ epsilon, max, probing, warmStart, idle, choosing, warming, resolution },
     thresholdStep: variant === "default" && thresholdStep === resolution ? 0 : thresholdStep, // so older ones have it
-    smoother: smootherName(settings.smoother),
+    ...{ candidates, threshold, follow, maxRange, fanout },
+    ...shape,
+    ...{ smoother: smootherName(output.smoother), variant, name: output.name },
     core: "any", // both give the same answers
+    unsafeSeed,
+    ...(refine ? { refine } : {}),
   };
   return Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, String(value)]));
 }

@@ -1,5 +1,5 @@
 /** The grids that values are rounded to, and that candidates for θ lie on. */
-import type { Settings } from "./options.js";
+import type { GridSettings } from "./options.js";
 
 /** Finer candidates for θ would cost accuracy: more of them compete, and the smallest are far from any value. */
 const FINE_STEPS = 2 ** 16;
@@ -23,7 +23,7 @@ export const candidateGrid = ({
   width,
   resolution,
   thresholdStep,
-}: Pick<Settings, "width" | "resolution" | "thresholdStep">): {
+}: GridSettings): {
   readonly largest: number;
   readonly step: number;
 } => ({ largest: Math.floor(width / resolution), step: thresholdStep / resolution });

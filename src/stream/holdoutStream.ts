@@ -67,7 +67,7 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
     settings: Settings,
     core: Core,
     key: Uint32Array,
-    name = settings.name,
+    name = settings.output.name,
     snapshot?: OpenedSnapshot,
   ) {
     const parts = new Tops(settings, core, key);
@@ -79,9 +79,10 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
   }
 
   /** A stream that has seen no value. */
-  static begin(settings: Settings, name = settings.name): HoldoutStream {
-    const key = settings.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.unsafeSeed);
-    return new (kindOf(settings))(settings, chooseCore(settings.core), key, name);
+  static begin(settings: Settings, name = settings.output.name): HoldoutStream {
+    const key =
+      settings.privacy.unsafeSeed === undefined ? secretKey() : unsafeKey(settings.privacy.unsafeSeed);
+    return new (kindOf(settings))(settings, chooseCore(settings.output.core), key, name);
   }
 
   /** One that resumes from a snapshot. */
@@ -89,12 +90,12 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
     bytes: Uint8Array,
     key: SnapshotKey,
     settings: Settings,
-    name = settings.name,
+    name = settings.output.name,
   ): Promise<HoldoutStream> {
     const snapshot = await openBound(bytes, key, (bound) => checkBinding(bound, settings, name));
     try {
       const Kind = kindOf(settings);
-      return new Kind(settings, chooseCore(settings.core), snapshot.state.words(8), name, snapshot);
+      return new Kind(settings, chooseCore(settings.output.core), snapshot.state.words(8), name, snapshot);
     } finally {
       snapshot.state.wipe();
     }
@@ -136,7 +137,8 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
 }
 
 /** Streams with a `min` are a kind of their own, so that others do not pay for it. */
-const kindOf = ({ min }: Settings): typeof HoldoutStream => (min === 0 ? HoldoutStream : ShiftedStream);
+const kindOf = ({ grid: { min } }: Settings): typeof HoldoutStream =>
+  min === 0 ? HoldoutStream : ShiftedStream;
 
 /**
  * A stream of values less `min`, shifted back: a position's number by `min`, the sum of n positions by n·min. How many
@@ -148,7 +150,7 @@ class ShiftedStream extends HoldoutStream {
 
   constructor(...parts: ConstructorParameters<typeof HoldoutStream>) {
     super(...parts);
-    [this.#min, this.#max] = [parts[0].min, parts[0].max];
+    [this.#min, this.#max] = [parts[0].grid.min, parts[0].grid.max];
   }
 
   override push(value: number): number | undefined {
@@ -212,7 +214,7 @@ class Tops implements SystemParts<BlockPublisher> {
 
   constructor(settings: Settings, core: Core, key: Uint32Array) {
     this.settings = settings;
-    this.answer = settings.variant === "paper" ? ("published" as const) : ("best" as const);
+    this.answer = settings.privacy.variant === "paper" ? ("published" as const) : ("best" as const);
     this.drawing = drawingValues(settings);
     prepareTables(settings, core);
     this.#core = core;
@@ -236,7 +238,7 @@ class Tops implements SystemParts<BlockPublisher> {
     const above = release?.publisher.refined?.above ?? release?.beginning.above;
     if (above === undefined || above.values === 0) return undefined;
     const { sum, low, high } = release!.publisher.clipping(from, to, above, confidence);
-    const unit = this.settings.resolution;
+    const unit = this.settings.grid.resolution;
     return { sum: sum * unit, low: low * unit, high: high * unit };
   }
 
@@ -265,36 +267,43 @@ class Tops implements SystemParts<BlockPublisher> {
   }
 
   statement({ holdout, release }: Stage<BlockPublisher>): Statement {
-    const { epsilon, min, max, resolution, smoother, variant } = this.settings;
+    const {
+      privacy: { epsilon, variant },
+      grid: { min, max, resolution },
+      output: { smoother },
+    } = this.settings;
     const { beginning, publisher } = release ?? {};
     const refined = publisher?.refined;
-    const settled = withSkipped(this.settings, beginning?.skipped ?? this.settings.skipped);
+    const settled = withSkipped(this.settings, beginning?.skipped ?? this.settings.tree.skipped);
     const epochs = publisher?.epochs ?? [];
     const units = epochs.at(-1)?.theta ?? holdout?.theta;
     // Rounding must not put θ above max: a hub gives it to its streams.
     const thetaOf = (theta: number) =>
       min === 0 ? theta * resolution : Math.min(max, min + theta * resolution);
-    const share = epochs.at(-1)?.share ?? firstShare(settled);
+    const share = epochs.at(-1)?.share ?? firstShare(settled.privacy);
     return makeStatement(settled, this.#core.name, publisher?.length ?? 0, {
       system: variant === "paper" ? "ToPS, as in the paper" : "ToPS",
       epsilon,
       delta: 0,
-      composition: COMPOSITION[settled.refine ? "refining" : settled.follow ? "following" : "still"],
+      composition:
+        COMPOSITION[settled.privacy.refine ? "refining" : settled.privacy.follow ? "following" : "still"],
       stages: stagesOf(settled),
       threshold: units === undefined ? null : thetaOf(units),
       smoother: smootherName(smoother) + (publisher?.smootherTrouble ?? ""),
       thresholds: epochs.map(({ block, theta }) => ({
-        from: block * settled.blockLength,
+        from: block * settled.tree.blockLength,
         threshold: thetaOf(theta),
       })),
       noiseScale:
-        units === undefined ? null : (settled.levels * (units * resolution)) / nodeEpsilon(settled, share),
+        units === undefined
+          ? null
+          : (settled.tree.levels * (units * resolution)) / nodeEpsilon(settled.privacy, share),
       noise: "discrete Laplace, sampled exactly",
-      settled: release !== undefined || settled.probing === 0,
+      settled: release !== undefined || settled.holdout.probing === 0,
       clampedShare:
         refined === undefined
           ? clampedShare(beginning?.above, epsilon)
-          : clampedShare(refined.above, refiningEpsilon(settled)),
+          : clampedShare(refined.above, refiningEpsilon(settled.privacy)),
       warnings: warningsOf(settled, units, (refined ?? beginning)?.sparse ?? false, refined !== undefined),
     });
   }

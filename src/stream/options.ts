@@ -98,12 +98,49 @@ export const TUNING: readonly (keyof Tuning)[] = [
   "refine",
 ];
 
-export interface Settings {
+/** What is protected, and how ε is spent. */
+export interface PrivacySettings {
   readonly epsilon: number;
+  readonly variant: "default" | "paper";
+  readonly threshold: "noisy-max" | number;
+  /** Whether θ follows the stream from tree to tree. */
+  readonly follow: boolean;
+  /** Whether θ is chosen once more when the first tree ends. */
+  readonly refine: boolean;
+  readonly unsafeSeed: string | undefined;
+}
+
+/** Bounds of a value, and the grids that values and candidates for θ are rounded to. */
+export interface GridSettings {
   /** The bounds of a value, and max − min. All stages but the first and the last see values less `min`, from 0 to `width`. */
   readonly min: number;
   readonly max: number;
   readonly width: number;
+  readonly resolution: number;
+  /** Whether a finer grid would be the default, if sums stayed exact on it. */
+  readonly coarsened: boolean;
+  /** Unit of the candidates for θ. With variant "paper" they are thresholdStep · 1 … candidates; else choice.ts has them. */
+  readonly thresholdStep: number;
+  readonly candidates: number;
+}
+
+/** The trees of noise, their blocks, and how many are kept for ranges. */
+export interface TreeSettings {
+  readonly maxRange: number;
+  readonly fanout: number;
+  /** h − s, levels that carry noise. */
+  readonly levels: number;
+  readonly skipped: number;
+  /** b^s values. */
+  readonly blockLength: number;
+  readonly blocksPerForest: number;
+  /** Forests whose blocks are kept for ranges, and the number of values asked for, if any. */
+  readonly history: number;
+  readonly historyValues: number | undefined;
+}
+
+/** How many held-out values each purpose has, in the order in which they come. */
+export interface HoldoutSettings {
   /** Values that choose θ and, by default, give the first prediction. */
   readonly choosing: number;
   /** Values after them that decide whether one level less is skipped. */
@@ -113,33 +150,22 @@ export interface Settings {
   readonly warming: number;
   /** Values after those that are held out and not used at all (firstTree.ts). */
   readonly idle: number;
-  readonly resolution: number;
-  /** Whether a finer grid would be the default, if sums stayed exact on it. */
-  readonly coarsened: boolean;
-  /** Unit of the candidates for θ. With variant "paper" they are thresholdStep · 1 … candidates; else choice.ts has them. */
-  readonly thresholdStep: number;
-  readonly candidates: number;
-  readonly threshold: "noisy-max" | number;
-  readonly maxRange: number;
-  readonly fanout: number;
-  /** Whether θ follows the stream from tree to tree. */
-  readonly follow: boolean;
-  /** Whether θ is chosen once more when the first tree ends. */
-  readonly refine: boolean;
-  /** h − s, levels that carry noise. */
-  readonly levels: number;
-  readonly skipped: number;
-  /** b^s values. */
-  readonly blockLength: number;
-  readonly blocksPerForest: number;
+}
+
+/** Choices that cost no privacy: how blocks are predicted, and where kernels run. */
+export interface OutputSettings {
   readonly smoother: SmootherChoice;
-  readonly variant: "default" | "paper";
-  /** Forests whose blocks are kept for ranges, and the number of values asked for, if any. */
-  readonly history: number;
-  readonly historyValues: number | undefined;
   readonly name: string;
   readonly core: CoreChoice;
-  readonly unsafeSeed: string | undefined;
+}
+
+/** Options of a stream of values with every default filled in, by the part of the stream that reads them. */
+export interface Settings {
+  readonly privacy: PrivacySettings;
+  readonly grid: GridSettings;
+  readonly tree: TreeSettings;
+  readonly holdout: HoldoutSettings;
+  readonly output: OutputSettings;
 }
 
 /** As many values as the kernel of the paper's choice can stage; counters have more room. */
@@ -171,35 +197,32 @@ export function resolveReading(asked: StreamOptions): Settings {
   const rule = tuning.skipLevels ?? (variant === "paper" ? "paper" : "auto");
   if (typeof rule !== "number") checkChoice("tuning.skipLevels", rule, ["auto", "paper"]);
   const threshold = checkThreshold(options.threshold ?? "noisy-max", min, max, resolution);
-  const shape = shapeOf(skippedLevels(rule, epsilon, maxRange, fanout), maxRange, fanout, options.history);
+  const tree = shapeOf(skippedLevels(rule, epsilon, maxRange, fanout), maxRange, fanout, options.history);
   const follow = checkFollow(tuning.follow, epsilon, maxRange, fanout, threshold, variant);
   const reading: Settings = {
-    epsilon,
-    min,
-    max,
-    width,
-    ...holdout(options.holdout, tuning.warmStart ?? variant !== "paper", threshold, variant),
-    resolution,
-    coarsened: false,
-    ...thresholdGrid(tuning.thresholdStep, width, tuning.resolution ?? coarse, variant),
-    threshold,
-    follow,
-    refine: checkRefine(tuning.refine ?? false, follow, fanout ** (levelCount(maxRange, fanout) - 1)),
-    maxRange,
-    fanout,
-    ...shape,
-    smoother: checkSmoother(options.smoother ?? (variant === "paper" ? "recent" : "shrunk")),
-    variant,
-    name: checkText("name", options.name ?? ""),
-    core: checkChoice("core", options.core ?? "auto", ["auto", "wasm", "js"]),
-    unsafeSeed: options.unsafeSeed === undefined ? undefined : checkText("unsafeSeed", options.unsafeSeed),
+    holdout: holdoutOf(options.holdout, tuning.warmStart ?? variant !== "paper", threshold, variant),
+    grid: {
+      ...{ min, max, width, resolution, coarsened: false },
+      ...thresholdGrid(tuning.thresholdStep, width, tuning.resolution ?? coarse, variant),
+    },
+    privacy: {
+      ...{ epsilon, variant, threshold, follow },
+      refine: checkRefine(tuning.refine ?? false, follow, fanout ** (levelCount(maxRange, fanout) - 1)),
+      unsafeSeed: options.unsafeSeed === undefined ? undefined : checkText("unsafeSeed", options.unsafeSeed),
+    },
+    tree,
+    output: {
+      smoother: checkSmoother(options.smoother ?? (variant === "paper" ? "recent" : "shrunk")),
+      name: checkText("name", options.name ?? ""),
+      core: checkChoice("core", options.core ?? "auto", ["auto", "wasm", "js"]),
+    },
   };
-  checkFarFromZero(reading);
+  checkFarFromZero(reading.grid);
   const settings = rule === "auto" ? withProbe(reading) : reading;
   return tuning.resolution === undefined ? withExactGrid(settings, coarse) : checked(settings);
 }
 
-function checkBounds(min: unknown, max: unknown): Pick<Settings, "min" | "max" | "width"> {
+function checkBounds(min: unknown, max: unknown): Pick<GridSettings, "min" | "max" | "width"> {
   if (typeof min !== "number" || !Number.isFinite(min))
     throw new RangeError(`min: expected a finite number, got ${shown(min)}`);
   if (min === 0) return { min: 0, max: checkPositive("max", max), width: max as number };
@@ -211,7 +234,7 @@ function checkBounds(min: unknown, max: unknown): Pick<Settings, "min" | "max" |
 /** Steps of the grid up to the bound that is farthest from 0: a value less `min` is rounded far finer than the grid is. */
 const MOST_STEPS = 2 ** 40;
 
-function checkFarFromZero({ min, max, resolution }: Settings): void {
+function checkFarFromZero({ min, max, resolution }: GridSettings): void {
   const steps = Math.max(Math.abs(min), Math.abs(max)) / resolution;
   if (min !== 0 && steps > MOST_STEPS)
     throw new RangeError(
@@ -221,7 +244,7 @@ function checkFarFromZero({ min, max, resolution }: Settings): void {
 
 /** The shapes that the hold-out may decide on. */
 const shapesOf = (settings: Settings): Settings[] =>
-  settings.probing === 0 ? [settings] : [settings, withSkipped(settings, settings.skipped - 1)];
+  settings.holdout.probing === 0 ? [settings] : [settings, withSkipped(settings, settings.tree.skipped - 1)];
 
 /** Fails unless sums stay exact. */
 function checked(settings: Settings): Settings {
@@ -232,10 +255,11 @@ function checked(settings: Settings): Settings {
 /** The finest grid from the usual one up to a coarse one on which sums stay exact. */
 function withExactGrid(settings: Settings, coarse: number): Settings {
   const fits = shapesOf(settings).every((shape) => exactRangeError(shape) === undefined);
-  if (fits || settings.resolution >= coarse) return checked(settings);
-  const resolution = 2 * settings.resolution;
-  checkThreshold(settings.threshold, settings.min, settings.max, resolution);
-  return withExactGrid({ ...settings, resolution, coarsened: true }, coarse);
+  const { grid, privacy } = settings;
+  if (fits || grid.resolution >= coarse) return checked(settings);
+  const resolution = 2 * grid.resolution;
+  checkThreshold(privacy.threshold, grid.min, grid.max, resolution);
+  return withExactGrid({ ...settings, grid: { ...grid, resolution, coarsened: true } }, coarse);
 }
 
 function checkFollow(
@@ -244,7 +268,7 @@ function checkFollow(
   maxRange: number,
   fanout: number,
   threshold: "noisy-max" | number,
-  variant: Settings["variant"],
+  variant: PrivacySettings["variant"],
 ): boolean {
   const possible = variant === "default" && threshold === "noisy-max";
   if (asked === undefined)
@@ -278,11 +302,12 @@ function checkRefine(asked: unknown, follow: boolean, values: number): boolean {
 
 /** Hold-outs of 16 probes and more spend their last values on one (probe.ts). */
 function withProbe(settings: Settings): Settings {
-  const { fanout, levels, skipped, choosing, threshold, variant } = settings;
-  const probing = fanout ** (levels + skipped - 2);
-  const room = choosing >= 16 * probing;
-  if (variant === "paper" || threshold !== "noisy-max" || skipped === 0 || !room) return settings;
-  return { ...settings, choosing: choosing - probing, probing };
+  const { privacy, tree, holdout } = settings;
+  const probing = tree.fanout ** (tree.levels + tree.skipped - 2);
+  const room = holdout.choosing >= 16 * probing;
+  if (privacy.variant === "paper" || privacy.threshold !== "noisy-max" || tree.skipped === 0 || !room)
+    return settings;
+  return { ...settings, holdout: { ...holdout, choosing: holdout.choosing - probing, probing } };
 }
 
 function checkThreshold(
@@ -301,12 +326,12 @@ function checkThreshold(
   return threshold;
 }
 
-function holdout(
+function holdoutOf(
   asked: number | undefined,
   warmStart: boolean,
   threshold: "noisy-max" | number,
-  variant: Settings["variant"],
-): Pick<Settings, "choosing" | "probing" | "warmStart" | "warming" | "idle"> {
+  variant: PrivacySettings["variant"],
+): HoldoutSettings {
   if (typeof warmStart !== "boolean")
     throw new TypeError(`tuning.warmStart: expected true or false, got a value of type ${typeof warmStart}`);
   const fixed = threshold !== "noisy-max";
@@ -331,8 +356,8 @@ function thresholdGrid(
   asked: number | undefined,
   max: number,
   resolution: number,
-  variant: Settings["variant"],
-): Pick<Settings, "thresholdStep" | "candidates"> {
+  variant: PrivacySettings["variant"],
+): Pick<GridSettings, "thresholdStep" | "candidates"> {
   if (variant !== "paper") {
     if (asked === undefined) return { thresholdStep: resolution, candidates: 0 };
     throw new TypeError(

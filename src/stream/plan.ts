@@ -48,10 +48,14 @@ export interface Plan {
 /** Takes the options of `tops`. */
 export function planValues(options: StreamOptions): Plan {
   const settings = resolveSettings(options);
-  const { epsilon, fanout, levels, skipped, blockLength, blocksPerForest, maxRange, min, width } = settings;
+  const {
+    privacy: { epsilon },
+    grid: { min, width },
+    tree: { fanout, levels, skipped, blockLength, blocksPerForest, maxRange },
+  } = settings;
   const forestLength = blocksPerForest * blockLength;
-  const perTheta = levels / nodeEpsilon(settings);
-  const random = Math.sqrt(meanVariance(maxRange, fanout, levels, skipped)) / nodeEpsilon(settings);
+  const perTheta = levels / nodeEpsilon(settings.privacy);
+  const random = Math.sqrt(meanVariance(maxRange, fanout, levels, skipped)) / nodeEpsilon(settings.privacy);
   const longest = errorOfLength(settings, forestLength);
   return {
     epsilon,
@@ -62,10 +66,10 @@ export function planValues(options: StreamOptions): Plan {
     forestLength,
     holdout: heldOut(settings),
     noiseScalePerTheta: perTheta,
-    refining: settings.refine
+    refining: settings.privacy.refine
       ? {
           values: refiningValues(settings),
-          noiseScalePerTheta: levels / nodeEpsilon(settings, firstShare(settings)),
+          noiseScalePerTheta: levels / nodeEpsilon(settings.privacy, firstShare(settings.privacy)),
         }
       : null,
     errors: lengths(forestLength, fanout).map((length) => ({
@@ -81,12 +85,12 @@ export function planValues(options: StreamOptions): Plan {
     memory: {
       stream: Math.max(holdoutBytes(settings), releaseBytes(settings)),
       perBlock: bytesPerBlock(settings),
-      index: bytesPerBlock(settings) * blocksPerForest * Math.min(settings.history, 2 ** 20),
+      index: bytesPerBlock(settings) * blocksPerForest * Math.min(settings.tree.history, 2 ** 20),
     },
   };
 
   /** θ − min as it is given, or halvings of max − min down to 16 steps of the candidates. */
-  function thresholds({ threshold, thresholdStep }: Settings): number[] {
+  function thresholds({ privacy: { threshold }, grid: { thresholdStep } }: Settings): number[] {
     if (threshold !== "noisy-max") return [threshold - min];
     const list = [];
     for (let theta = width; theta >= 16 * thresholdStep && list.length < 12; theta /= 2) list.push(theta);
@@ -106,8 +110,8 @@ const OFFSETS = 61;
 
 /** √(mean variance) over offsets, for θ = 1 on a grid so fine that discrete noise is Laplace noise. */
 export function errorOfLength(settings: Settings, length: number): number {
-  const { fanout, levels, blockLength, blocksPerForest } = settings;
-  const nodeVariance = 2 * (levels / nodeEpsilon(settings)) ** 2;
+  const { fanout, levels, blockLength, blocksPerForest } = settings.tree;
+  const nodeVariance = 2 * (levels / nodeEpsilon(settings.privacy)) ** 2;
   const room = blocksPerForest - length / blockLength;
   let sum = 0;
   for (let i = 0; i < OFFSETS; i++) {
@@ -119,25 +123,33 @@ export function errorOfLength(settings: Settings, length: number): number {
 }
 
 /** Bytes of a block: its sum, its prediction and, if the smoother defers, what it deferred. */
-function bytesPerBlock({ smoother }: Settings): number {
+function bytesPerBlock({ output: { smoother } }: Settings): number {
   return smoother === "shrunk" || (typeof smoother === "object" && "period" in smoother) ? 24 : 16;
 }
 
 /** A few counters per candidate; the paper's rule keeps the values. */
 function holdoutBytes(settings: Settings): number {
-  const { choosing, width, thresholdStep, variant } = settings;
+  const {
+    privacy: { variant },
+    grid: { width, thresholdStep },
+    holdout: { choosing },
+  } = settings;
   if (variant === "paper") return choosing * (width / thresholdStep <= 2 ** 16 ? 2 : 4);
   return choosing === 0 ? 0 : countsBytes(settings);
 }
 
 function countsBytes(settings: Settings): number {
-  const { largest, step } = candidateGrid(settings);
+  const { largest, step } = candidateGrid(settings.grid);
   return 48 * (geometricCandidates(largest, step).length + 1);
 }
 
 /** One tree of leaf noise with its corrections, the smoother, and what counts values for a second choice of θ. */
 function releaseBytes(settings: Settings): number {
-  const { fanout, levels, smoother, refine } = settings;
+  const {
+    privacy: { refine },
+    tree: { fanout, levels },
+    output: { smoother },
+  } = settings;
   const leaves = fanout ** (levels - 1);
   const groups = levels === 1 ? 0 : leaves / fanout;
   const smoothing = smoother === "median" ? 16 * (MEDIAN_BLOCKS + 1) : 8;

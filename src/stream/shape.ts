@@ -1,13 +1,8 @@
 /** The forest that s makes: blocks, levels, how much is kept, and whether all sums in it stay exact. */
 import { shown } from "../core/checks.js";
 import { levelCount } from "./levels.js";
-import type { Settings } from "./options.js";
+import type { Settings, TreeSettings } from "./options.js";
 import { leastEpsilon } from "./epsilonShares.js";
-
-type Shape = Pick<
-  Settings,
-  "levels" | "skipped" | "blockLength" | "blocksPerForest" | "history" | "historyValues"
->;
 
 /** Leaves of one tree of noise. */
 const MOST_LEAVES = 2 ** 20;
@@ -18,7 +13,7 @@ export function shapeOf(
   maxRange: number,
   fanout: number,
   history: number | undefined,
-): Shape {
+): TreeSettings {
   const levels = levelCount(maxRange, fanout) - skipped;
   const blockLength = fanout ** skipped;
   const blocksPerForest = Math.ceil(maxRange / blockLength);
@@ -27,6 +22,8 @@ export function shapeOf(
       `maxRange: one tree of noise would have ${fanout ** (levels - 1)} leaves, at most 2^20 are supported; lower maxRange or raise tuning.skipLevels`,
     );
   return {
+    maxRange,
+    fanout,
     levels,
     skipped,
     blockLength,
@@ -38,9 +35,9 @@ export function shapeOf(
 
 /** Settings with other levels skipped, as the hold-out may decide. */
 export function withSkipped(settings: Settings, skipped: number): Settings {
-  if (skipped === settings.skipped) return settings;
-  const { maxRange, fanout, historyValues } = settings;
-  return { ...settings, ...shapeOf(skipped, maxRange, fanout, historyValues) };
+  if (skipped === settings.tree.skipped) return settings;
+  const { maxRange, fanout, historyValues } = settings.tree;
+  return { ...settings, tree: shapeOf(skipped, maxRange, fanout, historyValues) };
 }
 
 function forestsKept(asked: number | undefined, forestLength: number): number {
@@ -53,7 +50,10 @@ function forestsKept(asked: number | undefined, forestLength: number): number {
 }
 
 /** How many held-out values the first prediction is a mean of: by default those at positions 15 mod 32 (thresholdCounts.ts). */
-export function warmValues({ warmStart, warming, choosing, variant }: Settings): number {
+export function warmValues({
+  privacy: { variant },
+  holdout: { warmStart, warming, choosing },
+}: Settings): number {
   if (!warmStart) return 0;
   return variant === "default" && choosing > 0 ? Math.floor((choosing + 16) / 32) : warming;
 }
@@ -73,18 +73,22 @@ export function checkExactRange(settings: Settings): void {
 
 /** Whether sums and noise stay exact integers in a double; if not, what to change. */
 export function exactRangeError(settings: Settings): string | undefined {
-  const { epsilon, min, max, width, resolution, levels, fanout, blocksPerForest, blockLength } = settings;
+  const {
+    privacy: { epsilon },
+    grid: { min, max, width, resolution },
+    tree: { levels, fanout, blocksPerForest, blockLength },
+  } = settings;
   const [bound, given] = min === 0 ? ["max", max] : ["max − min", width];
   if (!(blockLength <= LONGEST_BLOCK))
-    return `tuning.skipLevels: expected blocks of at most 2^30 values, got ${fanout}^${settings.skipped} = ${blockLength}; lower it`;
+    return `tuning.skipLevels: expected blocks of at most 2^30 values, got ${fanout}^${settings.tree.skipped} = ${blockLength}; lower it`;
   const largest = Math.ceil(width / resolution);
-  const scale = (levels * largest) / leastEpsilon(settings);
+  const scale = (levels * largest) / leastEpsilon(settings.privacy);
   if (!(scale <= MOST_SCALE))
     return `epsilon: noise of scale levels·(${min === 0 ? bound : `(${bound})`}/resolution)/ε = ${scale.toPrecision(3)} is above 2^40; raise epsilon (${epsilon}), lower ${bound} (${given}) or take a coarser tuning.resolution (${resolution})`;
   if (!(epsilon <= 64 * levels))
     return `epsilon: expected at most ${64 * levels}, got ${epsilon}; noise that small protects nothing`;
   const most = largest * Math.max(blocksPerForest * blockLength, warmValues(settings));
   if (!(most + MARGIN * scale * (fanout + 1) < 2 ** 52))
-    return `max: sums up to (${min === 0 ? bound : `(${bound})`}/resolution)·maxRange (or the warm start's share of holdout) = ${most.toPrecision(3)} do not stay exact in a double; lower ${bound} (${given}), maxRange (${settings.maxRange}) or holdout, or take a coarser tuning.resolution (${resolution})`;
+    return `max: sums up to (${min === 0 ? bound : `(${bound})`}/resolution)·maxRange (or the warm start's share of holdout) = ${most.toPrecision(3)} do not stay exact in a double; lower ${bound} (${given}), maxRange (${settings.tree.maxRange}) or holdout, or take a coarser tuning.resolution (${resolution})`;
   return undefined;
 }

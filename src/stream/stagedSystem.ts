@@ -62,7 +62,7 @@ export class StagedSystem<P extends Publisher> implements System {
   /** @param stage where a restored system is */
   constructor(parts: SystemParts<P>, stage: Stage<P> = firstStage(parts)) {
     this.#parts = parts;
-    this.#choosing = parts.settings.choosing;
+    this.#choosing = parts.settings.holdout.choosing;
     this.#heldOut = heldOut(parts.settings);
     this.#drawsFrom = this.#heldOut - (parts.drawing ?? 0);
     this.#stage = stage;

@@ -111,7 +111,11 @@ export function makeStatement(
   published: number,
   { protects, ...parts }: StatementParts,
 ): Statement {
-  const { min, max, resolution, fanout, levels, skipped, blockLength, maxRange, unsafeSeed } = settings;
+  const {
+    privacy: { unsafeSeed },
+    grid: { min, max, resolution },
+    tree: { fanout, levels, skipped, blockLength, maxRange },
+  } = settings;
   const secret = unsafeSeed === undefined;
   return {
     software,
@@ -131,7 +135,7 @@ export function makeStatement(
     core: {
       name: core,
       note:
-        core === "js" && settings.core === "auto"
+        core === "js" && settings.output.core === "auto"
           ? "WebAssembly could not be compiled here; same answers, slower"
           : "",
     },

@@ -56,14 +56,14 @@ describe("ends of what is allowed", () => {
 
   test("a hold-out of up to 2³² values", () => {
     const at = (holdout: number) => resolveSettings({ epsilon: 1, max: 100, threshold: 100, holdout });
-    expect(at(2 ** 32).warming).toBe(2 ** 32);
+    expect(at(2 ** 32).holdout.warming).toBe(2 ** 32);
     expect(() => at(2 ** 32 + 1)).toThrow("holdout: expected a whole number from 0 to 4294967296");
   });
 
   test("noise up to a scale of 2⁴⁰, and none beyond", () => {
     const at = (epsilon: number) =>
       resolveSettings({ epsilon, max: 2 ** 20, tuning: { fanout: 16 }, maxRange: 16 });
-    expect(at(2 ** -20).levels).toBe(1);
+    expect(at(2 ** -20).tree.levels).toBe(1);
     expect(() => at(2 ** -20 * (1 - 2 ** -20))).toThrow("epsilon: noise of scale");
     expect(() => at(2 ** -21)).toThrow("epsilon: noise of scale");
   });

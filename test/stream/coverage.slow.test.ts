@@ -83,9 +83,9 @@ describe.each(LINEAR)("%j", (smoother) => {
 
   test("were predictions taken for constants, it would be seen", () => {
     const settings = resolveSettings(OPTIONS);
-    const blocks = new History(settings);
+    const blocks = new History(settings.tree);
     for (let block = 0; block < Math.floor(LENGTH / 4); block++) blocks.add(0, 0);
-    const broken = new RangeIndex(blocks, settings, sameNoise(laplaceVariance((2 * 10) / 0.5)), {
+    const broken = new RangeIndex(blocks, settings.tree, sameNoise(laplaceVariance((2 * 10) / 0.5)), {
       first: NO_SPREAD,
       weights: () => [],
     });

@@ -88,7 +88,7 @@ const settingsOf = (n: number, epsilon: number): Settings =>
   });
 
 function publish(settings: Settings, run: number, values: Float64Array): BlockPublisher {
-  const key = Uint32Array.of(run, settings.blockLength, 3, 4, 5, 6, 7, 8);
+  const key = Uint32Array.of(run, settings.tree.blockLength, 3, 4, 5, 6, 7, 8);
   const publisher = new BlockPublisher(chooseCore(), key, settings, THETA / GRID, THETA / GRID / 2);
   publisher.pushMany(values);
   return publisher;

@@ -182,26 +182,32 @@ describe("what follows from options", () => {
   test("a grid of 2¹⁶ steps or more, by powers of two; θ on one of 256 or more", () => {
     const grids = (change: object) =>
       [1e6, 2 ** 16, 65_535, 1000, 256, 255.9, 128, 127, 1, 0.001].map((max) => {
-        const { resolution, thresholdStep } = settings({ max, ...change });
+        const {
+          grid: { resolution, thresholdStep },
+        } = settings({ max, ...change });
         return [Math.log2(resolution), Math.log2(thresholdStep)];
       });
     const coarse = [0, 0, 0, 0, 0, -1, -1, -2, -8, -18];
     expect(grids({})).toEqual([0, 0, -1, -7, -8, -9, -9, -10, -16, -26].map((g, i) => [g, coarse[i]]));
     const steps = coarse.with(0, 4); // at most 2¹⁶ candidates
     expect(grids({ variant: "paper" })).toEqual(coarse.map((g, i) => [g, steps[i]]));
-    expect(settings({ tuning: { resolution: 0.3 } })).toMatchObject({ resolution: 0.3, thresholdStep: 0.3 });
+    expect(settings({ tuning: { resolution: 0.3 } })).toMatchObject({
+      grid: { resolution: 0.3, thresholdStep: 0.3 },
+    });
   });
 
   test("a coarser grid where sums would not stay exact, and a statement that says so", () => {
     const at = (epsilon: number) => settings({ epsilon, holdout: 64 });
-    expect(at(1e-6)).toMatchObject({ resolution: 2 ** -8, coarsened: false });
+    expect(at(1e-6)).toMatchObject({ grid: { resolution: 2 ** -8, coarsened: false } });
     const small = at(1e-8);
-    expect(small.coarsened).toBe(true);
-    expect(small.resolution).toBeGreaterThan(2 ** -8);
+    expect(small.grid.coarsened).toBe(true);
+    expect(small.grid.resolution).toBeGreaterThan(2 ** -8);
     expect(exactRangeError(small)).toBeUndefined();
-    expect(exactRangeError({ ...small, resolution: small.resolution / 2 })).toContain("is above 2^40");
+    expect(
+      exactRangeError({ ...small, grid: { ...small.grid, resolution: small.grid.resolution / 2 } }),
+    ).toContain("is above 2^40");
     const { warnings, resolution } = privateStream({ ...base, epsilon: 1e-8, holdout: 64 }).statement();
-    expect(resolution).toBe(small.resolution);
+    expect(resolution).toBe(small.grid.resolution);
     expect(warnings).toContainEqual(
       expect.stringContaining(`rounded to multiples of ${resolution}, coarser`),
     );
@@ -210,17 +216,19 @@ describe("what follows from options", () => {
 
   test("blocks, forests and history", () => {
     expect(settings({ maxRange: 1000, tuning: { fanout: 4, skipLevels: 2 } })).toMatchObject({
-      ...{ levels: 3, skipped: 2, blockLength: 16, blocksPerForest: 63, history: 2 },
+      tree: { levels: 3, skipped: 2, blockLength: 16, blocksPerForest: 63, history: 2 },
     });
     const kept = (history: number) =>
-      settings({ maxRange: 1000, history, tuning: { fanout: 4, skipLevels: 2 } }).history;
+      settings({ maxRange: 1000, history, tuning: { fanout: 4, skipLevels: 2 } }).tree.history;
     // Forests of 63·16 = 1008 values: one more than they fill, because the first may be cut.
     expect([2016, 2017, 3024, 3025, Infinity].map(kept)).toEqual([3, 4, 4, 5, Infinity]);
   });
 
   test("which values of a hold-out serve what", () => {
     const parts = (change: object) => {
-      const { choosing, probing, warming, idle } = settings(change);
+      const {
+        holdout: { choosing, probing, warming, idle },
+      } = settings(change);
       return [choosing, probing, warming, idle];
     };
     expect(parts({ holdout: 1000, tuning: { skipLevels: 0 } })).toEqual([1000, 0, 0, 0]);
@@ -230,11 +238,13 @@ describe("what follows from options", () => {
     expect(parts({ holdout: 1007, variant: "paper", tuning: { warmStart: true } })).toEqual([882, 0, 125, 0]);
     // A probe has b^(h−2) values, if sixteen probes and more are held out; one level is skipped here.
     expect(settings({ epsilon: 0.2, holdout: 256 })).toMatchObject({
-      skipped: 1,
-      choosing: 240,
-      probing: 16,
+      tree: { skipped: 1 },
+      holdout: { choosing: 240, probing: 16 },
     });
-    expect(settings({ epsilon: 0.2, holdout: 255 })).toMatchObject({ skipped: 1, choosing: 255, probing: 0 });
+    expect(settings({ epsilon: 0.2, holdout: 255 })).toMatchObject({
+      tree: { skipped: 1 },
+      holdout: { choosing: 255, probing: 0 },
+    });
     expect(parts({ epsilon: 0.2, holdout: 256, tuning: { skipLevels: 1 } })).toEqual([256, 0, 0, 0]);
     expect(parts({ epsilon: 0.2, holdout: 256, threshold: 4 })).toEqual([0, 0, 256, 0]);
     expect(parts({})).toEqual([65_536 - 16, 16, 0, 0]);
@@ -253,7 +263,8 @@ describe("what follows from options", () => {
   });
 
   test("θ follows the stream from 320/ε values a tree on, unless it is public or the paper's", () => {
-    const follows = (change: object) => settings({ tuning: { fanout: 2 }, maxRange: 1024, ...change }).follow;
+    const follows = (change: object) =>
+      settings({ tuning: { fanout: 2 }, maxRange: 1024, ...change }).privacy.follow;
     expect([0.625, 0.62].map((epsilon) => follows({ epsilon }))).toEqual([true, false]);
     expect(follows({ threshold: 5 })).toBe(false);
     expect(follows({ variant: "paper" })).toBe(false);

@@ -94,7 +94,9 @@ test.each(["js", "wasm"] as const)(
 test("the paper's candidates for θ: steps of the grid, doubled until there are at most 2^16", () => {
   const grid = (max: number) => {
     const options = { epsilon: 1, max, variant: "paper", tuning: { resolution: 1 } } as const;
-    const { thresholdStep, candidates } = resolveSettings(options);
+    const {
+      grid: { thresholdStep, candidates },
+    } = resolveSettings(options);
     return [thresholdStep, candidates];
   };
   expect(grid(2 ** 16)).toEqual([1, 2 ** 16]);

@@ -61,7 +61,7 @@ export function randomValueOptions(dice: Dice): StreamOptions {
 }
 
 /** A value replaced: mostly by one that is as far away as can be. */
-function randomValue(dice: Dice, { min, width }: Settings): number {
+function randomValue(dice: Dice, { grid: { min, width } }: Settings): number {
   return min + dice.pick([0, width, 2 * width, width * dice.unit(), (width * dice.unit()) / 16]);
 }
 
@@ -85,15 +85,17 @@ export function randomValueCase(dice: Dice): ValueCase {
     } catch {
       continue;
     }
-    const count = heldOut(settings) + dice.below(Math.min(400, 3 * settings.maxRange)) + 1;
+    const count = heldOut(settings) + dice.below(Math.min(400, 3 * settings.tree.maxRange)) + 1;
     const values = Float64Array.from({ length: count }, () => randomValue(dice, settings));
     const neighbour = values.slice();
     const at = dice.chance(0.4) ? dice.below(Math.max(1, heldOut(settings))) : dice.below(count);
-    values[at] = dice.chance(0.6) ? settings.min : randomValue(dice, settings);
-    neighbour[at] = dice.chance(0.6) ? settings.min + 2 * settings.width : randomValue(dice, settings);
+    values[at] = dice.chance(0.6) ? settings.grid.min : randomValue(dice, settings);
+    neighbour[at] = dice.chance(0.6)
+      ? settings.grid.min + 2 * settings.grid.width
+      : randomValue(dice, settings);
     const snapshots = new Set(dice.chance(0.1) ? [dice.below(count), dice.below(count)] : []);
     // θ that follows is noted at the ends of trees: one value at a time.
-    const batch = settings.follow ? 1 : dice.pick([1, 7, 64]);
+    const batch = settings.privacy.follow ? 1 : dice.pick([1, 7, 64]);
     return { options, values, neighbour, snapshots, batch, real: dice.chance(0.1) };
   }
 }
@@ -130,10 +132,10 @@ export async function checkValues(own: ValueCase, plant?: Plant): Promise<Result
   const { faults, share, diverged } = compare(a.recording, b.recording, options.epsilon);
   const kinds = [
     `values, θ ${typeof options.threshold === "number" ? "public" : options.variant === "paper" ? "by noisy max" : "chosen"}`,
-    ...(settings.min < 0 ? ["values, below zero"] : []),
-    ...(settings.follow ? ["values, θ follows"] : []),
-    ...(settings.refine ? ["values, θ refined"] : []),
-    ...(settings.probing > 0 ? ["values, probe"] : []),
+    ...(settings.grid.min < 0 ? ["values, below zero"] : []),
+    ...(settings.privacy.follow ? ["values, θ follows"] : []),
+    ...(settings.privacy.refine ? ["values, θ refined"] : []),
+    ...(settings.holdout.probing > 0 ? ["values, probe"] : []),
     ...(snapshots.size > 0 ? ["values, restored"] : []),
     ...(diverged ? ["values, decisions differ"] : []),
   ];
@@ -149,7 +151,7 @@ function publicDifferences(
 ): string[] {
   const of = ({ recording, sums }: typeof a) => {
     const met = recording.leaves.map(({ sum }) => sum);
-    return sums.map((sum, i) => sum - met[met.length - 1 - i]! * settings.resolution);
+    return sums.map((sum, i) => sum - met[met.length - 1 - i]! * settings.grid.resolution);
   };
   const [noiseA, noiseB] = [of(a), of(b)];
   return noiseA.flatMap((noise, i) =>

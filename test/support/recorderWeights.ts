@@ -12,10 +12,16 @@ import type { Weights } from "./recorderHooks.js";
 const NO_WEIGHTS: Weights = { holdout: 1, refining: 1, rough: 1, fine: 1, limit: 1 };
 
 export function valueWeights(settings: Settings): Weights {
-  if (settings.threshold !== "noisy-max" || settings.variant === "paper") return NO_WEIGHTS;
-  const { largest, step } = candidateGrid(settings);
-  const choice = makeChoice(settings.epsilon, heldOut(settings), settings.maxRange, largest, step);
-  const refining = settings.refine ? refiningChoice(settings).countWeight : 1;
+  if (settings.privacy.threshold !== "noisy-max" || settings.privacy.variant === "paper") return NO_WEIGHTS;
+  const { largest, step } = candidateGrid(settings.grid);
+  const choice = makeChoice(
+    settings.privacy.epsilon,
+    heldOut(settings),
+    settings.tree.maxRange,
+    largest,
+    step,
+  );
+  const refining = settings.privacy.refine ? refiningChoice(settings).countWeight : 1;
   return { ...NO_WEIGHTS, holdout: choice.countWeight, refining };
 }
 

@@ -280,7 +280,7 @@ export class Hub {
     if (threshold !== "shared") return { ...options, ...seed, ...given({ threshold }, ["threshold"]), name };
     if (name !== HOLDOUT) return { ...sharing(options, this.#shared!.theta!), ...seed, name };
     // Values of many streams, mixed, say nothing about how fast one of them changes: all of them choose θ.
-    const { skipped } = resolveSettings(options);
+    const { skipped } = resolveSettings(options).tree;
     return {
       ...options,
       ...seed,

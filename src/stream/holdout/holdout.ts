@@ -9,7 +9,7 @@ import { type AboveCount, type Chosen, ThresholdCounts } from "./thresholdCounts
 import { type Decoder, Encoder } from "../../snapshot/codec.js";
 import { candidateGrid } from "../grid.js";
 import { heldOut, type Settings } from "../options.js";
-import { Probe } from "./probe.js";
+import { Probe, type ProbeShape } from "./probe.js";
 import { NoisyMax, type ThresholdChooser } from "./noisyMax.js";
 import { WarmStart } from "./warmStart.js";
 
@@ -62,7 +62,10 @@ export function copyHoldout(from: Holdout, fresh: Holdout): Holdout {
 }
 
 export function makeHoldout(core: Core, key: Uint32Array, settings: Settings): Holdout {
-  const { variant, threshold, min, resolution } = settings;
+  const {
+    privacy: { variant, threshold },
+    grid: { min, resolution },
+  } = settings;
   const units = (theta: number): number => Math.floor(theta / resolution + 0.5);
   if (threshold !== "noisy-max") return new PlainHoldout(core, key, settings, threshold - min, units);
   if (variant === "default") return new CountedHoldout(core, key, settings);
@@ -90,10 +93,10 @@ class CountedHoldout implements Holdout {
     this.#core = core;
     this.#key = key;
     this.#settings = settings;
-    this.#choosing = settings.choosing;
-    this.#read = settings.choosing + settings.probing;
-    this.#width = settings.width;
-    this.#resolution = settings.resolution;
+    this.#choosing = settings.holdout.choosing;
+    this.#read = settings.holdout.choosing + settings.holdout.probing;
+    this.#width = settings.grid.width;
+    this.#resolution = settings.grid.resolution;
     this.#counts = new ThresholdCounts(choiceOf(settings, core));
   }
 
@@ -140,15 +143,15 @@ class CountedHoldout implements Holdout {
     this.#chosen = chosen;
     this.wipe();
     this.#counts = undefined;
-    if (this.#settings.probing > 0) this.#probe = new Probe(this.#settings, chosen.theta);
+    if (this.#settings.holdout.probing > 0) this.#probe = new Probe(probeShape(this.#settings), chosen.theta);
   }
 
   begin(): Beginning {
     const { theta, mean, above, sparse } = this.#chosen!;
     return {
       theta,
-      skipped: this.#probe?.decide(this.#core, this.#key) ?? this.#settings.skipped,
-      mean: this.#settings.warmStart ? mean : theta / 2,
+      skipped: this.#probe?.decide(this.#core, this.#key) ?? this.#settings.tree.skipped,
+      mean: this.#settings.holdout.warmStart ? mean : theta / 2,
       above,
       sparse,
     };
@@ -178,14 +181,20 @@ class CountedHoldout implements Holdout {
   }
 }
 
+const probeShape = ({
+  privacy: { epsilon },
+  tree: { fanout, levels, skipped, maxRange },
+  holdout: { probing },
+}: Settings): ProbeShape => ({ epsilon, fanout, levels, skipped, maxRange, probing });
+
 /** Public, and the same for every stream with these settings. */
 const choices = new WeakMap<Settings, Choice>();
 
 function choiceOf(settings: Settings, core: Core): Choice {
   let choice = choices.get(settings);
   if (choice === undefined) {
-    const { largest, step } = candidateGrid(settings);
-    choice = makeChoice(settings.epsilon, heldOut(settings), settings.maxRange, largest, step);
+    const { largest, step } = candidateGrid(settings.grid);
+    choice = makeChoice(settings.privacy.epsilon, heldOut(settings), settings.tree.maxRange, largest, step);
     choiceTables(choice, core); // now, not in a push
     choices.set(settings, choice);
   }
@@ -218,7 +227,7 @@ export class PlainHoldout implements Holdout {
     this.#key = key;
     this.#settings = settings;
     this.#toUnits = toUnits;
-    if (settings.warming > 0) this.#warmStart = new WarmStart();
+    if (settings.holdout.warming > 0) this.#warmStart = new WarmStart();
     if (typeof threshold === "number") this.#theta = toUnits(threshold);
     else this.#chooser = threshold;
   }
@@ -228,7 +237,7 @@ export class PlainHoldout implements Holdout {
   }
 
   get done(): boolean {
-    const { choosing, warming, idle } = this.#settings;
+    const { choosing, warming, idle } = this.#settings.holdout;
     return this.#held === choosing + warming + idle;
   }
 
@@ -237,7 +246,10 @@ export class PlainHoldout implements Holdout {
   }
 
   add(value: number): void {
-    const { choosing, warming, width, resolution } = this.#settings;
+    const {
+      grid: { width, resolution },
+      holdout: { choosing, warming },
+    } = this.#settings;
     if (this.#held < choosing) this.#chooser!.add(value > 0 ? Math.min(value, width) : 0);
     else if (this.#held < choosing + warming)
       this.#warmStart!.add(quantise(value, this.#theta! * resolution, resolution));
@@ -254,7 +266,10 @@ export class PlainHoldout implements Holdout {
   }
 
   begin(): Beginning {
-    const { epsilon, skipped } = this.#settings;
+    const {
+      privacy: { epsilon },
+      tree: { skipped },
+    } = this.#settings;
     const theta = this.#theta!;
     return {
       theta,
@@ -276,7 +291,7 @@ export class PlainHoldout implements Holdout {
 
   load(reader: Decoder): void {
     this.#held = reader.double();
-    if (this.#held < this.#settings.choosing) this.#chooser!.load(reader);
+    if (this.#held < this.#settings.holdout.choosing) this.#chooser!.load(reader);
     else {
       this.#chooser = undefined;
       this.#theta = reader.double();

@@ -8,7 +8,10 @@ import { WHOLE } from "../release/epochs.js";
 import { firstShare, nodeShare } from "../epsilonShares.js";
 
 export function stagesOf(settings: Settings): StageStatement[] {
-  const { epsilon, choosing, probing, warming, variant, threshold, warmStart } = settings;
+  const {
+    privacy: { epsilon, variant, threshold },
+    holdout: { choosing, probing, warming, warmStart },
+  } = settings;
   const stage = (
     name: StageStatement["stage"],
     mechanism: string,
@@ -39,21 +42,21 @@ export function stagesOf(settings: Settings): StageStatement[] {
   const published = [heldOut(settings), null] as const;
   const release = (values: StageStatement["values"], share: number) =>
     stage("release", "noisy hierarchy, made consistent", values, undefined, share);
-  if (settings.refine) {
+  if (settings.privacy.refine) {
     const second = heldOut(settings) + refiningValues(settings);
     const read = [heldOut(settings), heldOut(settings) + refiningRead(settings)] as const;
     const refine = (mechanism: string, which: string, name: StageStatement["stage"] = "threshold") =>
       stage(name, mechanism, read, which, REFINE_SHARE);
     stages.push(
-      release([heldOut(settings), second], firstShare(settings)),
+      release([heldOut(settings), second], firstShare(settings.privacy)),
       refine("second choice: a count for sparsity, discrete Laplace noise", "published positions 3 mod 16"),
       refine("second choice: a rough θ by permute-and-flip", "published positions 7 mod 16"),
       refine("second choice: θ by permute-and-flip", "published positions other than 3, 7, 15 mod 16"),
       refine("one noisy count of values above θ", "published positions 31 mod 32", "clamped share"),
-      release([second, null], nodeShare(settings)),
+      release([second, null], nodeShare(settings.privacy)),
     );
-  } else stages.push(release(published, nodeShare(settings)));
-  if (settings.follow)
+  } else stages.push(release(published, nodeShare(settings.privacy)));
+  if (settings.privacy.follow)
     stages.push(
       stage("following", "per tree one noisy count of values above θ", published, undefined, COUNT_SHARE),
     );
@@ -88,16 +91,23 @@ export function warningsOf(
   sparse: boolean,
   refined: boolean,
 ): string[] {
-  const { max, width, resolution, variant, threshold, refine } = settings;
+  const {
+    privacy: { variant, threshold, refine },
+    grid: { max, width, resolution },
+  } = settings;
   const warnings: string[] = [];
-  if (settings.coarsened)
+  if (settings.grid.coarsened)
     warnings.push(
       `values are rounded to multiples of ${resolution}, coarser than usual: at this ε, max and maxRange sums would not stay exact on a finer grid`,
     );
   if (variant !== "default" || threshold !== "noisy-max") return warnings;
   const [epsilon, choosing, values] = refined
-    ? [refiningEpsilon(settings), refiningValues(settings), `first tree of ${refiningValues(settings)}`]
-    : [settings.epsilon, settings.choosing, `hold-out of ${heldOut(settings)}`];
+    ? [
+        refiningEpsilon(settings.privacy),
+        refiningValues(settings),
+        `first tree of ${refiningValues(settings)}`,
+      ]
+    : [settings.privacy.epsilon, settings.holdout.choosing, `hold-out of ${heldOut(settings)}`];
   const todo = refined
     ? "raise maxRange or give a threshold"
     : refine

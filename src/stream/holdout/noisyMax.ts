@@ -38,12 +38,12 @@ export class NoisyMax implements ThresholdChooser {
     this.#key = key;
     this.#settings = settings;
     this.#selection = selectionOf(settings, core); // fails here, before any value, if scores cannot be exact
-    const highest = binOf(settings.width, settings.thresholdStep);
-    this.#bins = new (highest < 2 ** 16 ? Uint16Array : Uint32Array)(settings.choosing);
+    const highest = binOf(settings.grid.width, settings.grid.thresholdStep);
+    this.#bins = new (highest < 2 ** 16 ? Uint16Array : Uint32Array)(settings.holdout.choosing);
   }
 
   add(value: number): void {
-    this.#bins[this.#count++] = binOf(value, this.#settings.thresholdStep);
+    this.#bins[this.#count++] = binOf(value, this.#settings.grid.thresholdStep);
   }
 
   /** Four bytes a value, whatever the values are. */
@@ -63,7 +63,7 @@ export class NoisyMax implements ThresholdChooser {
 
   choose(): number {
     const random = subStream(this.#key, Purpose.threshold, 0, 0);
-    return this.#core.noisyMax(random, this.#bins, this.#selection) * this.#settings.thresholdStep;
+    return this.#core.noisyMax(random, this.#bins, this.#selection) * this.#settings.grid.thresholdStep;
   }
 
   wipe(): void {
@@ -85,7 +85,12 @@ function selectionOf(settings: Settings, core: Core): Selection {
 }
 
 function settingsSelection(settings: Settings): Selection {
-  const { candidates, thresholdStep, choosing, epsilon, maxRange, fanout } = settings;
+  const {
+    privacy: { epsilon },
+    grid: { candidates, thresholdStep },
+    tree: { maxRange, fanout },
+    holdout: { choosing },
+  } = settings;
   return makeSelection({
     candidates,
     step: thresholdStep,

@@ -40,7 +40,10 @@ export class Predictor {
    * @param largest sums up to it stay exact, in grid units
    */
   constructor(settings: Settings, noise: NodeNoise, firstMean: number, fraction: number, largest: number) {
-    const { smoother, blockLength } = settings;
+    const {
+      tree: { blockLength },
+      output: { smoother },
+    } = settings;
     this.#settings = settings;
     this.#noise = noise;
     this.#smoother = smootherFor(settings, firstMean, largest);
@@ -48,7 +51,7 @@ export class Predictor {
     this.#fraction = fraction;
     this.#unit = 1 / fraction;
     const replays = typeof smoother !== "function" && this.#smoother.state.length <= MOST_REPLAYED;
-    this.#forest = replays ? settings.blocksPerForest : Infinity;
+    this.#forest = replays ? settings.tree.blocksPerForest : Infinity;
   }
 
   get smoother(): Smoother {
@@ -144,7 +147,11 @@ export class Predictor {
 }
 
 function smootherFor(settings: Settings, firstMean: number, largest: number): Smoother {
-  const { smoother, fanout, levels, blocksPerForest, blockLength, min, resolution } = settings;
+  const {
+    grid: { min, resolution },
+    tree: { fanout, levels, blocksPerForest, blockLength },
+    output: { smoother },
+  } = settings;
   return makeSmoother(smoother, {
     ...{ fanout, levels, blocksPerForest, blockLength, largest },
     least: min,

@@ -75,11 +75,11 @@ export class BlockPublisher implements Publisher {
    */
   constructor(core: Core, key: Uint32Array, settings: Settings, theta: number, firstMean: number) {
     this.#core = core;
-    this.#resolution = settings.resolution;
-    this.#blockLength = Math.floor(settings.blockLength); // a small integer: engines take any power for a double
+    this.#resolution = settings.grid.resolution;
+    this.#blockLength = Math.floor(settings.tree.blockLength); // a small integer: engines take any power for a double
     this.#left = this.#blockLength;
     this.#sum = 0;
-    this.#largest = Math.floor(settings.width / settings.resolution);
+    this.#largest = Math.floor(settings.grid.width / settings.grid.resolution);
     const parts = makeParts(core, key, settings, theta, firstMean);
     this.#fraction = parts.fraction;
     this.#trees = parts.trees;

@@ -14,26 +14,29 @@ export const slicesDue = (values: number): number => Math.max(0, SLICES_PER_VALU
 /** At most one held-out value in so many is left unread for this. */
 const SHARE = 4;
 
-type Counts = Pick<Settings, "choosing" | "probing" | "warming" | "idle">;
-type Shape = Counts & Pick<Settings, "fanout" | "levels">;
+/** The settings that decide how long the first tree is drawn. */
+type Drawing = Pick<Settings, "tree" | "holdout">;
 
 /** m: values that come before the first one published. */
-export const heldOut = ({ choosing, probing, warming, idle }: Counts): number =>
-  choosing + probing + warming + idle;
+export const heldOut = ({
+  holdout: { choosing, probing, warming, idle },
+}: Pick<Settings, "holdout">): number => choosing + probing + warming + idle;
 
 /** How many values of the hold-out pass while the first tree is drawn: 0 if that takes no time, or nothing is held out. */
-export function drawingValues(settings: Shape): number {
-  const { fanout } = settings;
+export function drawingValues(settings: Drawing): number {
+  const { fanout } = settings.tree;
   const levels = mostLevels(settings);
   if (heldOut(settings) === 0 || nodeCount(fanout, levels) <= HUGE) return 0;
   return Math.ceil((mostSlices(fanout, levels) + 1) / SLICES_PER_VALUE);
 }
 
 /** Slices of a tree that are drawn in the push that decides its scale, the one that makes room among them. */
-export const slicesSoon = ({ fanout, levels }: Shape): number => (nodeCount(fanout, levels) > HUGE ? 0 : 3);
+export const slicesSoon = ({ tree: { fanout, levels } }: Drawing): number =>
+  nodeCount(fanout, levels) > HUGE ? 0 : 3;
 
 /** A probe may decide for one level more. */
-const mostLevels = ({ levels, probing }: Shape): number => (probing > 0 ? levels + 1 : levels);
+const mostLevels = ({ tree: { levels }, holdout: { probing } }: Drawing): number =>
+  probing > 0 ? levels + 1 : levels;
 
 /** Settings with as many idle values at the end of the hold-out as the first tree needs. */
 export function withDrawing(settings: Settings): Settings {
@@ -41,9 +44,11 @@ export function withDrawing(settings: Settings): Settings {
   const held = heldOut(settings);
   if (held < SHARE * drawing)
     throw new RangeError(
-      `holdout: expected at least ${SHARE * drawing} values where a tree of noise has ${leafCount(settings.fanout, mostLevels(settings))} leaves, got ${held}; the tree is drawn during the last ${drawing} of them: hold out more, or raise tuning.skipLevels`,
+      `holdout: expected at least ${SHARE * drawing} values where a tree of noise has ${leafCount(settings.tree.fanout, mostLevels(settings))} leaves, got ${held}; the tree is drawn during the last ${drawing} of them: hold out more, or raise tuning.skipLevels`,
     );
-  const more = Math.max(0, drawing - settings.idle);
-  const from = settings.choosing > 0 ? "choosing" : "warming";
-  return more === 0 ? settings : { ...settings, [from]: settings[from] - more, idle: drawing };
+  const { holdout } = settings;
+  const more = Math.max(0, drawing - holdout.idle);
+  const from = holdout.choosing > 0 ? "choosing" : "warming";
+  if (more === 0) return settings;
+  return { ...settings, holdout: { ...holdout, [from]: holdout[from] - more, idle: drawing } };
 }

@@ -12,16 +12,16 @@ const ruleFor = lastMade((epsilon: number, largest: number, step: number) =>
 );
 
 export function followRule(settings: Settings): FollowRule {
-  const { largest, step } = candidateGrid(settings);
-  return ruleFor(settings.epsilon, largest, step);
+  const { largest, step } = candidateGrid(settings.grid);
+  return ruleFor(settings.privacy.epsilon, largest, step);
 }
 
 /** The largest Θ that a tree may have. */
 export const largestTheta = (settings: Settings, first: number): number =>
-  settings.follow ? candidateGrid(settings).largest : first;
+  settings.privacy.follow ? candidateGrid(settings.grid).largest : first;
 
 /** Makes tables of noise that do not depend on θ before any value comes: they take a part of a millisecond each. */
 export function prepareTables(settings: Settings, core: Core): void {
-  if (settings.follow) followRule(settings).scale.words(core.fillDigit);
-  if (settings.refine) choiceTables(refiningChoice(settings), core);
+  if (settings.privacy.follow) followRule(settings).scale.words(core.fillDigit);
+  if (settings.privacy.refine) choiceTables(refiningChoice(settings), core);
 }

@@ -23,7 +23,7 @@ export function noiseScale(levels: number, theta: number, epsilon: number, share
 
 /** The largest sum over a forest, noise included, in grid units. @param epsilon the least that the nodes of a tree have */
 export function largestSum(settings: Settings, epsilon: number, theta: number): number {
-  const { levels, fanout, blocksPerForest, blockLength } = settings;
+  const { levels, fanout, blocksPerForest, blockLength } = settings.tree;
   return theta * blocksPerForest * blockLength + 100 * ((levels * theta) / epsilon) * fanout;
 }
 

@@ -28,15 +28,15 @@ export function makeParts(
   theta: number,
   firstMean: number,
 ): PublisherParts {
-  const largest = largestSum(settings, leastEpsilon(settings), largestTheta(settings, theta));
+  const largest = largestSum(settings, leastEpsilon(settings.privacy), largestTheta(settings, theta));
   const bits = fractionBits(largest);
   const fraction = 2 ** bits;
   const trees = new TreeSequence(core, key, settings, theta, bits);
   const predictor = new Predictor(settings, trees.epochs, firstMean, fraction, largest);
   const { deferred, weights } = predictor.smoother;
-  const published = new History(settings, deferred !== undefined);
-  const first = firstSpread(warmValues(settings), theta, settings.epsilon);
+  const published = new History(settings.tree, deferred !== undefined);
+  const first = firstSpread(warmValues(settings), theta, settings.privacy.epsilon);
   const thetaAt = (block: number): number => trees.epochs.thetaAt(block);
-  const ranges = new RangeIndex(published, settings, trees.epochs, { first, weights }, thetaAt);
+  const ranges = new RangeIndex(published, settings.tree, trees.epochs, { first, weights }, thetaAt);
   return { fraction, trees, predictor, published, ranges };
 }

@@ -16,7 +16,7 @@ import { type Choice, makeChoice } from "../holdout/choice.js";
 import { type AboveCount, ThresholdCounts } from "../holdout/thresholdCounts.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import { candidateGrid } from "../grid.js";
-import type { Settings } from "../options.js";
+import type { PrivacySettings, Settings } from "../options.js";
 import { WHOLE } from "./epochs.js";
 import { HUGE } from "./trees.js";
 
@@ -27,7 +27,7 @@ import { HUGE } from "./trees.js";
 export const REFINE_SHARE = 16;
 
 /** Values of the first tree: a tree of noise covers b^(h−1) values, whatever levels are skipped. */
-export const refiningValues = ({ fanout, levels, skipped }: Settings): number =>
+export const refiningValues = ({ tree: { fanout, levels, skipped } }: Settings): number =>
   fanout ** (levels + skipped - 1);
 
 /**
@@ -35,13 +35,13 @@ export const refiningValues = ({ fanout, levels, skipped }: Settings): number =>
  * choice is known before those come, and the second tree is drawn with it meanwhile.
  */
 export function refiningRead(settings: Settings): number {
-  const { fanout, levels, blockLength } = settings;
+  const { fanout, levels, blockLength } = settings.tree;
   const drawing = nodeCount(fanout, levels) > HUGE ? mostSlices(fanout, levels) + 1 : 0;
   return refiningValues(settings) - drawing * blockLength;
 }
 
 /** The share of ε that the choice has; exact, because it is a power of two. */
-export const refiningEpsilon = ({ epsilon }: Pick<Settings, "epsilon">): number =>
+export const refiningEpsilon = ({ epsilon }: Pick<PrivacySettings, "epsilon">): number =>
   (epsilon * REFINE_SHARE) / WHOLE;
 
 /** Result of the second choice of θ. */
@@ -72,12 +72,12 @@ export class Refining {
 
   /** Counts a value, in units of the stream, if it is one of those that choose; cannot fail. */
   add(value: number): void {
-    const { width, resolution } = this.#settings;
+    const { width, resolution } = this.#settings.grid;
     if (this.#counts.held < this.#read) this.#counts.add(quantise(value, width, resolution));
   }
 
   addMany(core: Core, values: Float64Array): void {
-    const { width, resolution } = this.#settings;
+    const { width, resolution } = this.#settings.grid;
     const count = Math.min(values.length, this.#read - this.#counts.held);
     this.#counts.addMany(core, values, count, width, resolution);
   }
@@ -134,9 +134,9 @@ const choices = new WeakMap<Settings, Choice>();
 export function refiningChoice(settings: Settings): Choice {
   let choice = choices.get(settings);
   if (choice === undefined) {
-    const { largest, step } = candidateGrid(settings);
+    const { largest, step } = candidateGrid(settings.grid);
     const values = refiningValues(settings);
-    choice = makeChoice(refiningEpsilon(settings), values, settings.maxRange, largest, step);
+    choice = makeChoice(refiningEpsilon(settings.privacy), values, settings.tree.maxRange, largest, step);
     choices.set(settings, choice);
   }
   return choice;

@@ -23,7 +23,7 @@ import type { AboveCount } from "../holdout/thresholdCounts.js";
 import type { CountedPart } from "../answer/clipping.js";
 import { loadRefined, Refining, refiningEpsilon, saveRefined } from "./refining.js";
 import type { Place, Reached, RunningTree } from "./runningTree.js";
-import { WHOLE, makeEpoch, type Epoch, Epochs } from "./epochs.js";
+import { WHOLE, makeEpoch, type Epoch, type EpochShape, Epochs } from "./epochs.js";
 import { type CountedTree, TreeCounts } from "./treeCounts.js";
 import type { OtherScales } from "./trees.js";
 
@@ -33,6 +33,7 @@ export class TreeSequence implements OtherScales {
   readonly #core: Core;
   readonly #key: Uint32Array;
   readonly #settings: Settings;
+  readonly #scaling: EpochShape;
   readonly #rule: FollowRule | undefined;
   /** Blocks of a tree. */
   readonly #leaves: number;
@@ -49,12 +50,16 @@ export class TreeSequence implements OtherScales {
     this.#core = core;
     this.#key = key;
     this.#settings = settings;
-    this.#leaves = settings.fanout ** (settings.levels - 1);
-    if (settings.follow) this.#rule = followRule(settings);
-    if (settings.refine) this.#refining = new Refining(settings);
-    this.#running = this.#tree(makeEpoch(settings, 0, theta, firstShare(settings)), followFrom(theta));
+    this.#scaling = { levels: settings.tree.levels, epsilon: settings.privacy.epsilon };
+    this.#leaves = settings.tree.fanout ** (settings.tree.levels - 1);
+    if (settings.privacy.follow) this.#rule = followRule(settings);
+    if (settings.privacy.refine) this.#refining = new Refining(settings);
+    this.#running = this.#tree(
+      makeEpoch(this.#scaling, 0, theta, firstShare(settings.privacy)),
+      followFrom(theta),
+    );
     this.epochs = new Epochs(this.#running.epoch);
-    this.#forest = new Forest(core, key, settings, fractionBits, this);
+    this.#forest = new Forest(core, key, settings.tree, fractionBits, this);
   }
 
   get running(): RunningTree {
@@ -73,13 +78,13 @@ export class TreeSequence implements OtherScales {
 
   /** The first block of the tree that a block is in. */
   firstOf(block: number): number {
-    return block - ((block % this.#settings.blocksPerForest) % this.#leaves);
+    return block - ((block % this.#settings.tree.blocksPerForest) % this.#leaves);
   }
 
   /** The first block after the tree that a block is in, where that matters. */
   endOf(block: number): number {
     if (this.#rule === undefined) return Infinity;
-    const { blocksPerForest } = this.#settings;
+    const { blocksPerForest } = this.#settings.tree;
     const forest = block - (block % blocksPerForest);
     return Math.min(this.firstOf(block) + this.#leaves, forest + blocksPerForest);
   }
@@ -99,7 +104,7 @@ export class TreeSequence implements OtherScales {
 
   /** Scale of the noise with such a Θ. */
   scaleOf(theta: number): Scale {
-    return makeEpoch(this.#settings, 0, theta, nodeShare(this.#settings)).scale;
+    return makeEpoch(this.#scaling, 0, theta, nodeShare(this.#settings.privacy)).scale;
   }
 
   /** Draws what takes long before a push needs it. */
@@ -144,7 +149,10 @@ export class TreeSequence implements OtherScales {
     estimates: Float64Array,
     refining: Refining | undefined,
   ): Reached & Pick<Place, "sum"> {
-    const { blockLength: n, resolution } = this.#settings;
+    const {
+      grid: { resolution },
+      tree: { blockLength: n },
+    } = this.#settings;
     let { block, filled, sum, above, total } = from;
     let tree = this.#running;
     const begun: Epoch[] = [];
@@ -209,11 +217,15 @@ export class TreeSequence implements OtherScales {
    * @param above how many of the values that chose θ were above it
    */
   countedParts(from: number, to: number, above: AboveCount): CountedPart[] {
-    const { width, resolution, blockLength } = this.#settings;
-    const scale = WHOLE / (COUNT_SHARE * this.#settings.epsilon);
+    const {
+      grid: { width, resolution },
+      tree: { blockLength },
+    } = this.#settings;
+    const scale = WHOLE / (COUNT_SHARE * this.#settings.privacy.epsilon);
     const largest = Math.floor(width / resolution);
     const { epoch, refined } = this.#running;
-    const epsilon = refined === undefined ? this.#settings.epsilon : refiningEpsilon(this.#settings);
+    const epsilon =
+      refined === undefined ? this.#settings.privacy.epsilon : refiningEpsilon(this.#settings.privacy);
     const shape = { blockLength, scale, epsilon, largest };
     return this.#counts.partsOf(from, to, epoch.theta, above, shape);
   }
@@ -232,7 +244,7 @@ export class TreeSequence implements OtherScales {
     total: number,
     refining: Refining | undefined,
   ): RunningTree {
-    const { blocksPerForest, blockLength } = this.#settings;
+    const { blocksPerForest, blockLength } = this.#settings.tree;
     const first = this.firstOf(end - 1);
     const forest = Math.floor(first / blocksPerForest);
     const tree = (first % blocksPerForest) / this.#leaves;
@@ -244,10 +256,10 @@ export class TreeSequence implements OtherScales {
         ? followTree(this.#rule!, following!, { count, values, mean: total / values })
         : followFrom(refined!.theta);
     const { theta } = epoch;
-    const share = nodeShare(this.#settings);
+    const share = nodeShare(this.#settings.privacy);
     const same = next.theta === theta && share === epoch.share;
     return {
-      ...this.#tree(same ? epoch : makeEpoch(this.#settings, end, next.theta, share), next),
+      ...this.#tree(same ? epoch : makeEpoch(this.#scaling, end, next.theta, share), next),
       counted: { first, end, theta, count },
       refined,
     };
@@ -256,7 +268,7 @@ export class TreeSequence implements OtherScales {
   #tree(epoch: Epoch, following: Following): RunningTree {
     const rule = this.#rule;
     if (rule === undefined) return { epoch, following: undefined, limit: Infinity };
-    return { epoch, following, limit: countedAbove(rule, epoch.theta) * this.#settings.resolution };
+    return { epoch, following, limit: countedAbove(rule, epoch.theta) * this.#settings.grid.resolution };
   }
 
   save(writer: Encoder): void {
@@ -264,7 +276,7 @@ export class TreeSequence implements OtherScales {
     if (this.#running.following === undefined) return;
     saveFollowing(writer, this.#running.following);
     this.#counts.save(writer);
-    if (!this.#settings.refine) return;
+    if (!this.#settings.privacy.refine) return;
     const { refined } = this.#running;
     writer.double(Number(refined !== undefined));
     if (refined === undefined) this.#refining!.save(writer);
@@ -272,14 +284,14 @@ export class TreeSequence implements OtherScales {
   }
 
   load(reader: Decoder): void {
-    this.epochs.load(reader, this.#settings);
+    this.epochs.load(reader, this.#scaling);
     const { last } = this.epochs;
     this.#running = this.#tree(
       last,
       this.#rule === undefined ? followFrom(last.theta) : loadFollowing(reader),
     );
     if (this.#rule !== undefined) this.#counts.load(reader);
-    if (!this.#settings.refine) return;
+    if (!this.#settings.privacy.refine) return;
     if (reader.double() === 0) return this.#refining!.load(reader);
     this.#refining = undefined;
     this.#running = { ...this.#running, refined: loadRefined(reader) };

@@ -13,13 +13,17 @@ const probed: StreamOptions = {
 
 describe("settings of the hold-out", () => {
   test("its last values probe where sixteen probes fit in and a level is skipped", () => {
-    expect(resolveSettings({ epsilon: 1, max: 100 })).toMatchObject({ choosing: 61440, probing: 4096 });
+    expect(resolveSettings({ epsilon: 1, max: 100 })).toMatchObject({
+      holdout: { choosing: 61440, probing: 4096 },
+    });
     expect(resolveSettings({ epsilon: 1, max: 100, holdout: 65535 })).toMatchObject({
-      ...{ choosing: 65535, probing: 0 },
+      holdout: { choosing: 65535, probing: 0 },
     });
     const fixed = { epsilon: 1, max: 100, tuning: { skipLevels: 2 } };
-    expect(resolveSettings(fixed)).toMatchObject({ choosing: 65536, probing: 0 });
-    expect(resolveSettings({ epsilon: 1, max: 100, variant: "paper" })).toMatchObject({ probing: 0 });
+    expect(resolveSettings(fixed)).toMatchObject({ holdout: { choosing: 65536, probing: 0 } });
+    expect(resolveSettings({ epsilon: 1, max: 100, variant: "paper" })).toMatchObject({
+      holdout: { probing: 0 },
+    });
   });
 
   test("the first prediction is a mean of every 32nd value", () => {
@@ -30,10 +34,12 @@ describe("settings of the hold-out", () => {
 
   test("one level less makes the blocks shorter, and what is kept stays as long", () => {
     const settings = resolveSettings({ ...probed, history: 200 });
-    const finer = withSkipped(settings, settings.skipped - 1);
-    expect(finer.levels).toBe(settings.levels + 1);
-    expect(finer.blockLength).toBe(settings.blockLength / 4);
-    expect((finer.history - 1) * finer.blocksPerForest * finer.blockLength).toBeGreaterThanOrEqual(200);
+    const finer = withSkipped(settings, settings.tree.skipped - 1);
+    expect(finer.tree.levels).toBe(settings.tree.levels + 1);
+    expect(finer.tree.blockLength).toBe(settings.tree.blockLength / 4);
+    expect(
+      (finer.tree.history - 1) * finer.tree.blocksPerForest * finer.tree.blockLength,
+    ).toBeGreaterThanOrEqual(200);
   });
 });
 

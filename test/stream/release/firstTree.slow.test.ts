@@ -36,20 +36,24 @@ const make = (options: StreamOptions, core: Core): HoldoutStream =>
 
 describe("settings", () => {
   test("the last values of a hold-out are idle where a tree is huge", () => {
-    expect(resolveSettings(huge)).toMatchObject({ choosing: 106, idle: 22 });
-    expect(resolveSettings(kinds["a public θ and a warm start"]!)).toMatchObject({ warming: 106, idle: 22 });
-    expect(resolveSettings(kinds["a public θ and idle values"]!)).toMatchObject({ warming: 0, idle: 128 });
-    expect(resolveSettings({ ...huge, threshold: 500, holdout: 0 })).toMatchObject({ idle: 0 });
-    expect(resolveReading(huge)).toMatchObject({ choosing: 128, idle: 0 });
+    expect(resolveSettings(huge)).toMatchObject({ holdout: { choosing: 106, idle: 22 } });
+    expect(resolveSettings(kinds["a public θ and a warm start"]!)).toMatchObject({
+      holdout: { warming: 106, idle: 22 },
+    });
+    expect(resolveSettings(kinds["a public θ and idle values"]!)).toMatchObject({
+      holdout: { warming: 0, idle: 128 },
+    });
+    expect(resolveSettings({ ...huge, threshold: 500, holdout: 0 })).toMatchObject({ holdout: { idle: 0 } });
+    expect(resolveReading(huge)).toMatchObject({ holdout: { choosing: 128, idle: 0 } });
   });
 
   test("all are read where no tree is: with defaults, and with one level for every value", () => {
     for (const tuning of [{}, { skipLevels: 0 }])
-      expect(resolveSettings({ epsilon: 1, max: 1000, tuning })).toMatchObject({ idle: 0 });
+      expect(resolveSettings({ epsilon: 1, max: 1000, tuning })).toMatchObject({ holdout: { idle: 0 } });
   });
 
   test("a hold-out too short to draw a tree in is refused", () => {
-    expect(resolveSettings({ ...huge, holdout: 88 })).toMatchObject({ idle: 22 });
+    expect(resolveSettings({ ...huge, holdout: 88 })).toMatchObject({ holdout: { idle: 22 } });
     expect(() => resolveSettings({ ...huge, holdout: 87 })).toThrow(
       "holdout: expected at least 88 values where a tree of noise has 65536 leaves, got 87",
     );

@@ -92,9 +92,9 @@ describe("ε", () => {
 describe("options", () => {
   test("off unless asked for, and refused where θ cannot follow", () => {
     const options = { epsilon: 1, max: 100 };
-    expect(resolveSettings(options)).toMatchObject({ refine: false, follow: true });
+    expect(resolveSettings(options)).toMatchObject({ privacy: { refine: false, follow: true } });
     const settings = resolveSettings({ ...options, tuning: { refine: true } });
-    expect(settings).toMatchObject({ refine: true, follow: true });
+    expect(settings).toMatchObject({ privacy: { refine: true, follow: true } });
     expect(refiningValues(settings)).toBe(65_536);
     const refused = (more: object, tuning: object = {}) =>
       expect(() => privateStream({ ...options, ...more, tuning: { refine: true, ...tuning } }));
@@ -170,7 +170,11 @@ describe("a stream", () => {
   });
 
   test("chooses as a hold-out with half of ε does that reads the values of the first tree, unclamped", () => {
-    const { epsilon, max, maxRange } = resolveSettings(OPTIONS);
+    const {
+      privacy: { epsilon },
+      grid: { max },
+      tree: { maxRange },
+    } = resolveSettings(OPTIONS);
     const counts = new ThresholdCounts(makeChoice(epsilon / 2, TREE, maxRange, max));
     for (const value of VALUES.subarray(HELD, HELD + TREE)) counts.add(value);
     // Other noise, but at this ε hardly any: the neighbours of the winner at most.
@@ -298,11 +302,14 @@ describe("a stream", () => {
     const [theta1, theta2] = stream.statement().thresholds.map(({ threshold }) => threshold);
     expect(new Set(drawn.map(({ nonce }) => nonce)).size).toBe(drawn.length);
     const scales = (stage: Purpose) => drawn.filter((draw) => draw.stage === stage).map(({ scale }) => scale);
-    const { levels, epsilon } = settings;
+    const {
+      privacy: { epsilon },
+      tree: { levels },
+    } = settings;
     const trees = [(levels * theta1! * 32) / (15 * epsilon), (levels * theta2! * 32) / (31 * epsilon)];
     expect(scales(Purpose.forest)).toEqual(trees);
     expect(scales(Purpose.following)).toEqual([32 / epsilon, 32 / epsilon]);
-    const { countWeight } = makeChoice(epsilon / 2, TREE, settings.maxRange, 1000);
+    const { countWeight } = makeChoice(epsilon / 2, TREE, settings.tree.maxRange, 1000);
     // A count, two choices, a mean that is not given out, and a count: all with half of ε.
     expect(scales(Purpose.refining)).toEqual(
       [1, countWeight, countWeight, theta2!, 1].map((unit) => unit / (epsilon / 2)),
