@@ -98,7 +98,7 @@ export const TUNING: readonly (keyof Tuning)[] = [
   "refine",
 ];
 
-/** What is protected, and how ε is spent. */
+/** ε, and how it is spent. */
 export interface PrivacySettings {
   readonly epsilon: number;
   readonly variant: "default" | "paper";

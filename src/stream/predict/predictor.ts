@@ -50,7 +50,7 @@ export class Predictor {
     this.#blockLength = blockLength;
     this.#fraction = fraction;
     this.#unit = 1 / fraction;
-    const replays = typeof smoother !== "function" && this.#smoother.state.length <= MOST_REPLAYED;
+    const replays = typeof smoother !== "function" && this.#smoother.size <= MOST_REPLAYED;
     this.#forest = replays ? settings.tree.blocksPerForest : Infinity;
   }
 
@@ -65,7 +65,13 @@ export class Predictor {
 
   /** State of the smoother before block `block`, if a forest begins with it and its predictions can be made again. */
   startOf(block: number): Float64Array | undefined {
-    return this.#begins(block) ? this.#smoother.state.slice() : undefined;
+    return this.#begins(block) ? this.#state() : undefined;
+  }
+
+  #state(): Float64Array {
+    const state = new Float64Array(this.#smoother.size);
+    this.#smoother.save(state);
+    return state;
   }
 
   #begins(block: number): boolean {
@@ -88,7 +94,7 @@ export class Predictor {
     const forestsBefore = (end: number): number => Math.ceil(end / this.#forest);
     const length = forestsBefore(block + count) - forestsBefore(block);
     const starts: Float64Array[] = [];
-    while (starts.length < length) starts.push(new Float64Array(this.#smoother.state.length));
+    while (starts.length < length) starts.push(new Float64Array(this.#smoother.size));
     return { perValue, deferred: new Float64Array(count), starts };
   }
 
@@ -104,7 +110,7 @@ export class Predictor {
     { perValue, deferred, starts }: Predictions,
   ): void {
     for (let i = 0, begun = 0; i < estimates.length; i++) {
-      if (this.#begins(block + i)) starts[begun++]!.set(smoother.state);
+      if (this.#begins(block + i)) smoother.save(starts[begun++]!);
       if (this.#blockLength === 1) continue; // nothing is left to prediction
       const next = smoother.next(estimates[i]!, this.#noise.varianceAt(block + i));
       perValue[i + 1] = this.round(next / this.#blockLength);
@@ -117,8 +123,7 @@ export class Predictor {
     if (repeating?.settings !== this.#settings)
       repeating = { settings: this.#settings, smoother: smootherFor(this.#settings, 0, Infinity) };
     const { smoother } = repeating;
-    smoother.state.set(start);
-    smoother.restart?.();
+    smoother.load(start);
     const predictions = this.prepare(block, estimates.length, first);
     this.#predict(smoother, estimates, block, predictions);
     return predictions;
@@ -126,17 +131,17 @@ export class Predictor {
 
   /** @param block how many blocks are finished, all of them in `published` */
   save(writer: Encoder, block: number, published: History): void {
-    writer.guessed(this.#smoother.state, (i) => this.#remembered(i, block, published));
+    writer.guessed(this.#state(), (i) => this.#remembered(i, block, published));
   }
 
   load(reader: Decoder, block: number, published: History): void {
-    this.#smoother.state.set(reader.guessed((i) => this.#remembered(i, block, published)));
+    this.#smoother.load(reader.guessed((i) => this.#remembered(i, block, published)));
   }
 
   /** The state at place i of a smoother that keeps a ring of past estimates: snapshots need not store it twice. */
   #remembered(i: number, block: number, published: History): number {
     if (i === 0) return block;
-    const size = this.#smoother.state.length - 1;
+    const size = this.#smoother.size - 1;
     const newest = block - 1 - ((((block - i) % size) + size) % size);
     return (newest < 0 ? undefined : published.estimate(newest)) ?? 0;
   }

@@ -9,25 +9,26 @@
  */
 import { refuseReentry } from "../../core/checks.js";
 import type { Core } from "../../core/core.js";
-import { quantise } from "../../core/quantise.js";
+import { Accumulator } from "./accumulator.js";
 import type { AnswerKind } from "../answer/answer.js";
 import { type Batch, lastValue, makeBatch, publishBatch } from "./batch.js";
-import type { History } from "./history.js";
+import { History } from "./history.js";
 import type { AboveCount } from "../holdout/thresholdCounts.js";
+import { firstSpread } from "../answer/answerWeights.js";
 import { type Hidden, clippingIn } from "../answer/clipping.js";
-import type { RangeIndex, RawAnswer } from "../answer/rangeIndex.js";
+import { RangeIndex, type RawAnswer } from "../answer/rangeIndex.js";
+import { leastEpsilon } from "../epsilonShares.js";
+import { fractionBits, largestSum } from "./forest.js";
+import { largestTheta } from "./followTables.js";
 import type { Publisher } from "../publisher.js";
-import { makeParts } from "./publisherParts.js";
+import { warmValues } from "../shape.js";
 import type { Settings } from "../options.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
-import type { Predictor } from "../predict/predictor.js";
+import { Predictor } from "../predict/predictor.js";
 import type { Refined } from "./refining.js";
 import type { Epoch } from "./epochs.js";
 import type { Reached } from "./runningTree.js";
-import type { TreeSequence } from "./treeSequence.js";
-
-/** Compilers know a constant of this module, and look an import up with every push. */
-const toGrid = quantise;
+import { TreeSequence } from "./treeSequence.js";
 
 export class BlockPublisher implements Publisher {
   readonly #core: Core;
@@ -35,31 +36,20 @@ export class BlockPublisher implements Publisher {
   readonly #predictor: Predictor;
   readonly #published: History;
   readonly #ranges: RangeIndex;
-  // Fields that every push touches hold a number of their kind from the start. Engines then keep doubles in place,
-  // and all streams of a process share one hidden class, whole or fractional as their parameters may be.
-  readonly #blockLength: number = 1;
-  readonly #resolution: number = NaN;
-  #theta = NaN;
-  readonly #fraction: number = NaN;
+  readonly #running: Accumulator;
+  readonly #fraction: number;
   /** max − min in grid units. */
   readonly #largest: number;
   /** Finished blocks. */
   #block = 0;
-  /** The running block: how many values it still takes, the integer sum of those it has, and what is predicted. */
-  #left = 1;
-  #sum = NaN;
+  /** Prediction for each value of the running block, in grid units. */
   #perValue = NaN;
   /** Amount of the estimates so far that published sums defer. */
   #deferred = NaN;
-  /** Number that all but the last position of the running block publish. */
-  #steady = NaN;
-  /** Number that the last value published which ended a block or was above the limit. */
-  #special = NaN;
-  /** Values of the running tree above this one are looked at, and how many there were above the tree's limit. */
-  #watched = NaN;
+  /** Values of the running tree above its limit. */
   #above = NaN;
-  /** `#watched`, or −∞ while busy: one comparison for every push, whatever there is to look at. */
-  #limit = NaN;
+  /** Number that the last value published which the accumulator did not take. */
+  #special = NaN;
   /** The first block after the running tree, where that matters, and the variance of the noise on its nodes. */
   #treeEnd = Infinity;
   #nodeVariance = NaN;
@@ -75,18 +65,20 @@ export class BlockPublisher implements Publisher {
    */
   constructor(core: Core, key: Uint32Array, settings: Settings, theta: number, firstMean: number) {
     this.#core = core;
-    this.#resolution = settings.grid.resolution;
-    this.#blockLength = Math.floor(settings.tree.blockLength); // a small integer: engines take any power for a double
-    this.#left = this.#blockLength;
-    this.#sum = 0;
+    this.#running = new Accumulator(settings.tree.blockLength, settings.grid.resolution);
     this.#largest = Math.floor(settings.grid.width / settings.grid.resolution);
-    const parts = makeParts(core, key, settings, theta, firstMean);
-    this.#fraction = parts.fraction;
-    this.#trees = parts.trees;
-    this.#predictor = parts.predictor;
-    this.#published = parts.published;
-    this.#ranges = parts.ranges;
-    this.#setPrediction(this.#blockLength === 1 ? 0 : this.#predictor.round(firstMean), 0); // blocks of one need none
+    const largest = largestSum(settings, leastEpsilon(settings.privacy), largestTheta(settings, theta));
+    const bits = fractionBits(largest);
+    this.#fraction = 2 ** bits;
+    this.#trees = new TreeSequence(core, key, settings, theta, bits);
+    const { epochs } = this.#trees;
+    this.#predictor = new Predictor(settings, epochs, firstMean, this.#fraction, largest);
+    const { deferred, weights } = this.#predictor.smoother;
+    this.#published = new History(settings.tree, deferred !== undefined);
+    const first = firstSpread(warmValues(settings), theta, settings.privacy.epsilon);
+    const thetaAt = (block: number): number => epochs.thetaAt(block);
+    this.#ranges = new RangeIndex(this.#published, settings.tree, epochs, { first, weights }, thetaAt);
+    this.#setPrediction(this.#running.length === 1 ? 0 : this.#predictor.round(firstMean), 0); // blocks of one need none
     this.#setTree(0);
     this.#setBusy(false);
   }
@@ -102,11 +94,7 @@ export class BlockPublisher implements Publisher {
   }
 
   get length(): number {
-    return this.#block * this.#blockLength + this.#filled;
-  }
-
-  get #filled(): number {
-    return this.#blockLength - this.#left;
+    return this.#block * this.#running.length + this.#running.filled;
   }
 
   get oldest(): number {
@@ -114,7 +102,7 @@ export class BlockPublisher implements Publisher {
   }
 
   get resolution(): number {
-    return this.#resolution;
+    return this.#running.resolution;
   }
 
   answer(from: number, to: number, kind: AnswerKind): RawAnswer {
@@ -148,30 +136,23 @@ export class BlockPublisher implements Publisher {
 
   /** @param value finite */
   push(value: number): number {
-    const left = this.#left - 1;
-    if (left === 0 || value > this.#limit) {
-      this.#pushSpecial(value);
-      return this.#special; // read from a field of doubles: engines box what a call returns, and then every other push
-    }
-    this.#sum += toGrid(value, this.#theta, this.#resolution);
-    this.#left = left;
-    return this.#steady;
+    if (this.#running.take(value)) return this.#running.steady;
+    this.#pushSpecial(value);
+    return this.#special; // read from a field of doubles: engines box what a call returns, and then every other push
   }
 
   /** A value that ends a block, or is above the limit: it may be counted, or come in the middle of another call. */
   #pushSpecial(value: number): void {
     if (this.#busy) refuseReentry();
-    if (this.#left === 1) {
+    if (this.#running.ends) {
       this.#finishBlock(value);
       return;
     }
-    const sum = this.#sum + toGrid(value, this.#theta, this.#resolution);
     const above = this.#above + Number(value > this.#trees.running.limit);
     this.#trees.count(value);
     this.#above = above;
-    this.#left--;
-    this.#sum = sum;
-    this.#special = this.#steady;
+    this.#running.takeAbove(value);
+    this.#special = this.#running.steady;
   }
 
   /** The last position of a block publishes what its estimate leaves. */
@@ -182,9 +163,9 @@ export class BlockPublisher implements Publisher {
     const deferred = this.#deferred;
     const variance = this.#nodeVariance;
     const published = this.#published;
-    const sum = this.#sum + toGrid(value, this.#theta, this.#resolution);
-    const estimate = this.#trees.estimate(block, sum);
-    const counts = value > this.#limit;
+    const { length, resolution } = this.#running;
+    const estimate = this.#trees.estimate(block, this.#running.sumWith(value));
+    const counts = this.#running.isAbove(value);
     const above = counts && value > this.#trees.running.limit ? this.#above + 1 : this.#above;
     const next =
       end === this.#treeEnd ? this.#trees.next(end, above, this.#treeSum() + estimate, value) : undefined;
@@ -193,20 +174,18 @@ export class BlockPublisher implements Publisher {
     this.#setBusy(true);
     published.add(estimate, perValue, start);
     this.#block = end;
-    this.#left = this.#blockLength;
-    this.#sum = 0;
+    this.#running.begin(0, 0);
     if (next !== undefined) this.#begin(next);
     else if (counts) {
       this.#above = above;
       this.#trees.count(value);
     }
-    if (this.#blockLength > 1) {
+    if (length > 1) {
       this.#setPrediction(this.#predictor.next(estimate, variance), this.#predictor.deferred);
       published.defer(this.#deferred);
     }
     this.#setBusy(false);
-    this.#special =
-      lastValue(estimate, perValue, this.#deferred - deferred, this.#blockLength) * this.#resolution;
+    this.#special = lastValue(estimate, perValue, this.#deferred - deferred, length) * resolution;
   }
 
   /** Room for a block where there is none. @returns what the smoother remembers now, if a forest begins with the block */
@@ -219,8 +198,8 @@ export class BlockPublisher implements Publisher {
   /** Publishes for a batch, the same bits as one by one; fails before anything changes if a value is not finite. */
   pushMany(values: Float64Array): Float64Array {
     const room = this.#roomFor(values.length);
-    const [filled, total] = [room.filled, this.#treeSum()];
-    const place = { block: this.#block, filled, sum: this.#sum, above: this.#above, total };
+    const { filled, sum } = this.#running;
+    const place = { block: this.#block, filled, sum, above: this.#above, total: this.#treeSum() };
     const reached = this.#trees.estimateMany(values, place, room.estimates);
     return this.#commit(room, reached.sum, reached);
   }
@@ -232,14 +211,14 @@ export class BlockPublisher implements Publisher {
   }
 
   #begin(reached: Reached): void {
-    this.#trees.begin(reached, this.oldest / this.#blockLength);
+    this.#trees.begin(reached, this.oldest / this.#running.length);
     this.#setTree(reached.above);
   }
 
   /** All the memory that taking `count` more positions needs. */
   #roomFor(count: number): Batch {
     if (this.#busy) refuseReentry();
-    return makeBatch(count, this.#filled, this.#blockLength, (blocks) => {
+    return makeBatch(count, this.#running.filled, this.#running.length, (blocks) => {
       this.#published.reserve(blocks);
       return this.#predictor.prepare(this.#block, blocks, this.#perValue);
     });
@@ -248,18 +227,18 @@ export class BlockPublisher implements Publisher {
   /** Nothing here fails. @param sum of the block that runs afterwards */
   #commit(batch: Batch, sum: number, reached: Reached): Float64Array {
     const { count, filled, estimates, predictions } = batch;
-    const [n, complete] = [this.#blockLength, estimates.length];
+    const { length, resolution } = this.#running;
+    const complete = estimates.length;
     this.#setBusy(true);
     this.#begin(reached);
     this.#predictor.nextMany(estimates, this.#block, predictions);
     const { perValue, deferred, starts } = predictions;
-    const out = publishBatch(this.#core, batch, n, this.#resolution, this.#deferred);
+    const out = publishBatch(this.#core, batch, length, resolution, this.#deferred);
     this.#published.addMany(estimates, perValue, deferred, starts);
     this.#block += complete;
     this.#treeEnd = this.#trees.endOf(this.#block);
     this.#setPrediction(perValue[complete]!, complete === 0 ? this.#deferred : deferred[complete - 1]!);
-    this.#left = n - ((filled + count) % n);
-    this.#sum = sum;
+    this.#running.begin((filled + count) % length, sum);
     this.#setBusy(false);
     return out;
   }
@@ -273,8 +252,8 @@ export class BlockPublisher implements Publisher {
   save(writer: Encoder): void {
     if (this.#busy) refuseReentry();
     writer.count(this.#block);
-    writer.count(this.#filled);
-    writer.double(this.#sum); // 8 bytes, whatever it is: the length of a snapshot says nothing about values
+    writer.count(this.#running.filled);
+    writer.double(this.#running.sum); // 8 bytes, whatever it is: the length of a snapshot says nothing about values
     writer.double(this.#perValue);
     writer.double(this.#deferred);
     writer.double(this.#above);
@@ -285,8 +264,7 @@ export class BlockPublisher implements Publisher {
 
   load(reader: Decoder): void {
     this.#block = reader.count();
-    this.#left = this.#blockLength - reader.count();
-    this.#sum = reader.double();
+    this.#running.begin(reader.count(), reader.double());
     this.#setPrediction(reader.double(), reader.double());
     const above = reader.double();
     this.#trees.load(reader);
@@ -299,22 +277,21 @@ export class BlockPublisher implements Publisher {
   /** Copies what a push needs of the running tree. */
   #setTree(above: number): void {
     const { epoch, limit } = this.#trees.running;
-    this.#theta = epoch.theta * this.#resolution;
+    this.#running.setTree(epoch.theta * this.resolution, this.#trees.refining ? -Infinity : limit);
     this.#nodeVariance = epoch.nodeVariance;
-    this.#watched = this.#trees.refining ? -Infinity : limit;
     this.#above = above;
     this.#treeEnd = this.#trees.endOf(this.#block);
   }
 
   #setBusy(busy: boolean): void {
     this.#busy = busy;
-    this.#limit = busy ? -Infinity : this.#watched;
+    this.#running.open = !busy;
   }
 
   #setPrediction(perValue: number, deferred: number): void {
     this.#perValue = perValue;
     this.#deferred = deferred;
-    this.#steady = perValue * this.resolution;
+    this.#running.prediction = perValue;
     this.#published.prediction = perValue;
   }
 }

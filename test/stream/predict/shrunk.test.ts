@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { privateStream, restore, type StreamOptions } from "../../../src/index.js";
 import { familyVariances, shrunk } from "../../../src/stream/predict/smoothers/shrunk.js";
 import { forestSpread } from "../../../src/stream/answer/variance.js";
+import { saved } from "../../support/saved.js";
 import { driftingStream } from "../../support/streams.js";
 
 /** b = 2, L = 2, node variance 3: σ_0² = 3, σ_1² = W_1 = 2, V_1 = 3·1·1/2 + 2/4 = 2. */
@@ -44,11 +45,11 @@ test("a forest that ends inside a family: nothing is deferred, and the family sa
   for (const estimate of [13, 11, 16, 20]) smoother.next(estimate, 3);
   smoother.next(30, 3); // the last block of the forest is the first one of its family
   expect(smoother.deferred).toBe(0);
-  expect(smoother.state[predictions + families]).toBe((16 + 20) / 2);
+  expect(saved(smoother)[predictions + families]).toBe((16 + 20) / 2);
   // The next forest begins a family: it knows nothing of that block.
   smoother.next(40, 3);
   smoother.next(44, 3);
-  expect(smoother.state[predictions + families]).toBe((40 + 44) / 2);
+  expect(saved(smoother)[predictions + families]).toBe((40 + 44) / 2);
 });
 
 test("V_k is the variance of the first k children of a family, as least squares has it", () => {
@@ -80,7 +81,7 @@ describe("a period", () => {
     const smoother = shrunk(tiny, 6); // 1.5 blocks
     for (let block = 0; block < 10; block++) smoother.next(block ** 2, 3);
     const experts = tiny.levels + 3; // the period is the last of them
-    const predictions = smoother.state.slice(3 + tiny.levels + experts, 3 + tiny.levels + 2 * experts);
+    const predictions = saved(smoother).slice(3 + tiny.levels + experts, 3 + tiny.levels + 2 * experts);
     expect(predictions.at(-1)).toBe((8 ** 2 + 9 ** 2) / 2); // block 10 began 1.5 blocks after the middle of block 8
   });
 

@@ -12,6 +12,7 @@ import {
 } from "../../../src/stream/predict/smoothers/index.js";
 import { MEDIAN_BLOCKS } from "../../../src/stream/predict/smoothers/median.js";
 import { valueStream } from "../../../src/stream/holdoutStream.js";
+import { saved } from "../../support/saved.js";
 import vectors from "../../vectors/smoothers.json" with { type: "json" };
 
 const context = (unit: number): SmootherContext => ({
@@ -108,21 +109,20 @@ describe.each(ALL.map((choice) => ({ choice })))("conformance, $choice", ({ choi
     expect(smootherName(choice)).not.toMatch(/undefined|NaN|object/);
   });
 
-  test("state is all there is: a copy of it gives the same predictions", () => {
+  test("what is saved is all there is: a copy of it gives the same predictions", () => {
     const [a, b] = [make(), make()];
     for (let i = 0; i < 10; i++) a.next(Math.sin(i), 1);
-    b.state.set(a.state);
+    b.load(saved(a));
     for (let i = 10; i < 20; i++) expect(b.next(Math.sin(i), 1)).toBe(a.next(Math.sin(i), 1));
   });
 
-  test("one that has seen other blocks goes on from a state that is set", () => {
+  test("one that has seen other blocks goes on from a state that is loaded", () => {
     const [a, b] = [make(), make()];
     for (let i = 0; i < 10; i++) {
       a.next(Math.sin(i), 1);
-      b.next(Math.cos(i) * 7, 1); // as many blocks and the same noise: nothing but `restart` tells them apart
+      b.next(Math.cos(i) * 7, 1); // as many blocks and the same noise: nothing but `load` tells them apart
     }
-    b.state.set(a.state);
-    b.restart?.();
+    b.load(saved(a));
     for (let i = 10; i < 20; i++) {
       expect(b.next(Math.sin(i), 1)).toBe(a.next(Math.sin(i), 1));
       expect(b.deferred).toBe(a.deferred);

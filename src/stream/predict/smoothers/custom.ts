@@ -1,4 +1,4 @@
-import { remember, remembered, type Smoother, type SmootherContext } from "./smoother.js";
+import { remember, remembered, remembers, type Smoother, type SmootherContext } from "./smoother.js";
 
 /** Blocks a caller's own smoother is shown. */
 const OWN_BLOCKS = 256;
@@ -25,7 +25,7 @@ export function custom(
     }
   };
   return {
-    state,
+    ...remembers(state),
     get failures() {
       return failures;
     },

@@ -1,4 +1,4 @@
-import type { PastRun, Smoother } from "./smoother.js";
+import { type PastRun, remembers, type Smoother } from "./smoother.js";
 
 /** Within a run that counts as alike, weights differ by this factor at most: variances are then right to 0.1 %. */
 const ALIKE = 0.9;
@@ -9,7 +9,7 @@ const LITTLE = 2 ** -10;
 export function exponential(alpha: number): Smoother {
   const state = new Float64Array(2); // started, p
   return {
-    state,
+    ...remembers(state),
     weights(block) {
       const run = Math.max(1, Math.floor(Math.log(ALIKE) / Math.log(1 - alpha)));
       const runs: PastRun[] = [];

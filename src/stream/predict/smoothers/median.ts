@@ -1,4 +1,4 @@
-import { remember, remembered, type Smoother } from "./smoother.js";
+import { remember, remembered, remembers, type Smoother } from "./smoother.js";
 
 /** Blocks the median looks back on, so that its memory stays bounded on endless streams. */
 export const MEDIAN_BLOCKS = 4096;
@@ -9,8 +9,9 @@ export function median(): Smoother {
   const sorted = new Float64Array(MEDIAN_BLOCKS);
   let known = NaN; // how many estimates `sorted` knows of; a restored state has more, and `sorted` is made again
   return {
-    state,
-    restart() {
+    ...remembers(state),
+    load(from) {
+      state.set(from);
       known = NaN;
     },
     next(estimate) {

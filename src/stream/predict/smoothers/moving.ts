@@ -1,10 +1,10 @@
-import { remember, remembered, type Smoother } from "./smoother.js";
+import { remember, remembered, remembers, type Smoother } from "./smoother.js";
 
 /** p_(t+1) = mean of the last w of û_1 … û_t, summed oldest place first so that a restored stream agrees in every bit. */
 export function moving(w: number): Smoother {
   const state = new Float64Array(1 + w);
   return {
-    state,
+    ...remembers(state),
     weights(block) {
       const blocks = Math.min(w, block);
       return [{ blocks, weight: 1 / blocks }];

@@ -29,150 +29,223 @@ export function shrunk(context: SmootherContext, period: number): Smoother {
 /** Numbers that follow from the shape of a tree; streams of one shape share them. */
 interface TreeTable {
   /** Blocks of a node of each level. */
-  readonly sizes: Float64Array;
-  /** V_k for noise of variance 1 on every node: b of them for each level. */
-  readonly unitNoise: Float64Array;
+  readonly sizes: readonly number[];
+  /** V_k of each level for noise of variance 1 on every node. */
+  readonly unitNoise: readonly Float64Array[];
 }
 
 const tableFor = lastMade((b: number, levels: number): TreeTable => ({
-  sizes: Float64Array.from({ length: levels }, (_, g) => b ** g),
-  unitNoise: Float64Array.from(familyVariances(b, levels).flat()),
+  sizes: Array.from({ length: levels }, (_, g) => b ** g),
+  unitNoise: familyVariances(b, levels).map((row) => Float64Array.from(row)),
 }));
 
-/** Where the last nodes by level stand in the state: after the number of blocks, the sum of all, and what is deferred. */
-const NODES = 3;
+/** The running family of one level. Fields hold doubles from the start, so that engines keep them in place. */
+class Family {
+  /** A, the sum of its finished children. */
+  sum = NaN;
+  /** μ, the mean child of the family before it. */
+  mean: number;
+  /** S_k − V_k at k − 1: squared distance of k children from k μ, less its noise, as a mean over families. */
+  readonly squares: Float64Array;
+  /** Families of this level so far, with this one. */
+  begun = NaN;
+  /** What published sums defer of it. */
+  deferred = NaN;
+  /** Blocks of a child. */
+  readonly childSize: number;
+  /** V_k at k, for noise of variance 1 on every node. */
+  readonly unitNoise: Float64Array;
 
-/** Numbers that follow from the state are kept between blocks; `restart` makes them again. */
-class Shrunk implements Smoother {
-  /**
-   * Blocks, sum of all, deferred, last nodes by level, errors and predictions of experts, past blocks, families. Per family
-   * of a level: A, μ, S_k − V_k for k = 1 … b − 1, and how many families have begun.
-   */
-  readonly state: Float64Array;
-  readonly #b: number;
-  readonly #levels: number;
-  readonly #families: number;
-  readonly #blocksPerForest: number;
-  /** How many blocks ago the period began; 0 for none. */
-  readonly #lag: number;
-  // Where the parts of the state begin. Hubs have many streams, and a view of each part would take more than the state;
-  // and engines look at every array anew with each block.
-  readonly #errors: number;
-  readonly #predictions: number;
-  readonly #past: number;
-  readonly #rows: number;
-  readonly #sizes: Float64Array;
-  readonly #unitNoise: Float64Array;
-  /** Σ k², k < b */
-  readonly #squaresOfK: number;
-  /** Finished blocks of the running forest, and of the running family. */
-  #inForest = 0;
-  #inFamily = 0;
-  /** By level, what the running family defers. */
-  readonly #moves: Float64Array;
-  /** How many levels have a finished node: the lowest ones, and the first has one when it is asked for. */
-  #known = 1;
-  /** Number of blocks and variance that the numbers above follow from. */
-  #blocks = NaN;
-  #nodeVariance = NaN;
-
-  constructor({ fanout: b, levels, blocksPerForest, blockLength, first }: SmootherContext, period: number) {
-    const experts = levels + 2 + (period === 0 ? 0 : 1);
-    const { sizes, unitNoise } = tableFor(b, levels);
-    this.#b = b;
-    this.#levels = levels;
-    this.#families = levels - 1;
-    this.#blocksPerForest = Math.floor(blocksPerForest); // a small integer: engines take any power for a double
-    this.#lag = period / blockLength;
-    this.#errors = NODES + levels;
-    this.#predictions = this.#errors + experts;
-    this.#past = this.#predictions + experts;
-    this.#rows = this.#past + (period === 0 ? 0 : Math.ceil(this.#lag) + 1);
-    this.#sizes = sizes;
-    this.#unitNoise = unitNoise;
-    this.#squaresOfK = ((b - 1) * b * (2 * b - 1)) / 6;
-    this.#moves = new Float64Array(this.#families);
-    this.state = new Float64Array(this.#rows + this.#families * (2 + b));
-    this.state.fill(NaN, NODES, this.#errors);
-    this.state.fill(first, this.#predictions, this.#past);
-    for (let g = 0; g < this.#families; g++) this.state[this.#row(g) + 1] = first * sizes[g]!;
-  }
-
-  /** Where the family of level g stands in the state. */
-  #row(g: number): number {
-    return this.#rows + g * (2 + this.#b);
+  constructor(b: number, first: number, childSize: number, unitNoise: Float64Array) {
+    this.mean = first * childSize;
+    this.squares = new Float64Array(b - 1);
+    this.childSize = childSize;
+    this.unitNoise = unitNoise;
+    this.begun = 0;
+    this.restart();
   }
 
   restart(): void {
-    this.#blocks = NaN;
+    this.sum = 0;
+    this.deferred = 0;
+  }
+
+  /** Adds child k, not the last one. @returns c */
+  add(k: number, child: number, nodeVariance: number): number {
+    if (k === 1) this.begun++;
+    this.sum += child;
+    const weight = this.begun < 1 / FORGET ? 1 / this.begun : FORGET;
+    const surplus = this.sum - k * this.mean;
+    const noise = nodeVariance * this.unitNoise[k]!;
+    const { squares } = this;
+    squares[k - 1]! += weight * (surplus * surplus - noise - squares[k - 1]!);
+    return this.defer(k, nodeVariance);
+  }
+
+  /** Sets what is deferred after the k-th child. @returns c = d k²/(d k² + V_k) */
+  defer(k: number, nodeVariance: number): number {
+    const noise = nodeVariance * this.unitNoise[k]!;
+    const b = this.squares.length + 1;
+    const signal = (Math.max(0, sum(this.squares)) / (((b - 1) * b * (2 * b - 1)) / 6)) * (k * k); // d k², d = Σ S/Σ k²
+    const c = this.begun <= 1 ? 1 : signal / (signal + noise); // 1: no family has ended yet
+    const reach = REACH * Math.sqrt(noise);
+    const move = (1 - c) * (this.sum - k * this.mean);
+    this.deferred = Math.max(-reach, Math.min(reach, move));
+    return c;
+  }
+
+  /** The last child ends it, and the next one begins. @returns its sum */
+  end(lastChild: number): number {
+    const total = lastChild + this.sum;
+    this.mean = total / this.unitNoise.length;
+    this.restart();
+    return total;
+  }
+}
+
+class Shrunk implements Smoother {
+  readonly size: number;
+  readonly #b: number;
+  readonly #levels: number;
+  readonly #blocksPerForest: number;
+  /** How many blocks ago the period began; 0 for none. */
+  readonly #lag: number;
+  /** Finished blocks, and the sum of their estimates. */
+  #blocks = 0;
+  #sum = NaN;
+  #deferred = NaN;
+  /** Mean block of the last finished node of each level; NaN if there is none. */
+  readonly #lastNodes: Float64Array;
+  /** By expert: that of each level, of all blocks, of the running family and of the period. */
+  readonly #errors: Float64Array;
+  readonly #predictions: Float64Array;
+  /** Ring of estimates, for the period. */
+  readonly #past: Float64Array;
+  /** By the level of their children. */
+  readonly #families: readonly Family[];
+  // What follows from the numbers above is kept between blocks; `load` makes it again.
+  /** Finished blocks of the running forest, and of the running family. */
+  #inForest = 0;
+  #inFamily = 0;
+  /** How many levels have a finished node: the lowest ones, and the first has one when it is asked for. */
+  #known = 1;
+  /** Variance of the noise that `deferred` of the families follows from. */
+  #nodeVariance = NaN;
+
+  constructor({ fanout: b, levels, blocksPerForest, blockLength, first }: SmootherContext, period: number) {
+    const { sizes, unitNoise } = tableFor(b, levels);
+    const experts = levels + 2 + (period === 0 ? 0 : 1);
+    this.#b = b;
+    this.#levels = levels;
+    this.#blocksPerForest = Math.floor(blocksPerForest); // a small integer: engines take any power for a double
+    this.#lag = period / blockLength;
+    this.#sum = 0;
+    this.#deferred = 0;
+    this.#lastNodes = new Float64Array(levels).fill(NaN);
+    this.#errors = new Float64Array(experts);
+    this.#predictions = new Float64Array(experts).fill(first);
+    this.#past = new Float64Array(period === 0 ? 0 : Math.ceil(this.#lag) + 1);
+    this.#families = unitNoise.map((row, g) => new Family(b, first, sizes[g]!, row));
+    this.size = 3 + levels + 2 * experts + this.#past.length + this.#families.length * (2 + b);
+  }
+
+  save(to: Float64Array): void {
+    to.set([this.#blocks, this.#sum, this.#deferred]);
+    let at = 3;
+    for (const numbers of [this.#lastNodes, this.#errors, this.#predictions, this.#past]) {
+      to.set(numbers, at);
+      at += numbers.length;
+    }
+    for (const { sum, mean, squares, begun } of this.#families) {
+      to.set([sum, mean], at);
+      to.set(squares, at + 2);
+      to[at + 1 + this.#b] = begun;
+      at += 2 + this.#b;
+    }
+  }
+
+  load(from: Float64Array): void {
+    this.#blocks = from[0]!;
+    this.#sum = from[1]!;
+    this.#deferred = from[2]!;
+    let at = 3;
+    for (const numbers of [this.#lastNodes, this.#errors, this.#predictions, this.#past]) {
+      numbers.set(from.subarray(at, at + numbers.length));
+      at += numbers.length;
+    }
+    for (const family of this.#families) {
+      family.sum = from[at]!;
+      family.mean = from[at + 1]!;
+      family.squares.set(from.subarray(at + 2, at + 1 + this.#b));
+      family.begun = from[at + 1 + this.#b]!;
+      at += 2 + this.#b;
+    }
+    this.#inForest = Math.floor(this.#blocks % this.#blocksPerForest);
+    this.#inFamily = this.#inForest % this.#b;
+    this.#known = 1;
+    while (this.#known < this.#levels && !Number.isNaN(this.#lastNodes[this.#known]!)) this.#known++;
+    this.#nodeVariance = NaN;
   }
 
   get deferred(): number {
-    return this.state[2]!;
+    return this.#deferred;
   }
 
   next(estimate: number, nodeVariance: number): number {
-    const state = this.state;
-    if (state[0] !== this.#blocks || nodeVariance !== this.#nodeVariance) this.#follow(nodeVariance);
+    if (nodeVariance !== this.#nodeVariance) this.#setNoise(nodeVariance);
     const best = this.#judge(estimate);
-    if (this.#lag > 0) this.#remember(estimate);
-    const blocks = (state[0]! += 1);
-    const sum = (state[1]! += estimate);
-    this.#blocks = blocks;
+    if (this.#lag > 0) this.#past[this.#blocks % this.#past.length] = estimate;
+    this.#blocks++;
+    this.#sum += estimate;
     const kept = this.#addBlock(estimate);
     if (++this.#inForest === this.#blocksPerForest) this.#endForest();
     let deferred = 0;
-    for (let g = 0; g < this.#families; g++) deferred += this.#moves[g]!;
-    state[2] = deferred;
+    for (const family of this.#families) deferred += family.deferred;
+    this.#deferred = deferred;
     const levels = this.#levels;
     const predictions = this.#predictions;
-    state[predictions] = estimate;
-    for (let l = this.#known; l < levels; l++) state[predictions + l] = estimate; // the others changed with their nodes
-    state[predictions + levels] = sum / blocks;
-    state[predictions + levels + 1] = this.#familyMean(estimate, kept);
-    if (this.#lag > 0) state[predictions + levels + 2] = this.#onePeriodAgo(estimate);
-    const prediction = state[best]!;
+    predictions[0] = estimate;
+    for (let l = this.#known; l < levels; l++) predictions[l] = estimate; // the others changed with their nodes
+    predictions[levels] = this.#sum / this.#blocks;
+    predictions[levels + 1] = this.#familyMean(estimate, kept);
+    if (this.#lag > 0) predictions[levels + 2] = this.#onePeriodAgo(estimate);
+    const prediction = predictions[best]!;
     // Not kept near the last block: a season may begin with a jump.
-    if (best === predictions + levels + 2) return prediction;
-    const noise = levels === 1 ? nodeVariance : nodeVariance * this.#unitNoise[1]!;
+    if (best === levels + 2) return prediction;
+    const noise = levels === 1 ? nodeVariance : nodeVariance * this.#families[0]!.unitNoise[1]!;
     const reach = REACH * Math.sqrt(noise);
     return Math.max(estimate - reach, Math.min(estimate + reach, prediction));
   }
 
-  /** Makes all that follows from the state and from the noise of the running tree. */
-  #follow(nodeVariance: number): void {
-    this.#blocks = this.state[0]!;
+  /** What running families defer follows from the noise of the running tree. */
+  #setNoise(nodeVariance: number): void {
     this.#nodeVariance = nodeVariance;
-    this.#inForest = Math.floor(this.#blocks % this.#blocksPerForest);
-    this.#inFamily = this.#inForest % this.#b;
-    this.#known = 1;
-    while (this.#known < this.#levels && !Number.isNaN(this.state[NODES + this.#known]!)) this.#known++;
-    for (let g = 0; g < this.#families; g++) {
-      const k = this.#childrenOf(g);
-      this.#moves[g] = 0;
-      if (k > 0) this.#defer(g, k);
+    for (const family of this.#families) {
+      const k = this.#childrenOf(family);
+      family.deferred = 0;
+      if (k > 0) family.defer(k, nodeVariance);
     }
   }
 
-  /** The finished children of the running family of level g. */
-  #childrenOf(g: number): number {
-    return Math.floor(this.#inForest / this.#sizes[g]!) % this.#b;
+  /** How many children of the running family are finished. */
+  #childrenOf(family: Family): number {
+    return Math.floor(this.#inForest / family.childSize) % this.#b;
   }
 
-  /** Adds the error of every expert on a block. @returns where the prediction of the one with the least so far stands */
+  /** Adds the error of every expert on a block. @returns the one with the least so far */
   #judge(estimate: number): number {
-    const state = this.state;
+    if (this.#blocks === 0) return 0;
+    const errors = this.#errors;
     const predictions = this.#predictions;
-    let best = predictions;
-    if (this.#blocks === 0) return best;
+    let best = 0;
     let least = Infinity;
-    for (let i = this.#errors, expert = predictions; i < predictions; i++, expert++) {
-      const miss = estimate - state[expert]!;
-      const error = KEEP * state[i]! + miss * miss;
-      state[i] = error;
+    for (let i = 0; i < errors.length; i++) {
+      const miss = estimate - predictions[i]!;
+      const error = KEEP * errors[i]! + miss * miss;
+      errors[i] = error;
       if (error < least) {
         least = error;
-        best = expert;
+        best = i;
       }
     }
     return best;
@@ -180,90 +253,49 @@ class Shrunk implements Smoother {
 
   /** Adds a block to its family, and each family that ends to the one above. @returns c of the block's family, if it runs */
   #addBlock(estimate: number): number {
-    this.state[NODES] = estimate;
-    if (this.#families === 0) return 1;
+    this.#lastNodes[0] = estimate;
+    if (this.#families.length === 0) return 1;
     const k = this.#inFamily + 1;
     if (k === this.#b) {
       this.#endFamilies(estimate);
       return 1;
     }
     this.#inFamily = k;
-    return this.#addChild(0, k, estimate);
+    return this.#families[0]!.add(k, estimate, this.#nodeVariance);
   }
 
   /** The last child ends its family, which is then the next child of the family above. */
   #endFamilies(estimate: number): void {
-    const state = this.state;
     let node = estimate;
+    let level = 0;
     this.#inFamily = 0;
-    for (let g = 0; g < this.#families; g++) {
-      const k = this.#childrenOf(g) + 1;
+    for (const family of this.#families) {
+      const k = this.#childrenOf(family) + 1;
       if (k < this.#b) {
-        this.#addChild(g, k, node);
+        family.add(k, node, this.#nodeVariance);
         return;
       }
-      const row = this.#row(g);
-      node += state[row]!;
-      state[row] = 0;
-      state[row + 1] = node / this.#b;
-      this.#moves[g] = 0;
-      const mean = node / this.#sizes[g + 1]!;
-      state[NODES + g + 1] = mean;
-      state[this.#predictions + g + 1] = mean;
-      this.#known = Math.max(this.#known, g + 2);
+      node = family.end(node);
+      level++;
+      const mean = node / (family.childSize * this.#b);
+      this.#lastNodes[level] = mean;
+      this.#predictions[level] = mean;
+      this.#known = Math.max(this.#known, level + 1);
     }
-  }
-
-  /** Adds child k, not the last one, to the running family of level g. @returns c */
-  #addChild(g: number, k: number, child: number): number {
-    const b = this.#b;
-    const state = this.state;
-    const row = this.#rows + g * (2 + b);
-    if (k === 1) state[row + 1 + b]!++;
-    state[row]! += child;
-    const begun = state[row + 1 + b]!;
-    const weight = begun < 1 / FORGET ? 1 / begun : FORGET;
-    const surplus = state[row]! - k * state[row + 1]!;
-    const noise = this.#nodeVariance * this.#unitNoise[g * b + k]!;
-    state[row + 1 + k]! += weight * (surplus * surplus - noise - state[row + 1 + k]!);
-    return this.#defer(g, k);
   }
 
   /** A forest may end inside a tree. */
   #endForest(): void {
     this.#inForest = 0;
     this.#inFamily = 0;
-    for (let g = 0; g < this.#families; g++) {
-      this.state[this.#row(g)] = 0;
-      this.#moves[g] = 0;
-    }
-  }
-
-  /** Sets what the running family of level g defers after its k-th child. @returns c = d k²/(d k² + V_k) */
-  #defer(g: number, k: number): number {
-    const b = this.#b;
-    const state = this.state;
-    const row = this.#rows + g * (2 + b);
-    const noise = this.#nodeVariance * this.#unitNoise[g * b + k]!;
-    const squares = Math.max(0, sum(state, row + 2, row + 1 + b));
-    const signal = (squares / this.#squaresOfK) * (k * k);
-    const c = state[row + 1 + b]! <= 1 ? 1 : signal / (signal + noise); // 1: no family has ended yet
-    const reach = REACH * Math.sqrt(noise);
-    const move = (1 - c) * (state[row]! - k * state[row + 1]!);
-    this.#moves[g] = Math.max(-reach, Math.min(reach, move));
-    return c;
+    for (const family of this.#families) family.restart();
   }
 
   #familyMean(estimate: number, kept: number): number {
-    if (this.#families === 0) return estimate;
-    const state = this.state;
-    const before = state[this.#rows + 1]!;
+    if (this.#families.length === 0) return estimate;
+    const { sum, mean } = this.#families[0]!;
     const k = this.#inFamily;
-    return k === 0 ? before : before + kept * (state[this.#rows]! / k - before);
-  }
-
-  #remember(estimate: number): void {
-    this.state[this.#past + (this.#blocks % (this.#rows - this.#past))] = estimate;
+    return k === 0 ? mean : mean + kept * (sum / k - mean);
   }
 
   /** The next block began `lag` blocks after a place between two blocks. */
@@ -272,16 +304,17 @@ class Shrunk implements Smoother {
     const first = Math.floor(before);
     if (first < 0) return estimate;
     const second = Math.min(first + 1, this.#blocks - 1);
-    const ring = this.#rows - this.#past;
-    const from = this.state[this.#past + (first % ring)]!;
-    return from + (before - first) * (this.state[this.#past + (second % ring)]! - from);
+    const past = this.#past;
+    const from = past[first % past.length]!;
+    return from + (before - first) * (past[second % past.length]! - from);
   }
 }
 
-/** Σ numbers[i], from ≤ i < end, in order. Five at a time: processors do not foresee the end of a long loop. */
-function sum(numbers: Float64Array, from: number, end: number): number {
+/** Σ numbers, in order. Five at a time: processors do not foresee the end of a long loop. */
+function sum(numbers: Float64Array): number {
+  const end = numbers.length;
   let total = 0;
-  let i = from;
+  let i = 0;
   for (; i + 4 < end; i += 5)
     total = total + numbers[i]! + numbers[i + 1]! + numbers[i + 2]! + numbers[i + 3]! + numbers[i + 4]!;
   for (; i < end; i++) total += numbers[i]!;

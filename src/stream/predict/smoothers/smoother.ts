@@ -38,10 +38,21 @@ export interface Smoother {
   readonly deferred?: number;
   /** Left out where a prediction is no weighted sum of estimates. Error bars need it: a prediction holds their noise. */
   readonly weights?: PastWeights;
-  /** Everything it remembers, for a snapshot; of fixed length. */
-  readonly state: Float64Array;
-  /** Called after the state was set from outside. Left out where nothing is kept that follows from it. */
-  restart?(): void;
+  /** How many numbers it remembers: always the same. */
+  readonly size: number;
+  /** Copies everything it remembers to an array of `size` numbers, for a snapshot. */
+  save(to: Float64Array): void;
+  /** Remembers what another smoother of the same kind saved. */
+  load(from: Float64Array): void;
+}
+
+/** How a smoother that remembers an array alone saves and loads it. */
+export function remembers(state: Float64Array): Pick<Smoother, "size" | "save" | "load"> {
+  return {
+    size: state.length,
+    save: (to) => to.set(state),
+    load: (from) => state.set(from),
+  };
 }
 
 /** The last values pushed, at most `state.length − 1` of them: state[0] counts pushes, the rest is a ring. */
