@@ -30,13 +30,12 @@ import type { Epoch } from "./epochs.js";
 import type { Reached } from "./runningTree.js";
 import { TreeSequence } from "./treeSequence.js";
 
-export class BlockPublisher implements Publisher {
+export class BlockPublisher extends Accumulator implements Publisher {
   readonly #core: Core;
   readonly #trees: TreeSequence;
   readonly #predictor: Predictor;
   readonly #published: History;
   readonly #ranges: RangeIndex;
-  readonly #running: Accumulator;
   readonly #fraction: number;
   /** max − min in grid units. */
   readonly #largest: number;
@@ -48,8 +47,6 @@ export class BlockPublisher implements Publisher {
   #deferred = NaN;
   /** Values of the running tree above its limit. */
   #above = NaN;
-  /** Number that the last value published which the accumulator did not take. */
-  #special = NaN;
   /** The first block after the running tree, where that matters, and the variance of the noise on its nodes. */
   #treeEnd = Infinity;
   #nodeVariance = NaN;
@@ -64,8 +61,8 @@ export class BlockPublisher implements Publisher {
    * @param firstMean prediction per value for the first block, in grid units
    */
   constructor(core: Core, key: Uint32Array, settings: Settings, theta: number, firstMean: number) {
+    super(settings.tree.blockLength, settings.grid.resolution);
     this.#core = core;
-    this.#running = new Accumulator(settings.tree.blockLength, settings.grid.resolution);
     this.#largest = Math.floor(settings.grid.width / settings.grid.resolution);
     const largest = largestSum(settings, leastEpsilon(settings.privacy), largestTheta(settings, theta));
     const bits = fractionBits(largest);
@@ -78,7 +75,7 @@ export class BlockPublisher implements Publisher {
     const first = firstSpread(warmValues(settings), theta, settings.privacy.epsilon);
     const thetaAt = (block: number): number => epochs.thetaAt(block);
     this.#ranges = new RangeIndex(this.#published, settings.tree, epochs, { first, weights }, thetaAt);
-    this.#setPrediction(this.#running.length === 1 ? 0 : this.#predictor.round(firstMean), 0); // blocks of one need none
+    this.#setPrediction(this.blockLength === 1 ? 0 : this.#predictor.round(firstMean), 0); // blocks of one need none
     this.#setTree(0);
     this.#setBusy(false);
   }
@@ -94,15 +91,11 @@ export class BlockPublisher implements Publisher {
   }
 
   get length(): number {
-    return this.#block * this.#running.length + this.#running.filled;
+    return this.#block * this.blockLength + this.filled;
   }
 
   get oldest(): number {
     return this.#published.oldest;
-  }
-
-  get resolution(): number {
-    return this.#running.resolution;
   }
 
   answer(from: number, to: number, kind: AnswerKind): RawAnswer {
@@ -134,38 +127,25 @@ export class BlockPublisher implements Publisher {
     return failures === 0 ? "" : `, which failed on ${failures} blocks`;
   }
 
-  /** @param value finite */
-  push(value: number): number {
-    if (this.#running.take(value)) return this.#running.steady;
-    this.#pushSpecial(value);
-    return this.#special; // read from a field of doubles: engines box what a call returns, and then every other push
-  }
-
-  /** A value that ends a block, or is above the limit: it may be counted, or come in the middle of another call. */
-  #pushSpecial(value: number): void {
+  protected override pushSpecial(value: number): number {
     if (this.#busy) refuseReentry();
-    if (this.#running.ends) {
-      this.#finishBlock(value);
-      return;
-    }
+    if (this.filled === this.blockLength - 1) return this.#finishBlock(value);
     const above = this.#above + Number(value > this.#trees.running.limit);
     this.#trees.count(value);
     this.#above = above;
-    this.#running.takeAbove(value);
-    this.#special = this.#running.steady;
+    return this.addAbove(value);
   }
 
   /** The last position of a block publishes what its estimate leaves. */
-  #finishBlock(value: number): void {
+  #finishBlock(value: number): number {
     const block = this.#block;
     const end = block + 1;
     const perValue = this.#perValue;
     const deferred = this.#deferred;
     const variance = this.#nodeVariance;
     const published = this.#published;
-    const { length, resolution } = this.#running;
-    const estimate = this.#trees.estimate(block, this.#running.sumWith(value));
-    const counts = this.#running.isAbove(value);
+    const estimate = this.#trees.estimate(block, this.sumWith(value));
+    const counts = this.isAbove(value);
     const above = counts && value > this.#trees.running.limit ? this.#above + 1 : this.#above;
     const next =
       end === this.#treeEnd ? this.#trees.next(end, above, this.#treeSum() + estimate, value) : undefined;
@@ -174,18 +154,18 @@ export class BlockPublisher implements Publisher {
     this.#setBusy(true);
     published.add(estimate, perValue, start);
     this.#block = end;
-    this.#running.begin(0, 0);
+    this.beginBlock(0, 0);
     if (next !== undefined) this.#begin(next);
     else if (counts) {
       this.#above = above;
       this.#trees.count(value);
     }
-    if (length > 1) {
+    if (this.blockLength > 1) {
       this.#setPrediction(this.#predictor.next(estimate, variance), this.#predictor.deferred);
       published.defer(this.#deferred);
     }
     this.#setBusy(false);
-    this.#special = lastValue(estimate, perValue, this.#deferred - deferred, length) * resolution;
+    return lastValue(estimate, perValue, this.#deferred - deferred, this.blockLength) * this.resolution;
   }
 
   /** Room for a block where there is none. @returns what the smoother remembers now, if a forest begins with the block */
@@ -198,8 +178,13 @@ export class BlockPublisher implements Publisher {
   /** Publishes for a batch, the same bits as one by one; fails before anything changes if a value is not finite. */
   pushMany(values: Float64Array): Float64Array {
     const room = this.#roomFor(values.length);
-    const { filled, sum } = this.#running;
-    const place = { block: this.#block, filled, sum, above: this.#above, total: this.#treeSum() };
+    const place = {
+      block: this.#block,
+      filled: this.filled,
+      sum: this.blockSum,
+      above: this.#above,
+      total: this.#treeSum(),
+    };
     const reached = this.#trees.estimateMany(values, place, room.estimates);
     return this.#commit(room, reached.sum, reached);
   }
@@ -211,14 +196,14 @@ export class BlockPublisher implements Publisher {
   }
 
   #begin(reached: Reached): void {
-    this.#trees.begin(reached, this.oldest / this.#running.length);
+    this.#trees.begin(reached, this.oldest / this.blockLength);
     this.#setTree(reached.above);
   }
 
   /** All the memory that taking `count` more positions needs. */
   #roomFor(count: number): Batch {
     if (this.#busy) refuseReentry();
-    return makeBatch(count, this.#running.filled, this.#running.length, (blocks) => {
+    return makeBatch(count, this.filled, this.blockLength, (blocks) => {
       this.#published.reserve(blocks);
       return this.#predictor.prepare(this.#block, blocks, this.#perValue);
     });
@@ -227,7 +212,7 @@ export class BlockPublisher implements Publisher {
   /** Nothing here fails. @param sum of the block that runs afterwards */
   #commit(batch: Batch, sum: number, reached: Reached): Float64Array {
     const { count, filled, estimates, predictions } = batch;
-    const { length, resolution } = this.#running;
+    const { blockLength: length, resolution } = this;
     const complete = estimates.length;
     this.#setBusy(true);
     this.#begin(reached);
@@ -238,7 +223,7 @@ export class BlockPublisher implements Publisher {
     this.#block += complete;
     this.#treeEnd = this.#trees.endOf(this.#block);
     this.#setPrediction(perValue[complete]!, complete === 0 ? this.#deferred : deferred[complete - 1]!);
-    this.#running.begin((filled + count) % length, sum);
+    this.beginBlock((filled + count) % length, sum);
     this.#setBusy(false);
     return out;
   }
@@ -252,8 +237,8 @@ export class BlockPublisher implements Publisher {
   save(writer: Encoder): void {
     if (this.#busy) refuseReentry();
     writer.count(this.#block);
-    writer.count(this.#running.filled);
-    writer.double(this.#running.sum); // 8 bytes, whatever it is: the length of a snapshot says nothing about values
+    writer.count(this.filled);
+    writer.double(this.blockSum); // 8 bytes, whatever it is: the length of a snapshot says nothing about values
     writer.double(this.#perValue);
     writer.double(this.#deferred);
     writer.double(this.#above);
@@ -264,7 +249,7 @@ export class BlockPublisher implements Publisher {
 
   load(reader: Decoder): void {
     this.#block = reader.count();
-    this.#running.begin(reader.count(), reader.double());
+    this.beginBlock(reader.count(), reader.double());
     this.#setPrediction(reader.double(), reader.double());
     const above = reader.double();
     this.#trees.load(reader);
@@ -277,7 +262,7 @@ export class BlockPublisher implements Publisher {
   /** Copies what a push needs of the running tree. */
   #setTree(above: number): void {
     const { epoch, limit } = this.#trees.running;
-    this.#running.setTree(epoch.theta * this.resolution, this.#trees.refining ? -Infinity : limit);
+    this.setLimits(epoch.theta * this.resolution, this.#trees.refining ? -Infinity : limit);
     this.#nodeVariance = epoch.nodeVariance;
     this.#above = above;
     this.#treeEnd = this.#trees.endOf(this.#block);
@@ -285,13 +270,13 @@ export class BlockPublisher implements Publisher {
 
   #setBusy(busy: boolean): void {
     this.#busy = busy;
-    this.#running.open = !busy;
+    this.setOpen(!busy);
   }
 
   #setPrediction(perValue: number, deferred: number): void {
     this.#perValue = perValue;
     this.#deferred = deferred;
-    this.#running.prediction = perValue;
+    this.setSteady(perValue);
     this.#published.prediction = perValue;
   }
 }

@@ -49,7 +49,7 @@ class Family {
   readonly squares: Float64Array;
   /** Families of this level so far, with this one. */
   begun = NaN;
-  /** What published sums defer of it. */
+  /** Amount of its children that published sums defer. */
   deferred = NaN;
   /** Blocks of a child. */
   readonly childSize: number;
@@ -217,7 +217,7 @@ class Shrunk implements Smoother {
     return Math.max(estimate - reach, Math.min(estimate + reach, prediction));
   }
 
-  /** What running families defer follows from the noise of the running tree. */
+  /** Sets the amounts that running families defer, which follow from the noise of the running tree. */
   #setNoise(nodeVariance: number): void {
     this.#nodeVariance = nodeVariance;
     for (const family of this.#families) {
