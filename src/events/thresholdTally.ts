@@ -17,7 +17,7 @@ import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { Purpose, subStream } from "../core/random.js";
 import type { Scale } from "../core/tables/scale.js";
-import { binOf, type Choice, chooseCandidate, eventChoice, steepness } from "../stream/holdout/choice.js";
+import { binOf, type Choice, chooseByBins, eventChoice, steepness } from "../stream/holdout/choice.js";
 import type { Decoder, Encoder } from "../snapshot/codec.js";
 
 const SPARSITY = 0;
@@ -85,21 +85,13 @@ export class ThresholdTally {
 
   /** Θ, in grid units. @param noisy the noisy number of events */
   choose(core: Core, key: Uint32Array, noisy: number): number {
-    const above = this.#above();
     // `steepness` expects the count of one class of thirteen.
     const beta = steepness(this.#fine, noisy / 13);
     const pick = (choice: Choice, purpose: number, knee: number): number => {
       const random = subStream(key, Purpose.holdout, purpose, 0);
-      return choice.candidates[chooseCandidate(core, random, choice, above, beta, knee)]!;
+      return choice.candidates[chooseByBins(core, random, choice, this.#counts, beta, knee)]!;
     };
     return pick(this.#fine, FINE, 2 * pick(this.#rough, ROUGH, 0));
-  }
-
-  /** Per candidate, the events above it. */
-  #above(): Float64Array {
-    const above = new Float64Array(this.#counts.length - 1);
-    for (let k = above.length - 1, sum = 0; k >= 0; k--) above[k] = sum += this.#counts[k + 1]!;
-    return above;
   }
 
   /** Overwrites the true counts. */

@@ -1,4 +1,5 @@
 /** Answers of an aggregator of days. Plain data: it survives JSON, structuredClone and postMessage. */
+import { madeOnce } from "../core/madeOnce.js";
 import { predictor } from "../core/js/squareWave.js";
 import type { Mechanism } from "../core/tables/sectors.js";
 import { makeTransition } from "../core/tables/transition.js";
@@ -71,18 +72,11 @@ export function localAnswer(
 const NOTHING = { sum: null, mean: null, low: null, high: null, standardError: null };
 
 /** Windows of the bounds are chosen for values in the lower half: what came has no say. */
-const typical = new WeakMap<Mechanism, Float64Array>();
-
-function typicalReports(mechanism: Mechanism): Float64Array {
-  let found = typical.get(mechanism);
-  if (found === undefined) {
-    const { inside, outside } = cellProbabilities(mechanism);
-    const transition = makeTransition(BINS, BINS, mechanism.width / BINS, inside, outside);
-    found = predictor(transition)(new Float64Array(BINS).fill(2 / BINS, 0, BINS / 2)).slice();
-    typical.set(mechanism, found);
-  }
-  return found;
-}
+const typicalReports = madeOnce((mechanism: Mechanism) => {
+  const { inside, outside } = cellProbabilities(mechanism);
+  const transition = makeTransition(BINS, BINS, mechanism.width / BINS, inside, outside);
+  return predictor(transition)(new Float64Array(BINS).fill(2 / BINS, 0, BINS / 2)).slice();
+});
 
 function clippedIn(
   groups: readonly ReportCounts[],

@@ -10,6 +10,7 @@
  * term for skewness, since |κ₃| ≤ R·V. The last term is for rounding to cells of θ/2²⁰. Groups with other θ are independent:
  * their variances add up, and the largest R·θ counts.
  */
+import { madeOnce } from "../core/madeOnce.js";
 import { normalQuantile } from "../core/normal.js";
 import type { Mechanism } from "../core/tables/sectors.js";
 import { binCells, type ReportCounts } from "./dayTally.js";
@@ -76,15 +77,8 @@ function varianceIn({ reports, counts }: ReportCounts, mechanism: Mechanism): nu
 }
 
 /** (e − ½)² in the middle of every output bin. */
-function squaredDistances(mechanism: Mechanism): Float64Array {
-  let found = known.get(mechanism);
-  if (found === undefined) {
-    const wide = binCells(mechanism);
-    const estimate = estimator(mechanism);
-    found = Float64Array.from({ length: BINS }, (_, i) => (estimate((i + 0.5) * wide - 0.5) - 0.5) ** 2);
-    known.set(mechanism, found);
-  }
-  return found;
-}
-
-const known = new WeakMap<Mechanism, Float64Array>();
+const squaredDistances = madeOnce((mechanism: Mechanism) => {
+  const wide = binCells(mechanism);
+  const estimate = estimator(mechanism);
+  return Float64Array.from({ length: BINS }, (_, i) => (estimate((i + 0.5) * wide - 0.5) - 0.5) ** 2);
+});

@@ -2,6 +2,7 @@
  * Moments of a report, given its value: an unbiased estimate, and how far it strays. Computed from the rounded probabilities
  * that the device uses, not from e^ε. Values and estimates are shares of the domain: 0 is input 0, 1 is input N.
  */
+import { madeOnce } from "../core/madeOnce.js";
 import type { Mechanism } from "../core/tables/sectors.js";
 
 /** numerator/denominator as the nearest double, whatever their size; 0 for a part that a mechanism does not have. */
@@ -18,15 +19,7 @@ interface Constants {
   readonly contrast: number;
 }
 
-const known = new WeakMap<Mechanism, Constants>();
-
-function constants(mechanism: Mechanism): Constants {
-  let found = known.get(mechanism);
-  if (!found) known.set(mechanism, (found = compute(mechanism)));
-  return found;
-}
-
-function compute(mechanism: Mechanism): Constants {
+const constants = madeOnce((mechanism: Mechanism): Constants => {
   const [inside, outside, kept, flipped] = mechanism.weights;
   const [n, w] = [BigInt(mechanism.top), BigInt(mechanism.width)];
   const windowed = w * inside + n * outside;
@@ -36,7 +29,7 @@ function compute(mechanism: Mechanism): Constants {
     slope: quotient(w * (inside - outside), windowed),
     contrast: quotient(kept - flipped, kept + flipped),
   };
-}
+});
 
 /**
  * The unbiased estimate from one report: affine in the cell, E[estimate | x] = x/N.

@@ -2,23 +2,19 @@
  * The binding of a stream's snapshots: its name and every setting that published numbers depend on. They stand in each
  * snapshot as JSON, the name first: what follows it is encoded once for all streams that share settings.
  */
+import { madeOnce } from "../core/madeOnce.js";
 import type { Encoder } from "../snapshot/codec.js";
 import type { Settings } from "./options.js";
 import { checkParameters, type Parameters } from "../snapshot/snapshot.js";
 import { smootherName } from "./predict/smoothers/index.js";
 
 const encoder = new TextEncoder();
-const common = new WeakMap<Settings, Uint8Array>();
 
 /** All but the name, up to the end of the text. */
-function commonPart(settings: Settings): Uint8Array {
-  let bytes = common.get(settings);
-  if (bytes === undefined) {
-    const { name: _, ...others } = parametersOf(settings);
-    common.set(settings, (bytes = encoder.encode(`,${JSON.stringify(others).slice(1)}`)));
-  }
-  return bytes;
-}
+const commonPart = madeOnce((settings: Settings) => {
+  const { name: _, ...others } = parametersOf(settings);
+  return encoder.encode(`,${JSON.stringify(others).slice(1)}`);
+});
 
 /** The beginning of the text, up to the name. */
 const namePart = (name: string): Uint8Array => encoder.encode(`{"name":${JSON.stringify(name)}`);

@@ -328,9 +328,11 @@ watch(ThresholdTally.prototype, "choose", (recording, run, self) => {
 /** How many people of the day had more events than each candidate for k, as the choice was told. */
 let aboveLimits = new Float64Array(0);
 
-watch(People.prototype, "above", (recording, run) => {
-  const above = run() as Float64Array;
-  return (aboveLimits = above.map((count) => (recording.plant.chooseTwice === true ? 2 : 1) * count));
+watch(People.prototype, "bins", (recording, run) => {
+  const bins = run() as Float64Array<ArrayBuffer>;
+  const counted = bins.map((count) => (recording.plant.chooseTwice === true ? 2 : 1) * count);
+  aboveLimits = aboveEach(counted);
+  return counted;
 });
 
 watch(LimitChoice.prototype, "choose", (recording, run) => {

@@ -8,6 +8,7 @@
  *
  * A number is the integer T + N of its leaf, and the correction of its family.
  */
+import { madeOnce } from "../../core/madeOnce.js";
 import type { Core } from "../../core/core.js";
 import type { DayShape } from "../../core/dayShape.js";
 import { Purpose, subStream } from "../../core/random.js";
@@ -69,17 +70,16 @@ export function drawLeaves(
 }
 
 /** First leaf of each family of a shape, and the end of the last. */
-const families = new WeakMap<DayShape, Uint32Array>();
+const familyStarts = madeOnce(({ sizes, fanouts }: DayShape) => {
+  const count = sizes[1] ?? 0;
+  const starts = new Uint32Array(count + 1);
+  for (let i = 0; i < count; i++) starts[i + 1] = starts[i]! + fanouts[i]!;
+  return starts;
+});
 
 /** The family that a leaf is in: its parent's place among the parents of leaves. */
 export function familyOf(shape: DayShape, leaf: number): number {
-  let starts = families.get(shape);
-  if (starts === undefined) {
-    const count = shape.sizes[1] ?? 0;
-    starts = new Uint32Array(count + 1);
-    for (let i = 0; i < count; i++) starts[i + 1] = starts[i]! + shape.fanouts[i]!;
-    families.set(shape, starts);
-  }
+  const starts = familyStarts(shape);
   let [low, high] = [0, starts.length - 1];
   while (high - low > 1) {
     const middle = (low + high) >> 1;

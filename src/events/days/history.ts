@@ -3,6 +3,7 @@
  * few days, hours for weeks, days for a year: a day is compacted level by level as it grows old. The running day has a shape
  * of its own, which takes an eighth of the memory or so.
  */
+import { madeOnce } from "../../core/madeOnce.js";
 import type { DayShape } from "../../core/dayShape.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import { addSpreads, boundSpreads, NO_SPREAD, type Spread } from "../../stream/answer/variance.js";
@@ -173,7 +174,7 @@ export class History {
   ): Generator<[number, number]> {
     const { columns } = this.#shape;
     const { periods } = day;
-    const bounds = leafBounds(periods.shape, day instanceof RunningDay ? 0 : day.level);
+    const bounds = leafBounds(periods.shape)[day instanceof RunningDay ? 0 : day.level]!;
     const row = new Float64Array(columns);
     let [a, b] = [-1, -1];
     for (let node = this.#firstNode(bounds, periods, from); node + 1 < bounds.length; node++) {
@@ -228,36 +229,20 @@ export class History {
   }
 }
 
-/** Tables of a shape, made once. */
-const spreads = new WeakMap<DayShape, DaySpread>();
-
 /** The noise of sums over a day of this shape. */
-export function spreadOf(shape: DayShape): DaySpread {
-  let spread = spreads.get(shape);
-  if (spread === undefined) spreads.set(shape, (spread = new DaySpread(shape)));
-  return spread;
-}
+export const spreadOf = madeOnce((shape: DayShape) => new DaySpread(shape));
 
-const bounds = new WeakMap<DayShape, Map<number, Uint32Array>>();
-
-/** First leaf of each node of a level, and the end of the last node's leaves. */
-function leafBounds(shape: DayShape, level: number): Uint32Array {
-  let known = bounds.get(shape);
-  if (known === undefined) bounds.set(shape, (known = new Map<number, Uint32Array>()));
-  let found = known.get(level);
-  if (found === undefined) known.set(level, (found = makeBounds(shape, level)));
-  return found;
-}
-
-function makeBounds({ sizes, fanouts }: DayShape, level: number): Uint32Array {
+/** Per level, the first leaf of each node, and the end of the last node's leaves. */
+const leafBounds = madeOnce(({ sizes, fanouts }: DayShape): readonly Uint32Array[] => {
   let own = Uint32Array.from({ length: sizes[0]! + 1 }, (_, i) => i);
-  for (let l = 1, first = 0; l <= level; first += sizes[l]!, l++) {
+  const bounds = [own];
+  for (let l = 1, first = 0; l < sizes.length; first += sizes[l]!, l++) {
     const above = new Uint32Array(sizes[l]! + 1);
     for (let node = 0, child = 0; node < sizes[l]!; node++) {
       child += fanouts[first + node]!;
       above[node + 1] = own[child]!;
     }
-    own = above;
+    bounds.push((own = above));
   }
-  return own;
-}
+  return bounds;
+});

@@ -14,7 +14,7 @@
  */
 import type { Core } from "../../core/core.js";
 import { Purpose, subStream } from "../../core/random.js";
-import { type Choice, chooseCandidate, eventChoice } from "../../stream/holdout/choice.js";
+import { type Choice, chooseByBins, eventChoice } from "../../stream/holdout/choice.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import { rankSpread } from "../answer/buckets.js";
 import { dayIndex } from "../days/dayNoise.js";
@@ -55,9 +55,13 @@ export class LimitChoice {
   /** k. Changes nothing: the next call draws the same. @param key 8 secret words */
   choose(core: Core, key: Uint32Array, people: People): number {
     const { candidates } = this.#choice;
-    const above = people.above(this.from, candidates);
+    const bins = people.bins(this.from, candidates);
     const random = subStream(key, Purpose.holdout, LIMIT, dayIndex(this.from));
-    return candidates[chooseCandidate(core, random, this.#choice, above, LIMIT_BETA, 0)]!;
+    try {
+      return candidates[chooseByBins(core, random, this.#choice, bins, LIMIT_BETA, 0)]!;
+    } finally {
+      bins.fill(0); // true counts
+    }
   }
 
   /** The table of the day is forgotten with the day. */

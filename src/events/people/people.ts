@@ -158,13 +158,11 @@ export class People {
     return part === undefined ? 0 : part.amountAt(part.find(hash));
   }
 
-  /** How many people of a day have counted with more than each of these amounts, which ascend. */
-  above(day: number, amounts: Float64Array): Float64Array {
+  /** People of a day by how many of these amounts, which ascend, lie below what they have counted with. */
+  bins(day: number, amounts: Float64Array): Float64Array {
     const bins = new Float64Array(amounts.length + 1);
     this.#days.get(day)?.eachAmount((amount) => bins[binOf(amounts, amount)]!++);
-    const above = new Float64Array(amounts.length);
-    for (let i = above.length - 1, sum = 0; i >= 0; i--) above[i] = sum += bins[i + 1]!;
-    return above;
+    return bins;
   }
 
   /** Counts the people of a day who lost something to the limit, and those who did not. */

@@ -17,6 +17,8 @@ import { lastMade } from "../../core/lastMade.js";
 import type { Random } from "../../core/random.js";
 import { exactRational } from "../../core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../../core/tables/scale.js";
+import { candidateGrid } from "../grid.js";
+import type { Settings } from "../options.js";
 
 export { binOf } from "../../core/js/heldOut.js";
 
@@ -85,6 +87,12 @@ function smallBins(candidates: Float64Array, step: number): Uint8Array {
 }
 
 export const makeChoice = lastMade(choiceFor);
+
+/** The choice of a stream of values. @param values how many of them choose, all with ε = `epsilon` */
+export function valuesChoice({ grid, tree }: Settings, epsilon: number, values: number): Choice {
+  const { largest, step } = candidateGrid(grid);
+  return makeChoice(epsilon, values, tree.maxRange, largest, step);
+}
 
 /** @param holdout m, `maxRange` r, `largest` ⌊max/g⌋, `step` what candidates are multiples of, in grid units */
 function choiceFor(epsilon: number, holdout: number, maxRange: number, largest: number, step = 1): Choice {
@@ -186,6 +194,27 @@ export function chooseCandidate(
     if (score > best) [winner, best] = [k, score];
   }
   return winner;
+}
+
+/**
+ * The winner by counts of values in bins; counts above candidates stay in memory no longer than they are needed.
+ * @param bins values by how many candidates lie below them
+ */
+export function chooseByBins(
+  core: Core,
+  random: Random,
+  choice: Choice,
+  bins: Float64Array,
+  beta: number,
+  knee: number,
+): number {
+  const above = new Float64Array(bins.length - 1);
+  try {
+    for (let k = above.length - 1, sum = 0; k >= 0; k--) above[k] = sum += bins[k + 1]!;
+    return chooseCandidate(core, random, choice, above, beta, knee);
+  } finally {
+    above.fill(0); // true counts
+  }
 }
 
 /** Minus the score, a whole number on the grid. */

@@ -2,12 +2,12 @@
  * The hold-out, before the first number is published: values are held out to choose θ, a first prediction and how many
  * levels to skip. Two ways: `CountedHoldout`, the default, and `PlainHoldout` for the paper's rule or a public θ.
  */
+import { madeOnce } from "../../core/madeOnce.js";
 import type { Core } from "../../core/core.js";
 import { quantise } from "../../core/quantise.js";
-import { type Choice, choiceTables, makeChoice } from "./choice.js";
+import { choiceTables, valuesChoice } from "./choice.js";
 import { type AboveCount, type Chosen, ThresholdCounts } from "./thresholdCounts.js";
 import { type Decoder, Encoder } from "../../snapshot/codec.js";
-import { candidateGrid } from "../grid.js";
 import { heldOut, type Settings } from "../options.js";
 import { Probe, type ProbeShape } from "./probe.js";
 import { NoisyMax, type ThresholdChooser } from "./noisyMax.js";
@@ -97,7 +97,9 @@ class CountedHoldout implements Holdout {
     this.#read = settings.holdout.choosing + settings.holdout.probing;
     this.#width = settings.grid.width;
     this.#resolution = settings.grid.resolution;
-    this.#counts = new ThresholdCounts(choiceOf(settings, core));
+    const choice = choiceOf(settings);
+    choiceTables(choice, core); // now, not in a push
+    this.#counts = new ThresholdCounts(choice);
   }
 
   get held(): number {
@@ -187,19 +189,9 @@ const probeShape = ({
   holdout: { probing },
 }: Settings): ProbeShape => ({ epsilon, fanout, levels, skipped, maxRange, probing });
 
-/** Public, and the same for every stream with these settings. */
-const choices = new WeakMap<Settings, Choice>();
-
-function choiceOf(settings: Settings, core: Core): Choice {
-  let choice = choices.get(settings);
-  if (choice === undefined) {
-    const { largest, step } = candidateGrid(settings.grid);
-    choice = makeChoice(settings.privacy.epsilon, heldOut(settings), settings.tree.maxRange, largest, step);
-    choiceTables(choice, core); // now, not in a push
-    choices.set(settings, choice);
-  }
-  return choice;
-}
+const choiceOf = madeOnce((settings: Settings) =>
+  valuesChoice(settings, settings.privacy.epsilon, heldOut(settings)),
+);
 
 /** First the values that choose θ, then those of the warm start, then those that nothing reads. */
 export class PlainHoldout implements Holdout {

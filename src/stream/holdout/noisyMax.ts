@@ -6,6 +6,7 @@
  * One replaced value moves all counts between its old and new place by one, in the same direction, so noise of
  * scale 1/ε is enough. Counts values *above* θ: with Eq. 5 as printed, Eq. 6 is highest at the smallest θ.
  */
+import { madeOnce } from "../../core/madeOnce.js";
 import type { Core } from "../../core/core.js";
 import { Purpose, subStream } from "../../core/random.js";
 import { makeSelection, type Selection } from "../../core/tables/selection.js";
@@ -37,7 +38,8 @@ export class NoisyMax implements ThresholdChooser {
     this.#core = core;
     this.#key = key;
     this.#settings = settings;
-    this.#selection = selectionOf(settings, core); // fails here, before any value, if scores cannot be exact
+    this.#selection = selectionOf(settings); // fails here, before any value, if scores cannot be exact
+    this.#selection.scale.words(core.fillDigit); // now, not in a push
     const highest = binOf(settings.grid.width, settings.grid.thresholdStep);
     this.#bins = new (highest < 2 ** 16 ? Uint16Array : Uint32Array)(settings.holdout.choosing);
   }
@@ -71,20 +73,7 @@ export class NoisyMax implements ThresholdChooser {
   }
 }
 
-/** Public, and the same for every stream with these settings. */
-const selections = new WeakMap<Settings, Selection>();
-
-function selectionOf(settings: Settings, core: Core): Selection {
-  let selection = selections.get(settings);
-  if (selection === undefined) {
-    selection = settingsSelection(settings);
-    selection.scale.words(core.fillDigit); // now, not in a push
-    selections.set(settings, selection);
-  }
-  return selection;
-}
-
-function settingsSelection(settings: Settings): Selection {
+const selectionOf = madeOnce((settings: Settings): Selection => {
   const {
     privacy: { epsilon },
     grid: { candidates, thresholdStep },
@@ -101,7 +90,7 @@ function settingsSelection(settings: Settings): Selection {
     fanout,
     noise: "laplace",
   });
-}
+});
 
 /** Candidates strictly below the value, counting only from the second on: 0 up to θ_1, k up to θ_(k+1). */
 function binOf(value: number, step: number): number {

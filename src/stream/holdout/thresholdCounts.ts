@@ -16,7 +16,7 @@ import type { Core } from "../../core/core.js";
 import { countHeldOut } from "../../core/js/heldOut.js";
 import { HELD_OUT_MEAN as MEAN, HELD_OUT_PURPOSES as PURPOSES } from "../../core/layout.js";
 import { Purpose, subStream } from "../../core/random.js";
-import { binOf, type Choice, chooseCandidate, isSparse, steepness } from "./choice.js";
+import { binOf, type Choice, chooseByBins, isSparse, steepness } from "./choice.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import { noiseScale } from "../release/forest.js";
 import type { Scale } from "../../core/tables/scale.js";
@@ -106,12 +106,8 @@ export class ThresholdCounts {
       return noise[0]!;
     };
     const pick = (purpose: number, knee: number): number => {
-      const above = this.#above(purpose);
-      try {
-        return chooseCandidate(core, random(purpose), choice, above, beta, knee);
-      } finally {
-        above.fill(0); // true counts
-      }
+      const bins = this.#counters.subarray(purpose * this.#bins, (purpose + 1) * this.#bins);
+      return chooseByBins(core, random(purpose), choice, bins, beta, knee);
     };
 
     const larger = this.#countAbove(SPARSITY, 0) + laplace(SPARSITY, choice.countScale);
@@ -130,14 +126,6 @@ export class ThresholdCounts {
         values: this.#total(ABOVE, 0, this.#bins),
       },
     };
-  }
-
-  /** Per candidate, the values of a purpose that are above it. */
-  #above(purpose: number): Float64Array {
-    const above = new Float64Array(this.#bins - 1);
-    const first = purpose * this.#bins + 1;
-    for (let k = above.length - 1, sum = 0; k >= 0; k--) above[k] = sum += this.#counters[first + k]!;
-    return above;
   }
 
   /** The values of a purpose above candidate k. */

@@ -7,15 +7,15 @@
  * of that tree is in all three, so they add up to ε. Trees after it read other values and have all of ε, and all they
  * know of the first one is released (docs/privacy-values.md).
  */
+import { madeOnce } from "../../core/madeOnce.js";
 import type { Core } from "../../core/core.js";
 import { quantise } from "../../core/quantise.js";
 import { Purpose } from "../../core/random.js";
 import { nodeCount } from "../../core/tree.js";
 import { mostSlices } from "../../core/treeSlices.js";
-import { type Choice, makeChoice } from "../holdout/choice.js";
+import { valuesChoice } from "../holdout/choice.js";
 import { type AboveCount, ThresholdCounts } from "../holdout/thresholdCounts.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
-import { candidateGrid } from "../grid.js";
 import type { PrivacySettings, Settings } from "../options.js";
 import { WHOLE } from "./epochs.js";
 import { HUGE } from "./trees.js";
@@ -128,16 +128,7 @@ export function loadRefined(reader: Decoder): Refined {
   return { theta, above, sparse: reader.double() === 1 };
 }
 
-/** Public, and the same for every stream with these settings. */
-const choices = new WeakMap<Settings, Choice>();
-
-export function refiningChoice(settings: Settings): Choice {
-  let choice = choices.get(settings);
-  if (choice === undefined) {
-    const { largest, step } = candidateGrid(settings.grid);
-    const values = refiningValues(settings);
-    choice = makeChoice(refiningEpsilon(settings.privacy), values, settings.tree.maxRange, largest, step);
-    choices.set(settings, choice);
-  }
-  return choice;
-}
+/** Public parameters of the second choice of θ. */
+export const refiningChoice = madeOnce((settings: Settings) =>
+  valuesChoice(settings, refiningEpsilon(settings.privacy), refiningValues(settings)),
+);

@@ -215,7 +215,8 @@ describe("the exact law on few people", () => {
     events.forEach((count, p) => {
       for (let i = 0; i < count; i++) people.admit(Uint32Array.of(p + 1, 5, 6, 7), 0, 0, 1);
     });
-    return people.above(0, choice.candidates);
+    const bins = people.bins(0, choice.candidates);
+    return choice.candidates.map((_, k) => bins.subarray(k + 1).reduce((sum, count) => sum + count, 0));
   }
 
   /** P(each candidate wins) if N ≥ 0 with P(N = n) ∝ e^(−n·perUnit) is added to every score; ties to the first. */
