@@ -47,7 +47,19 @@ test("a file with a class bears the name of one of its exports", () => {
 
 /** Names that mean the same in every folder that has one. */
 const ROLES = new Set([
-  ...["answer", "budget", "device", "forest", "history", "holdout", "index", "node", "options", "plan"],
+  ...[
+    "answer",
+    "budget",
+    "device",
+    "forest",
+    "history",
+    "holdout",
+    "index",
+    "intake",
+    "node",
+    "options",
+    "plan",
+  ],
   ...["port", "release", "reporter", "statement", "threshold", "worker"],
 ]);
 

@@ -139,7 +139,7 @@ export class EventFile implements Snapshotted {
   /** Votes for the group of an event, if it is not listed: one vote a person and day. Counts nothing. */
   vote({ at, value, person, group }: EventRow): void {
     if (this.metric.release(group!) !== undefined) return;
-    const event = this.metric.read(group!, value, { at, ...(person === undefined ? {} : { person }) });
+    const event = this.metric.intake.read(group!, value, { at, ...(person === undefined ? {} : { person }) });
     if (typeof event !== "string") this.#votes!.vote(group!, event.hash, event.day);
   }
 

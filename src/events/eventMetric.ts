@@ -8,7 +8,6 @@
  * The clock and the caller close periods; events never do. All decisions about an event are made from public settings, the
  * clock and the events of its own person.
  */
-import { refuseValue } from "../core/checks.js";
 import type { Core } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import type { Decoder, Encoder } from "../snapshot/codec.js";
@@ -16,8 +15,7 @@ import { bucketOf } from "./answer/buckets.js";
 import { type Day, type DayPeriods, HOUR } from "./days/calendar.js";
 import { discreteNoise } from "./days/dayNoise.js";
 import { eventTime } from "./days/duration.js";
-import { type DroppedEvents, type EventInfo, ownFields } from "./eventInfo.js";
-import { DistinctPeople } from "./people/distinctPeople.js";
+import { type EventInfo, ownFields } from "./eventInfo.js";
 import { Holdout } from "./holdout.js";
 import { LimitChoice } from "./people/limitChoice.js";
 import { type LimitedDay, LimitedDays } from "./people/limitedDays.js";
@@ -27,9 +25,10 @@ import {
   eventsPerPerson,
   movedBy,
   releaseScale,
+  unitsOf,
   withLimit,
 } from "./eventSettings.js";
-import { checkPerson, People } from "./people/people.js";
+import { Intake, type ReadEvent } from "./intake.js";
 import { type Dropped, PeriodClock } from "./days/periodClock.js";
 import type { Release } from "./release.js";
 import { Releases } from "./releases.js";
@@ -43,18 +42,6 @@ export interface MetricKeys {
   readonly own: Uint32Array;
   /** 8 words for the noise of a key. */
   readonly release: (key: string) => Uint32Array;
-}
-
-/** An event that was read: everything about it that its release depends on. */
-export interface ReadEvent {
-  readonly key: string;
-  readonly value: number;
-  /** Start of its period, of its day and of its hour. */
-  readonly start: number;
-  readonly day: number;
-  readonly hour: number;
-  /** Hash of the event's person; empty if people are not limited. */
-  readonly hash: Uint32Array;
 }
 
 /** A closed period with the estimates of every key. */
@@ -73,8 +60,6 @@ interface Written {
 const MOST_BYTES = 2 ** 19;
 const LEAST_PERIODS = 256;
 
-const NOBODY = new Uint32Array(0);
-
 /** Inputs of `closeNext` whose making may fail: noisy numbers of a leaf, and what ends the day if it is the last one. */
 interface Prepared {
   readonly periods: DayPeriods;
@@ -88,23 +73,17 @@ export class EventMetric {
   // Parameters
   readonly core: Core;
   readonly #own: Uint32Array;
-  /** Whether events have a person. */
-  readonly #limits: boolean;
   // State
   /** As they were given, with the k that was chosen. */
   #settings: EventSettings;
   readonly #clock: PeriodClock;
-  readonly #people: People | undefined;
-  /** Instead of `#people`, if different people are counted. */
-  readonly #distinct: DistinctPeople | undefined;
+  /** Reads events and decides of them. */
+  readonly intake: Intake;
   readonly #limited: LimitedDays;
   readonly #holdout: Holdout | LimitChoice | undefined;
   readonly #releases: Releases;
   /** Θ: θ − min in grid units; 1 if events are only counted. NaN until it and k are known. */
   #theta: number;
-  #late = 0;
-  #early = 0;
-  #overLimit = 0;
   /** The result of `prepareNext`, for the next `closeNext`. */
   #prepared: Prepared | undefined;
 
@@ -119,20 +98,13 @@ export class EventMetric {
     began: number,
     keys: Iterable<string>,
   ) {
-    const { limit, distinct, grid, shares, keep } = settings;
+    const { limit, shares, keep } = settings;
     this.#settings = settings;
     this.core = core;
     this.#own = secrets.own;
-    this.#limits = limit !== undefined;
     this.#clock = new PeriodClock(settings.schedule, began);
     this.#releases = new Releases(core, secrets.release, keys);
-    if (distinct !== undefined)
-      this.#distinct = new DistinctPeople(secrets.people, distinct.keys, limit!.people);
-    else if (limit !== undefined) {
-      const most =
-        limit.sum === undefined ? (limit.events ?? limit.most!) : unitsOf(limit.sum, grid!.resolution);
-      this.#people = new People(secrets.people, limit, most);
-    }
+    this.intake = new Intake(settings, this.#clock, secrets.people);
     const scale = shares.limited > 0 ? countScale(settings, 1) : undefined;
     this.#limited = new LimitedDays(core, secrets.own, scale, keep.days);
     this.#theta = limit?.most === undefined ? this.#publicTheta : NaN;
@@ -142,6 +114,7 @@ export class EventMetric {
     if (this.isHeldOut) {
       this.#holdout =
         limit?.most === undefined ? new Holdout(settings, began) : new LimitChoice(settings, began);
+      this.intake.window = this.#holdout;
       this.#clock.publish(false);
     } else this.#begin();
   }
@@ -161,6 +134,7 @@ export class EventMetric {
 
   /** Makes the releases, and begins the running day. θ and k are known. */
   #begin(): void {
+    this.intake.window = undefined;
     this.#releases.fix(this.#settings, this.#theta);
     this.#releases.beginDay(this.#clock.periods!);
   }
@@ -263,10 +237,6 @@ export class EventMetric {
     return first + levels[0]! + lateness;
   }
 
-  get dropped(): DroppedEvents {
-    return { late: this.#late, early: this.#early, overLimit: this.#overLimit };
-  }
-
   get keys(): readonly string[] {
     return this.#releases.names;
   }
@@ -281,95 +251,25 @@ export class EventMetric {
     return this.#limited.days;
   }
 
-  /**
-   * Reads an event: its period and its person, or why it is dropped. Throws if it is invalid. Changes nothing.
-   * All code of the caller (the clock, getters of the event) runs before anything is decided.
-   */
-  read(key: string, asked: number | undefined, event: EventInfo | undefined): ReadEvent | Dropped {
-    const value = this.#checkValue(asked);
-    const { at: time, person } = ownFields(event);
-    const now = time === undefined ? this.settings.schedule.clock() : NaN;
-    const hash = this.#hashOf(person);
-    return this.#readAt(key, value, time === undefined ? now : eventTime(time), now, hash.slice());
-  }
-
   /** Takes an event at once. Throws if it is invalid. */
   add(key: string, asked: number | undefined, event: EventInfo | undefined): void {
-    const value = this.#checkValue(asked);
+    const value = this.intake.checkValue(asked);
     const { at: time, person } = ownFields(event);
     const now = time === undefined ? this.settings.schedule.clock() : NaN;
     const at = time === undefined ? now : eventTime(time);
     const period = this.#clock.found(at);
     const release = this.#releases.get(key);
     // Most events: nothing is left to decide. Kept short, so that V8 inlines all of it (7 ns, else 20).
-    if (period !== undefined && release !== undefined && !this.#limits && person === undefined)
+    if (period !== undefined && release !== undefined && !this.intake.limits && person === undefined)
       this.#count(release, value, period.start, period.day.start, 1);
-    else this.#addRead(release, this.#readAt(key, value, at, now, this.#hashOf(person)));
+    else this.#addRead(release, this.intake.readAt(key, value, at, now, person));
   }
 
   #addRead(release: Release | undefined, read: ReadEvent | Dropped): void {
-    if (typeof read === "string") return this.countDropped(read);
+    if (typeof read === "string") return this.intake.countDropped(read);
     release?.prepare(read.start); // may fail; nothing has changed
-    const granted = this.admit(read);
-    if (granted !== undefined) this.count(read, granted);
-  }
-
-  #checkValue(asked: number | undefined): number {
-    const value = this.settings.of === "count" ? 1 : asked!;
-    if (!Number.isFinite(value)) refuseValue();
-    return value;
-  }
-
-  /** The hash of a person, valid until the next call. */
-  #hashOf(person: string | undefined): Uint32Array {
-    const people = this.#distinct ?? this.#people;
-    if (people !== undefined) {
-      checkPerson(person);
-      return people.hash(person);
-    }
-    if (person !== undefined)
-      throw new TypeError(
-        "person: expected none without perPerson; set perPerson to protect people, or omit the id",
-      );
-    return NOBODY;
-  }
-
-  #readAt(key: string, value: number, at: number, now: number, hash: Uint32Array): ReadEvent | Dropped {
-    const period = this.#clock.find(at, now);
-    if (typeof period === "string") return period;
-    const { start, day } = period;
-    const hour = day.start + Math.floor((at - day.start) / HOUR) * HOUR;
-    return { key, value, start, day: day.start, hour, hash };
-  }
-
-  /** Counts events that `read` dropped. */
-  countDropped(reason: Dropped): void {
-    if (reason === "late") this.#late++;
-    else this.#early++;
-  }
-
-  /**
-   * Counts an event that `read` gave towards its person's limit. Returns how much of it counts; undefined if nothing does. An
-   * event whose period was closed meanwhile counts as late.
-   */
-  admit({ key, value, start, day, hour, hash }: ReadEvent): number | undefined {
-    if (start < this.#clock.next) {
-      this.#late++;
-      return undefined;
-    }
-    // A person's events of one day must not choose θ or k with all of ε and be counted as well, if only in `limited`.
-    if (this.isHeldOut && !(start >= this.#holdout!.from && start < this.#holdout!.until)) return undefined;
-    if (this.#distinct !== undefined) {
-      const admission = this.#distinct.admit(hash, key, day);
-      if (admission === "over") this.#overLimit++;
-      return admission === "new" ? 1 : undefined;
-    }
-    const { grid, limit } = this.settings;
-    const amount = limit?.sum === undefined ? 1 : quantise(value, grid!.max, grid!.resolution);
-    if (this.#people === undefined) return amount;
-    const granted = this.#people.admit(hash, day, hour, amount);
-    if (granted < amount) this.#overLimit++;
-    return granted === 0 && (limit?.sum === undefined || amount > 0) ? undefined : granted;
+    const { kind, granted } = this.intake.admit(read);
+    if (kind === "counted" || kind === "held") this.count(read, granted);
   }
 
   /** Adds an event that was admitted to the hold-out, or to the open period of its key. @param granted what counts of it */
@@ -499,7 +399,7 @@ export class EventMetric {
     const { day } = periods;
     const following = this.#clock.followingDay;
     const releases = yield* this.#releases.prepareEnd(periods, following);
-    const limited = this.#limited.prepareEnd(day, () => (this.#distinct ?? this.#people!).limited(day.start));
+    const limited = this.#limited.prepareEnd(day, () => this.intake.limited(day.start));
     return () => {
       releases();
       limited();
@@ -513,7 +413,7 @@ export class EventMetric {
     const midnight = this.#holdout!.until;
     if (until < midnight) this.#clock.turnTo(until, calendar.dayAt(until));
     else {
-      const chosen = this.#holdout!.choose(this.core, this.#own, this.#people!);
+      const chosen = this.#holdout!.choose(this.core, this.#own, this.intake.people!);
       if (typeof chosen === "number") this.#choose(chosen, now);
       else {
         const day = calendar.dayAt(midnight);
@@ -527,8 +427,7 @@ export class EventMetric {
 
   /** Forgets people of days and hours that are closed. */
   #forgetPeople(): void {
-    this.#people?.forgetBefore(this.day.start, this.next - HOUR + 1);
-    this.#distinct?.forgetBefore(this.day.start);
+    this.intake.forgetBefore(this.day.start, this.next - HOUR + 1);
   }
 
   /** Takes θ or k. The first period that begins from now on is the first that is published. */
@@ -548,6 +447,7 @@ export class EventMetric {
     } catch (error) {
       takeBack();
       [this.#settings, this.#theta] = [asked, NaN];
+      this.intake.window = this.#holdout;
       this.#releases.unfix();
       throw error; // the counts are still there: the next call chooses the same
     }
@@ -558,7 +458,7 @@ export class EventMetric {
   /** A chosen k is the limit from now on. */
   #limitPeople(): void {
     const { events, most } = this.#settings.limit ?? {};
-    if (most !== undefined) this.#people!.most = events ?? most;
+    if (most !== undefined) this.intake.people!.most = events ?? most;
   }
 
   /**
@@ -566,13 +466,12 @@ export class EventMetric {
    * again. Returns whether a noisy count says that there are enough; if not, nothing changes.
    */
   chooseFinished(): boolean {
-    const theta = this.#holdout!.choose(this.core, this.#own, this.#people!);
+    const theta = this.#holdout!.choose(this.core, this.#own, this.intake.people!);
     if (typeof theta !== "number") return false;
     this.#theta = theta;
     this.#clock.publish(true);
     this.#holdout!.wipe();
-    this.#people?.forgetBefore(Infinity, Infinity);
-    [this.#late, this.#early, this.#overLimit] = [0, 0, 0];
+    this.intake.restart();
     this.#begin();
     return true;
   }
@@ -645,15 +544,14 @@ export class EventMetric {
       if (!Number.isNaN(k)) this.#settings = withLimit(this.#settings, k);
       this.#limitPeople();
     }
+    this.intake.window = this.isHeldOut ? this.#holdout : undefined;
     if (!this.isHeldOut) this.#releases.fix(this.#settings, this.#theta);
   }
 
   #saveShared(writer: Encoder, { starts, days }: Written): void {
     this.saveClock(writer);
-    for (const count of [this.#late, this.#early, this.#overLimit]) writer.double(count);
     const hours = starts.map((start) => start - ((start - this.#clock.dayOf(start).start) % HOUR));
-    this.#people?.save(writer, days, [...new Set(hours)]);
-    this.#distinct?.save(writer, days);
+    this.intake.save(writer, days, [...new Set(hours)]);
     if (this.isHeldOut) this.#holdout!.save(writer);
     this.#limited.save(writer);
   }
@@ -670,11 +568,7 @@ export class EventMetric {
 
   loadShared(reader: Decoder): void {
     this.loadClock(reader);
-    this.#late = reader.double();
-    this.#early = reader.double();
-    this.#overLimit = reader.double();
-    this.#people?.load(reader);
-    this.#distinct?.load(reader);
+    this.intake.load(reader);
     if (this.isHeldOut) this.#holdout!.load(reader);
     this.#limited.load(reader);
   }
@@ -684,7 +578,3 @@ export class EventMetric {
     this.#releases.load(reader, keys);
   }
 }
-
-/** Θ in grid units. */
-const unitsOf = (theta: number, resolution: number): number =>
-  Math.max(1, Math.floor(theta / resolution + 0.5));

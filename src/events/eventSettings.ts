@@ -149,3 +149,7 @@ export function eventParameters(settings: EventSettings): Parameters {
   const given = Object.entries(texts).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([key, value]) => [key, String(value)]));
 }
+
+/** Θ in grid units. */
+export const unitsOf = (theta: number, resolution: number): number =>
+  Math.max(1, Math.floor(theta / resolution + 0.5));

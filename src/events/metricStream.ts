@@ -74,7 +74,7 @@ export abstract class MetricStream<
   }
 
   get dropped(): DroppedEvents {
-    return this.metric.dropped;
+    return this.metric.intake.dropped;
   }
 
   get sequence(): number {

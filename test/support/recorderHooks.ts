@@ -326,7 +326,7 @@ watch(ThresholdTally.prototype, "choose", (recording, run, self) => {
 });
 
 /** How many people of the day had more events than each candidate for k, as the choice was told. */
-let aboveLimits = new Float64Array(0);
+let aboveLimits: Float64Array = new Float64Array(0);
 
 watch(People.prototype, "bins", (recording, run) => {
   const bins = run() as Float64Array<ArrayBuffer>;

@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { attack, type Observations } from "../../../research/audit/attack.js";
-import { EventMetric } from "../../../src/events/eventMetric.js";
+import { Intake } from "../../../src/events/intake.js";
 import { pass, type Running, SECONDS, startService, temporaryFolder, testConfig } from "./support.js";
 
 const EPSILON = 1;
@@ -101,7 +101,7 @@ test("what the attack shows stays below the ε of a person, and is not nothing",
 });
 
 test("a service that counts every event of a person is caught", async () => {
-  vi.spyOn(EventMetric.prototype, "admit").mockReturnValue(1);
+  vi.spyOn(Intake.prototype, "admit").mockReturnValue({ kind: "counted", granted: 1 });
   const { lowerBound } = await audited("service");
   expect(lowerBound).toBeGreaterThan(EPSILON);
 });

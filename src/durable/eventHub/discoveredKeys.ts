@@ -5,7 +5,8 @@
 import { type Day, DAY } from "../../events/days/calendar.js";
 import type { Discovery, KeyDiscovery } from "../../events/keys/keyDiscovery.js";
 import { OTHER_KEYS } from "../../events/keys/keyName.js";
-import type { EventMetric, ReadEvent } from "../../events/eventMetric.js";
+import type { EventMetric } from "../../events/eventMetric.js";
+import type { ReadEvent } from "../../events/intake.js";
 import type { Schedule } from "../../events/eventSettings.js";
 import type { Published } from "../../events/release.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";

@@ -388,7 +388,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   /** Private: events that were dropped, and why. For the operator's eyes. */
   async dropped(metric: keyof M & string): Promise<DroppedEvents> {
     this.#checkOpen();
-    return (await this.#queue.state()).metric(metric).metric.dropped;
+    return (await this.#queue.state()).metric(metric).metric.intake.dropped;
   }
 
   /**
@@ -463,7 +463,7 @@ function entryOf(
   event: EventInfo | undefined,
 ): Entry {
   const of = state.metric(metric);
-  return { metric, key, event: of.metric.read(checkText("key", key), value, event) };
+  return { metric, key, event: of.metric.intake.read(checkText("key", key), value, event) };
 }
 
 function answerOf(

@@ -9,7 +9,7 @@
  */
 import { HOUR } from "../../events/days/calendar.js";
 import type { Day } from "../../events/days/calendar.js";
-import type { ReadEvent } from "../../events/eventMetric.js";
+import type { ReadEvent } from "../../events/intake.js";
 import { NAME_WORDS, readName, writeName } from "../../events/keys/keyName.js";
 import { Decoder, Encoder } from "../../snapshot/codec.js";
 

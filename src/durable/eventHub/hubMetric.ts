@@ -311,7 +311,7 @@ export class HubMetric {
     const { covers, metric } = this.#main;
     if (!live && covers < position) {
       if (record.voted !== undefined) this.discovered!.replayVote(record.voted, event);
-      metric.admit({ ...event, hash: event.hash.slice() });
+      metric.intake.admit({ ...event, hash: event.hash.slice() });
     }
     if (kind === Kind.limited) return;
     const lane = kind === Kind.held ? this.#main : this.#laneOf(this.#keys.chunkOf(key));

@@ -2,7 +2,7 @@
  * Submissions of a commit: what callers gave since the last one. Before the row is stored it is decided of every event
  * whether it counts, is held out, limited or dropped; the row says so, and a replay decides nothing again.
  */
-import type { EventMetric, ReadEvent } from "../../events/eventMetric.js";
+import type { Admission, ReadEvent } from "../../events/intake.js";
 import type { Dropped } from "../../events/days/periodClock.js";
 import type { Catalogue } from "../journal/catalogue.js";
 import type { DiscoveredKeys } from "./discoveredKeys.js";
@@ -74,6 +74,14 @@ export function writeSubmissions(
   return { writer, refused };
 }
 
+/** Kinds in rows, by decision. */
+const KINDS = {
+  counted: Kind.counted,
+  held: Kind.held,
+  limited: Kind.limited,
+  late: Kind.dropped,
+} as const satisfies Record<Admission["kind"], number>;
+
 /** @param numbers of new keys, in the order in which the row takes them */
 function writeEvent(
   writer: EventRowWriter,
@@ -91,13 +99,13 @@ function writeEvent(
     number = numbers.get(id)!;
   }
   if (typeof event === "string") {
-    metric.countDropped(event);
+    metric.intake.countDropped(event);
     return writer.event(record.number, number ?? NO_KEY, Kind.dropped, 0, undefined);
   }
   const counts = number !== undefined && (newKeys.has(id) || hub.takes(number, event.day));
   if (!counts) return writer.event(record.number, number ?? NO_KEY, Kind.dropped, 0, event);
-  const { kind, granted } = admitted(metric, event);
-  writer.event(record.number, number!, kind, granted, event);
+  const { kind, granted } = metric.intake.admit(event);
+  writer.event(record.number, number!, KINDS[kind], granted, event);
 }
 
 /** Writes an event of a metric whose keys votes make public: it counts under its key, or under the one for all others. */
@@ -109,25 +117,13 @@ function writeVoter(
   event: Entry["event"],
 ): void {
   if (typeof event === "string") {
-    metric.countDropped(event);
+    metric.intake.countDropped(event);
     return writer.voter(record.number, NO_KEY, Kind.dropped, 0, undefined, undefined);
   }
   const number = discovered.route(key, event.day);
   const votes = event.start >= metric.next && discovered.vote(key, event); // before the limit, which loses no votes
-  const { kind, granted } = admitted(metric, { ...event, key: record.keys[number]!.name });
-  writer.voter(record.number, number, kind, granted, event, votes ? key : undefined);
-}
-
-/** Counts an event towards its person's limit; says what becomes of it. */
-function admitted(
-  metric: EventMetric,
-  event: ReadEvent,
-): { readonly kind: number; readonly granted: number } {
-  const late = event.start < metric.next;
-  const granted = metric.admit(event);
-  if (late) return { kind: Kind.dropped, granted: granted ?? 0 };
-  if (granted === undefined) return { kind: Kind.limited, granted: 0 };
-  return { kind: Number.isNaN(metric.units) ? Kind.held : Kind.counted, granted };
+  const { kind, granted } = metric.intake.admit({ ...event, key: record.keys[number]!.name });
+  writer.voter(record.number, number, KINDS[kind], granted, event, votes ? key : undefined);
 }
 
 function countOfVoters(submissions: readonly Submission[], metrics: Deciders["metrics"]): number {

@@ -7,7 +7,7 @@ import { type LimitedPeople, People } from "./people.js";
 import { digest, hashText } from "./siphash.js";
 
 /** Decision about an event: its person is new under its key, was counted there already, or has too many keys. */
-export type Admission = "new" | "again" | "over";
+export type Sighting = "new" | "again" | "over";
 
 export class DistinctPeople {
   // Parameters
@@ -40,7 +40,7 @@ export class DistinctPeople {
    * @param hash may be what `hash` gave last
    * @param period start of the period
    */
-  admit(hash: Uint32Array, key: string, period: number): Admission {
+  admit(hash: Uint32Array, key: string, period: number): Sighting {
     if (this.#pairs === undefined) {
       if (this.#people.amount(hash, period) > 0) return "again";
       this.#people.admit(hash, period, period, 1);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Dice } from "../../../scripts/fuzz/dice.js";
 import { recordOfStatement } from "../../../src/adapters/registryRecord.js";
 import { checkStatement } from "../../../src/cli/checkStatement.js";
-import { type Admission, DistinctPeople } from "../../../src/events/people/distinctPeople.js";
+import { type Sighting, DistinctPeople } from "../../../src/events/people/distinctPeople.js";
 import { laplaceVariance } from "../../../src/stream/answer/variance.js";
 import { Encoder, Decoder } from "../../../src/snapshot/codec.js";
 import { plan, privateCounter, restore } from "../../../src/index.js";
@@ -152,7 +152,7 @@ type Event = readonly [person: string, key: string, day: number];
 /** Counts per key of one period. */
 function counts(
   events: readonly Event[],
-  admit: (person: string, key: string) => Admission,
+  admit: (person: string, key: string) => Sighting,
 ): Map<string, number> {
   const found = new Map<string, number>();
   for (const [person, key] of events)
@@ -175,14 +175,14 @@ const admission = (keys: number) => {
 /** Counts every new pair, and has no limit of keys. */
 const unlimited = () => {
   const seen = new Set<string>();
-  return (person: string, key: string): Admission => {
+  return (person: string, key: string): Sighting => {
     const pair = `${person} ${key}`;
     return seen.has(pair) ? "again" : (seen.add(pair), "new");
   };
 };
 
 /** The largest change of all counts together, over random lives, if a person's period or one day of it is taken away. */
-function largest(make: (keys: number) => (person: string, key: string) => Admission, keys: number) {
+function largest(make: (keys: number) => (person: string, key: string) => Sighting, keys: number) {
   let [period, day] = [0, 0];
   for (let life = 0; life < 400; life++) {
     const dice = new Dice(20261118, life);
