@@ -226,27 +226,28 @@ export function withDiscovery(settings: EventSettings, asked: Discover, call: st
 /** Options of anything that takes events. */
 export type AnyEventOptions = EventStreamOptions | HistogramOptions | PeopleOptions;
 
-export const isPeople = (options: AnyEventOptions): options is PeopleOptions =>
-  Object.hasOwn(options, "of") && (options as PeopleOptions).of === "people";
+/** Kinds of options that take events: the names they have, and how they are resolved. */
+const KINDS = {
+  people: { names: PEOPLE_OPTIONS, resolve: resolvePeople },
+  histogram: { names: HISTOGRAM_OPTIONS, resolve: resolveHistogram },
+  events: { names: EVENT_STREAM_OPTIONS, resolve: resolveEventStream },
+} as const;
+
+/** What a stream gives: `of: "people"` counts different people, and `edges` make a histogram. */
+export function eventKind(options: AnyEventOptions): keyof typeof KINDS {
+  if (Object.hasOwn(options, "of") && (options as PeopleOptions).of === "people") return "people";
+  return Object.hasOwn(options, "edges") ? "histogram" : "events";
+}
 
 /** Names of the options of a kind. */
-export const optionsOf = (options: AnyEventOptions): readonly string[] =>
-  isPeople(options)
-    ? PEOPLE_OPTIONS
-    : Object.hasOwn(options, "edges")
-      ? HISTOGRAM_OPTIONS
-      : EVENT_STREAM_OPTIONS;
+export const optionsOf = (options: AnyEventOptions): readonly string[] => KINDS[eventKind(options)].names;
 
 /**
- * Resolves the options of any kind: `edges` make a histogram.
+ * Resolves the options of any kind.
  * @param finished all events are there before the first number
  */
-export function resolveEvents(options: AnyEventOptions, finished = false): EventSettings {
-  if (isPeople(options)) return resolvePeople(options);
-  return Object.hasOwn(options, "edges")
-    ? resolveHistogram(options as HistogramOptions, finished)
-    : resolveEventStream(options, finished);
-}
+export const resolveEvents = (options: AnyEventOptions, finished = false): EventSettings =>
+  KINDS[eventKind(options)].resolve(options as never, finished);
 
 function common(options: EventOptions) {
   const levels = resolveLevels(options.every, options.levels);

@@ -10,7 +10,7 @@ import type { EventSettings } from "../../events/eventSettings.js";
 import {
   type EventStreamOptions,
   type HistogramOptions,
-  isPeople,
+  eventKind,
   optionsOf,
   resolveEvents,
   withDiscovery,
@@ -231,7 +231,7 @@ function resolveMetric(name: string, asked: Metric, clock: () => number, calenda
   const own = distinct === undefined ? calendar : calendarOver(calendar, distinct.over);
   const events = { ...resolved, schedule: { ...resolved.schedule, calendar: own } };
   const { rule, discover } = resolveKeys(given({ keys }, ["keys"]).keys!, `${call}.keys`);
-  if (isPeople(options) && distinct!.keys === undefined && rule.list?.length !== 1)
+  if (eventKind(options) === "people" && distinct!.keys === undefined && rule.list?.length !== 1)
     throw new TypeError(
       `${call}.keysPerPerson: expected under how many keys a person counts, got none; give it, 1 if a person has one key`,
     );
