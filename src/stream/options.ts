@@ -1,7 +1,7 @@
 /** Options of a release, checked, with every default filled in. Nothing here has seen a value. */
 import { checkChoice, checkInteger, checkPositive, checkText, ownOptions, shown } from "../core/checks.js";
 import type { CoreChoice } from "../core/choose.js";
-import { withDrawing } from "./release/firstTree.js";
+import { LEAST_HOLDOUT, withDrawing } from "./release/firstTree.js";
 import { canFollow } from "./release/follow.js";
 import { coarseGrid, fineGrid } from "./grid.js";
 import { levelCount, skippedLevels, type SkipRule } from "./levels.js";
@@ -171,8 +171,6 @@ export interface Settings {
 /** As many values as the kernel of the paper's choice can stage; counters have more room. */
 const MOST_STAGED = 2 ** 27;
 const MOST_HOLDOUT = 2 ** 32;
-/** One value for every purpose that the default has for held-out values (thresholdCounts.ts). */
-const LEAST_HOLDOUT = 16;
 
 export function resolveSettings(asked: StreamOptions): Settings {
   return withDrawing(resolveReading(asked));

@@ -3,7 +3,7 @@
  * is known only with θ. Where θ or the first prediction comes out of a hold-out, and a tree is so large that the first push
  * after it would wait, nobody reads the last held-out values: a part of the tree is drawn with each of them.
  */
-import { leafCount, nodeCount } from "../../core/tree.js";
+import { nodeCount } from "../../core/tree.js";
 import { mostSlices } from "../../core/treeSlices.js";
 import { HUGE } from "./trees.js";
 import type { Settings } from "../options.js";
@@ -13,6 +13,8 @@ export const SLICES_PER_VALUE = 4;
 export const slicesDue = (values: number): number => Math.max(0, SLICES_PER_VALUE * (values - 1) + 1);
 /** At most one held-out value in so many is left unread for this. */
 const SHARE = 4;
+/** Held-out values that are read at least: one for every purpose that the default has for them (thresholdCounts.ts). */
+export const LEAST_HOLDOUT = 16;
 
 /** The settings that decide how long the first tree is drawn. */
 type Drawing = Pick<Settings, "tree" | "holdout">;
@@ -22,12 +24,17 @@ export const heldOut = ({
   holdout: { choosing, probing, warming, idle },
 }: Pick<Settings, "holdout">): number => choosing + probing + warming + idle;
 
-/** How many values of the hold-out pass while the first tree is drawn: 0 if that takes no time, or nothing is held out. */
+/**
+ * How many values of the hold-out pass while the first tree is drawn: 0 if that takes no time, or nothing is held out. A
+ * hold-out too short for the whole tree leaves the rest to the first value after it.
+ */
 export function drawingValues(settings: Drawing): number {
   const { fanout } = settings.tree;
   const levels = mostLevels(settings);
-  if (heldOut(settings) === 0 || nodeCount(fanout, levels) <= HUGE) return 0;
-  return Math.ceil((mostSlices(fanout, levels) + 1) / SLICES_PER_VALUE);
+  if (nodeCount(fanout, levels) <= HUGE) return 0;
+  const needed = Math.ceil((mostSlices(fanout, levels) + 1) / SLICES_PER_VALUE);
+  const held = heldOut(settings);
+  return Math.min(needed, Math.floor(held / SHARE), Math.max(0, held - LEAST_HOLDOUT));
 }
 
 /** Slices of a tree that are drawn in the push that decides its scale, the one that makes room among them. */
@@ -41,11 +48,6 @@ const mostLevels = ({ tree: { levels }, holdout: { probing } }: Drawing): number
 /** Settings with as many idle values at the end of the hold-out as the first tree needs. */
 export function withDrawing(settings: Settings): Settings {
   const drawing = drawingValues(settings);
-  const held = heldOut(settings);
-  if (held < SHARE * drawing)
-    throw new RangeError(
-      `holdout: expected at least ${SHARE * drawing} values where a tree of noise has ${leafCount(settings.tree.fanout, mostLevels(settings))} leaves, got ${held}; the tree is drawn during the last ${drawing} of them: hold out more, or raise tuning.skipLevels`,
-    );
   const { holdout } = settings;
   const more = Math.max(0, drawing - holdout.idle);
   const from = holdout.choosing > 0 ? "choosing" : "warming";

@@ -52,13 +52,32 @@ describe("settings", () => {
       expect(resolveSettings({ epsilon: 1, max: 1000, tuning })).toMatchObject({ holdout: { idle: 0 } });
   });
 
-  test("a hold-out too short to draw a tree in is refused", () => {
-    expect(resolveSettings({ ...huge, holdout: 88 })).toMatchObject({ holdout: { idle: 22 } });
-    expect(() => resolveSettings({ ...huge, holdout: 87 })).toThrow(
-      "holdout: expected at least 88 values where a tree of noise has 65536 leaves, got 87",
-    );
+  test("a quarter of a short hold-out is idle at most, and sixteen values are read", () => {
+    const idle = (holdout: number) => resolveSettings({ ...huge, holdout }).holdout.idle;
+    expect([16, 17, 20, 24, 87, 88, 89].map(idle)).toEqual([0, 1, 4, 6, 21, 22, 22]);
   });
 });
+
+test.each([16, 17, 24])(
+  "a hold-out of %i values, too short for the tree: the first value draws the rest",
+  (holdout) => {
+    const { core, drawn } = watchedCore(wasm);
+    const options = { ...huge, holdout };
+    const whole = make(options, jsCore).pushMany(values);
+    expect(whole.every(Number.isFinite)).toBe(true);
+    const stream = make(options, core);
+    drawn();
+    const published: number[] = [];
+    const large: number[] = [];
+    for (const [i, value] of values.entries()) {
+      const number = stream.push(value);
+      if (number !== undefined) published.push(number);
+      if (drawn() > MOST) large.push(i);
+    }
+    expect(large).toEqual([holdout]);
+    expect(bits(Float64Array.from(published))).toBe(bits(whole));
+  },
+);
 
 describe.each(Object.keys(kinds))("%s", (kind) => {
   const options = kinds[kind]!;
