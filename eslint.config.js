@@ -11,6 +11,7 @@ const layers = {
   events: ["local", "device", "durable", "adapters", "cli", "research"],
   adapters: ["device", "durable", "cli", "research"],
   durable: ["device", "adapters", "cli", "research"],
+  "durable/journal": ["hub", "eventHub", "workers", "device", "adapters", "cli", "research"],
   cli: ["research"], // its commands are loaded when they are called for
 };
 

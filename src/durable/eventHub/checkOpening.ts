@@ -10,7 +10,7 @@ import { eventParameters } from "../../events/eventSettings.js";
 import { eventStatement } from "../../events/statement.js";
 import type { Parameters } from "../../snapshot/snapshot.js";
 import { checkCharge } from "../budget/budget.js";
-import { Catalogue } from "../journal/catalogue.js";
+import { Catalogue } from "./catalogue.js";
 import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
 import { readRow } from "./eventRow.js";
 import type { Journal } from "../journal/journal.js";

@@ -31,7 +31,7 @@ import {
 import { lastRange, parseRange, type Range, seriesPieces } from "../../events/answer/queries.js";
 import type { Published } from "../../events/release.js";
 import { type EventStatement, eventStatement, explainEvents } from "../../events/statement.js";
-import { CommitQueue } from "../journal/commitQueue.js";
+import { CommitQueue } from "./commitQueue.js";
 import type { EventHubSettings, HistogramMetric, Metric } from "./eventHubOptions.js";
 import type { ClosedSpan, HubMetric } from "./hubMetric.js";
 import { HubState } from "./hubState.js";

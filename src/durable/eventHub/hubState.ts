@@ -10,7 +10,7 @@ import { type Day, DAY } from "../../events/days/calendar.js";
 import { eventStatement } from "../../events/statement.js";
 import { snapshotKey } from "../../snapshot/streamCipher.js";
 import { chargeMetric } from "../budget/budget.js";
-import { Catalogue } from "../journal/catalogue.js";
+import { Catalogue } from "./catalogue.js";
 import { checkOpening, parametersOf, releaseName, sectionOf } from "./checkOpening.js";
 import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
 import {

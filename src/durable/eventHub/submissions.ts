@@ -4,7 +4,7 @@
  */
 import type { Admission, ReadEvent } from "../../events/intake.js";
 import type { Dropped } from "../../events/days/periodClock.js";
-import type { Catalogue } from "../journal/catalogue.js";
+import type { Catalogue } from "./catalogue.js";
 import type { DiscoveredKeys } from "./discoveredKeys.js";
 import { Kind, NO_KEY, type Past, EventRowWriter } from "./eventRow.js";
 import type { HubMetric } from "./hubMetric.js";

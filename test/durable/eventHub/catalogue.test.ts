@@ -1,6 +1,6 @@
 /** A hub's catalogue of itself, as it is stored now and as it was stored before. */
 import { expect, test } from "vitest";
-import { Catalogue } from "../../../src/durable/journal/catalogue.js";
+import { Catalogue } from "../../../src/durable/eventHub/catalogue.js";
 import { Decoder, Encoder } from "../../../src/snapshot/codec.js";
 
 const DAY = 86_400_000;
