@@ -4,7 +4,8 @@ export { webTransform } from "./adapters/web.js";
 export { type Chunk, publishAll, type ValueSink } from "./adapters/iterate.js";
 export type { DurableStream, OpenStreamOptions } from "./durable/durableStream.js";
 export type { DurableEvents } from "./durable/durableEvents.js";
-export { openStream, type Stored } from "./durable/openStream.js";
+export { openStream } from "./durable/openStream.js";
+export type { Stored } from "./durable/openDurable.js";
 export type { DurableAggregator } from "./durable/durableAggregator.js";
 export type { DurablePaperAggregator } from "./durable/durablePaperAggregator.js";
 export {

@@ -2,7 +2,9 @@
  * A stream that survives a restart: its numbers come out after the state behind them is stored; hence all answers are promises.
  * Calls need not be awaited one by one: those made while a snapshot is being stored share the next one.
  */
+import type { SnapshotSequence } from "../snapshot/snapshotSequence.js";
 import type { StreamCipher } from "../snapshot/streamCipher.js";
+import type { Release } from "./budget/odometer.js";
 import type { CheckedStore } from "./checkedStore.js";
 import type { Committer } from "./journal/committer.js";
 import { type NamedSnapshot, StoreError } from "./stores/store.js";
@@ -11,7 +13,47 @@ import { type NamedSnapshot, StoreError } from "./stores/store.js";
 export interface Storable {
   /** The number of the newest snapshot. */
   readonly sequence: number;
+  /** Makes the cipher of its snapshots. */
+  cipher(key: CryptoKey): StreamCipher | Promise<StreamCipher>;
   encrypt(cipher: StreamCipher): Uint8Array | Promise<Uint8Array>;
+  /** The privacy statement: a budget is charged with it. */
+  statement(): Release;
+}
+
+/** A stream of events or an aggregator, with its snapshots. */
+export class WithSnapshots<T extends Pick<Storable, "statement">> implements Storable {
+  readonly inner: T;
+  readonly #snapshots: SnapshotSequence;
+
+  constructor(inner: T, snapshots: SnapshotSequence) {
+    this.inner = inner;
+    this.#snapshots = snapshots;
+  }
+
+  get sequence(): number {
+    return this.#snapshots.sequence;
+  }
+
+  cipher(key: CryptoKey): StreamCipher | Promise<StreamCipher> {
+    return this.#snapshots.cipher(key);
+  }
+
+  encrypt(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
+    return this.#snapshots.encrypt(cipher);
+  }
+
+  statement(): Release {
+    return this.inner.statement();
+  }
+}
+
+/** A stream that was opened, and where it is stored under which name. */
+export interface Opened<S extends Storable> {
+  readonly stream: S;
+  readonly store: CheckedStore;
+  readonly committer: Committer;
+  readonly cipher: StreamCipher;
+  readonly name: string;
 }
 
 const NOTHING = Promise.resolve();
@@ -32,7 +74,7 @@ export class Durable<S extends Storable> {
   /** Why it takes no more calls. */
   #ended: "closed" | Error | undefined;
 
-  constructor(stream: S, store: CheckedStore, committer: Committer, cipher: StreamCipher, name: string) {
+  constructor({ stream, store, committer, cipher, name }: Opened<S>) {
     this.stream = stream;
     this.#store = store;
     this.#committer = committer;

@@ -14,8 +14,7 @@ import type { DayQuantile, DayShare, LocalHistogram } from "../local/localDistri
 import type { LocalStatement } from "../local/localStatement.js";
 import type { LocalTerms } from "../local/thetas.js";
 import type { Parameters } from "../snapshot/snapshot.js";
-import { Durable } from "./durable.js";
-import type { StorableAggregator } from "./storableAggregator.js";
+import { Durable, type WithSnapshots } from "./durable.js";
 
 /** Parameters that a snapshot of an aggregator is bound to. */
 export function aggregatorParameters(name: string, options: AggregatorOptions): Parameters {
@@ -25,18 +24,18 @@ export function aggregatorParameters(name: string, options: AggregatorOptions): 
 }
 
 /** A durable aggregator, made by `openAggregator`: each call resolves after its state is stored. */
-export class DurableAggregator extends Durable<StorableAggregator<Aggregator>> {
+export class DurableAggregator extends Durable<WithSnapshots<Aggregator>> {
   /** End of the newest day whose θ is stored. */
   #told: number | undefined;
 
   /** Reports counted so far, of all days that are kept. */
   get reports(): number {
-    return this.stream.aggregator.reports;
+    return this.stream.inner.reports;
   }
 
   /** Reports rejected so far, by reason. */
   get rejected(): Readonly<RejectedCounts> {
-    return this.stream.aggregator.rejected;
+    return this.stream.inner.rejected;
   }
 
   /** Takes reports that arrived at a time; resolves to how many were taken when they are stored. */
@@ -46,7 +45,7 @@ export class DurableAggregator extends Durable<StorableAggregator<Aggregator>> {
 
   /** The terms that devices report under today. θ is stored before it is told: every restart has the same one. */
   async terms(run?: RunOptions): Promise<LocalTerms> {
-    const terms = await this.stream.aggregator.terms(run);
+    const terms = await this.stream.inner.terms(run);
     const told = await this.#ask(() => terms, terms.until !== this.#told);
     this.#told = terms.until;
     return told;
@@ -74,22 +73,22 @@ export class DurableAggregator extends Durable<StorableAggregator<Aggregator>> {
 
   /** A percentile of the values, with an interval. */
   async quantile(p: number, query?: DistributionQuery): Promise<DayQuantile> {
-    return this.#stored(await this.stream.aggregator.quantile(p, query));
+    return this.#stored(await this.stream.inner.quantile(p, query));
   }
 
   /** The share of values below x, with an interval. */
   async cdf(x: number, query?: DistributionQuery): Promise<DayShare> {
-    return this.#stored(await this.stream.aggregator.cdf(x, query));
+    return this.#stored(await this.stream.inner.cdf(x, query));
   }
 
   /** Shares of values per bin, with a band that holds as a whole. */
   async histogram(query?: DistributionQuery): Promise<LocalHistogram> {
-    return this.#stored(await this.stream.aggregator.histogram(query));
+    return this.#stored(await this.stream.inner.histogram(query));
   }
 
   /** Adds the tally of another aggregator; resolves when it is stored. */
   merge(other: Aggregator | DurableAggregator | Uint8Array): Promise<void> {
-    const tally = other instanceof DurableAggregator ? other.stream.aggregator : other;
+    const tally = other instanceof DurableAggregator ? other.stream.inner : other;
     return this.#ask((aggregator) => aggregator.merge(tally), true);
   }
 
@@ -109,7 +108,7 @@ export class DurableAggregator extends Durable<StorableAggregator<Aggregator>> {
   }
 
   #ask<A>(ask: (aggregator: Aggregator) => A, changes = false): Promise<A> {
-    return this.answer(({ aggregator }) => ask(aggregator), changes);
+    return this.answer(({ inner }) => ask(inner), changes);
   }
 
   /** Gives an answer once the reports behind it are stored. */

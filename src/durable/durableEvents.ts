@@ -8,30 +8,12 @@ import type { DroppedEvents } from "../events/eventInfo.js";
 import type { Histogram } from "../events/answer/histogramAnswers.js";
 import type { AnyEvents } from "../events/kinds.js";
 import type { EventStatement } from "../events/statement.js";
-import type { StreamCipher } from "../snapshot/streamCipher.js";
-import { Durable, type Storable } from "./durable.js";
-
-/** A stream of events as the code that stores it sees it. */
-export class StorableEvents<T extends AnyEvents> implements Storable {
-  readonly events: T;
-
-  constructor(events: T) {
-    this.events = events;
-  }
-
-  get sequence(): number {
-    return this.events.sequence;
-  }
-
-  encrypt(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
-    return this.events.snapshots.encrypt(cipher);
-  }
-}
+import { Durable, type WithSnapshots } from "./durable.js";
 
 type Kind = EventStream | Counter | Histogram;
 
 /** A stream of events, a counter or a histogram whose answers come after its state is stored. */
-export class DurableEvents<T extends Kind> extends Durable<StorableEvents<AnyEvents>> {
+export class DurableEvents<T extends Kind> extends Durable<WithSnapshots<AnyEvents>> {
   /** Takes an event; resolves when it is stored. */
   add(...event: Parameters<T["add"]>): Promise<void> {
     return this.#ask((events) => (events as { add(...event: unknown[]): void }).add(...event), true);
@@ -65,7 +47,7 @@ export class DurableEvents<T extends Kind> extends Durable<StorableEvents<AnyEve
 
   /** Private: how many events were dropped, and why. For the operator's eyes. */
   get dropped(): DroppedEvents {
-    return this.stream.events.dropped;
+    return this.stream.inner.dropped;
   }
 
   statement(): Promise<EventStatement> {
@@ -77,6 +59,6 @@ export class DurableEvents<T extends Kind> extends Durable<StorableEvents<AnyEve
   }
 
   #ask<A>(ask: (events: AnyEvents) => A, changes = false): Promise<A> {
-    return this.answer(({ events }) => ask(events), changes);
+    return this.answer(({ inner }) => ask(inner), changes);
   }
 }

@@ -11,8 +11,7 @@ import { type PaperOptions, settingsOf } from "../local/paper/settings.js";
 import type { PaperStatement } from "../local/paper/statement.js";
 import type { LocalQuantile, LocalShare, PercentileOptions } from "../local/percentiles.js";
 import type { Parameters } from "../snapshot/snapshot.js";
-import { Durable } from "./durable.js";
-import type { StorableAggregator } from "./storableAggregator.js";
+import { Durable, type WithSnapshots } from "./durable.js";
 
 /** Parameters that a snapshot of a paper aggregator is bound to. θ is not among them: a snapshot has its own. */
 export function paperParameters(name: string, options: PaperOptions): Parameters {
@@ -25,25 +24,25 @@ export function paperParameters(name: string, options: PaperOptions): Parameters
  * A durable aggregator of the paper's two phases, made by `openAggregator` with `variant: "paper"`: each call resolves after
  * its state is stored.
  */
-export class DurablePaperAggregator extends Durable<StorableAggregator<PaperAggregator>> {
+export class DurablePaperAggregator extends Durable<WithSnapshots<PaperAggregator>> {
   /** Learn-reports counted so far. */
   get learned(): number {
-    return this.stream.aggregator.learned;
+    return this.stream.inner.learned;
   }
 
   /** Values published so far. */
   get length(): number {
-    return this.stream.aggregator.length;
+    return this.stream.inner.length;
   }
 
   /** Release-reports counted so far, merged ones included. */
   get released(): number {
-    return this.stream.aggregator.released;
+    return this.stream.inner.released;
   }
 
   /** Reports rejected so far, by reason. */
   get rejected(): Readonly<RejectedCounts> {
-    return this.stream.aggregator.rejected;
+    return this.stream.inner.rejected;
   }
 
   /** Takes learn-reports; resolves when they are stored. */
@@ -58,7 +57,7 @@ export class DurablePaperAggregator extends Durable<StorableAggregator<PaperAggr
 
   /** Adds the tally of another aggregator; resolves when it is stored. */
   merge(other: PaperAggregator | DurablePaperAggregator | Uint8Array): Promise<void> {
-    const tally = other instanceof DurablePaperAggregator ? other.stream.aggregator : other;
+    const tally = other instanceof DurablePaperAggregator ? other.stream.inner : other;
     return this.#ask((aggregator) => aggregator.merge(tally), true);
   }
 
@@ -69,20 +68,20 @@ export class DurablePaperAggregator extends Durable<StorableAggregator<PaperAggr
 
   /** θ. It is stored before it is told: every restart has the same one. */
   async threshold(run?: RunOptions): Promise<number> {
-    const theta = await this.stream.aggregator.threshold(run);
+    const theta = await this.stream.inner.threshold(run);
     return this.#ask(() => theta, true);
   }
 
   async distribution(options?: DistributionOptions): Promise<Distribution> {
-    return this.#stored(await this.stream.aggregator.distribution(options));
+    return this.#stored(await this.stream.inner.distribution(options));
   }
 
   async quantile(p: number, options?: PercentileOptions): Promise<LocalQuantile> {
-    return this.#stored(await this.stream.aggregator.quantile(p, options));
+    return this.#stored(await this.stream.inner.quantile(p, options));
   }
 
   async cdf(x: number, options?: PercentileOptions): Promise<LocalShare> {
-    return this.#stored(await this.stream.aggregator.cdf(x, options));
+    return this.#stored(await this.stream.inner.cdf(x, options));
   }
 
   range(from: number, to: number, options?: PaperRangeOptions): Promise<PaperAnswer> {
@@ -102,7 +101,7 @@ export class DurablePaperAggregator extends Durable<StorableAggregator<PaperAggr
   }
 
   #ask<A>(ask: (aggregator: PaperAggregator) => A, changes = false): Promise<A> {
-    return this.answer(({ aggregator }) => ask(aggregator), changes);
+    return this.answer(({ inner }) => ask(inner), changes);
   }
 
   /** Gives an answer once the reports behind it are stored. */

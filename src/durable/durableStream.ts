@@ -6,19 +6,15 @@
  * So the stored state covers everything that was published. A process that opens the stream again, after a clean stop
  * or a kill, resumes after the last published position: no position is published twice, and no noise covers two values.
  */
-import { checkInteger, checkText, ownOptions } from "../core/checks.js";
-import { given } from "../core/given.js";
 import type { RangeAnswer } from "../stream/answer/answer.js";
-import { resolveSettings, type Settings, STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
-import { type SnapshotKey, snapshotKey } from "../snapshot/streamCipher.js";
+import type { Settings, StreamOptions } from "../stream/options.js";
+import type { SnapshotKey } from "../snapshot/streamCipher.js";
 import type { Statement } from "../stream/statement.js";
 import { HoldoutStream } from "../stream/holdoutStream.js";
 import type { RangeOptions } from "../stream/system.js";
-import { CheckedStore, checkSequence } from "./checkedStore.js";
-import { Committer } from "./journal/committer.js";
 import { Durable } from "./durable.js";
-import { charge } from "./budget/budget.js";
 import type { Budget } from "./budget/odometer.js";
+import type { Beginning } from "./openDurable.js";
 import type { Store } from "./stores/store.js";
 
 interface NamedOptions extends StreamOptions {
@@ -40,47 +36,11 @@ export interface OpenStreamOptions extends NamedOptions {
   readonly budget?: Budget;
 }
 
-/** Opens a stream of values: continues its newest snapshot, or begins it. */
-export async function openValues(asked: OpenStreamOptions): Promise<DurableStream> {
-  const own = ownOptions("openStream", asked, [...STREAM_OPTIONS, "store", "key", "atLeast", "budget"]);
-  const { store, key, atLeast = 0, budget } = own;
-  const options = given(own, STREAM_OPTIONS) as NamedOptions;
-  checkText("name", options.name);
-  checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
-  const checked = new CheckedStore(store);
-  const place = { store: checked, committer: new Committer(checked), key: await snapshotKey(key) };
-  return openIn(place, resolveSettings(options), options.name, atLeast, budget);
-}
-
-/** Store, committer and key that the streams of one hub share. */
-export interface Place {
-  readonly store: CheckedStore;
-  readonly committer: Committer;
-  readonly key: CryptoKey;
-}
-
-/** @param settings those of many streams may be one object; `name` says which stream it is */
-export async function openIn(
-  { store, committer, key }: Place,
-  settings: Settings,
-  name: string,
-  atLeast: number,
-  budget: Budget | undefined,
-): Promise<DurableStream> {
-  const found = await store.get(name, atLeast);
-  try {
-    const stream =
-      found === undefined
-        ? HoldoutStream.begin(settings, name)
-        : await HoldoutStream.restore(found.bytes, key, settings, name);
-    if (found !== undefined) checkSequence(name, found.sequence, stream.sequence);
-    if (budget !== undefined) await charge(budget, name, stream.statement(), found === undefined);
-    return new DurableStream(stream, store, committer, await stream.cipher(key), name);
-  } catch (reason) {
-    await store.giveBack(name);
-    throw reason;
-  }
-}
+/** How a stream of values begins, and how it continues. @param settings those of many streams may be one object */
+export const beginningOf = (settings: Settings, name: string): Beginning<HoldoutStream> => ({
+  begin: () => HoldoutStream.begin(settings, name),
+  restore: (snapshot, key) => HoldoutStream.restore(snapshot, key, settings, name),
+});
 
 /** A stream of values that publishes a number after its state is stored. */
 export class DurableStream extends Durable<HoldoutStream> {

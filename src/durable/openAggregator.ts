@@ -1,20 +1,17 @@
 /** Opens an aggregator of a store: continues its newest snapshot, or begins it. */
-import { checkInteger, checkText, ownOptions } from "../core/checks.js";
+import { checkText, ownOptions } from "../core/checks.js";
 import { given } from "../core/given.js";
 import { Aggregator } from "../local/aggregator.js";
 import { AGGREGATOR_OPTIONS, type AggregatorOptions, refuseFormer } from "../local/aggregatorOptions.js";
 import { PaperAggregator } from "../local/paper/paperAggregator.js";
 import { isPaper, PAPER_OPTIONS, type PaperOptions, type PaperVariant } from "../local/paper/settings.js";
-import { snapshotKey } from "../snapshot/streamCipher.js";
-import { openSnapshot, type Parameters } from "../snapshot/snapshot.js";
-import { charge } from "./budget/budget.js";
-import { CheckedStore, checkSequence } from "./checkedStore.js";
-import { Committer } from "./journal/committer.js";
+import { encodeState, openSnapshot, type Parameters } from "../snapshot/snapshot.js";
+import { SnapshotSequence } from "../snapshot/snapshotSequence.js";
+import { WithSnapshots } from "./durable.js";
 import { aggregatorParameters, DurableAggregator } from "./durableAggregator.js";
 import { DurablePaperAggregator, paperParameters } from "./durablePaperAggregator.js";
 import type { Release } from "./budget/odometer.js";
-import type { Stored } from "./openStream.js";
-import { StorableAggregator } from "./storableAggregator.js";
+import { type Beginning, openAlone, type Stored } from "./openDurable.js";
 
 export interface OpenAggregatorOptions extends AggregatorOptions, Stored {}
 export interface OpenPaperAggregatorOptions extends PaperVariant, Stored {}
@@ -32,8 +29,8 @@ export async function openAggregator(
     const make = (state: Uint8Array | undefined): PaperAggregator =>
       state === undefined ? new PaperAggregator(options) : PaperAggregator.resume(options, state);
     const parameters = paperParameters(checkText("name", own.name), options);
-    const opened = await open(own, parameters, make, (aggregator) => aggregator.state);
-    return new DurablePaperAggregator(...opened);
+    const beginning = beginningOf(parameters, make, (aggregator) => aggregator.state);
+    return new DurablePaperAggregator(await openAlone(own, beginning));
   }
   refuseFormer("openAggregator", asked);
   const own = ownOptions("openAggregator", asked, [...AGGREGATOR_OPTIONS, ...STORED]);
@@ -44,36 +41,33 @@ export async function openAggregator(
     return aggregator;
   };
   const parameters = aggregatorParameters(checkText("name", own.name), options);
-  return new DurableAggregator(...(await open(own, parameters, make, (aggregator) => aggregator.tally())));
+  const beginning = beginningOf(parameters, make, (aggregator) => aggregator.tally());
+  return new DurableAggregator(await openAlone(own, beginning));
 }
 
 /**
+ * How an aggregator begins, and how it continues.
  * @param make an aggregator, from a state or from nothing
  * @param stateOf what `make` takes
  */
-async function open<A extends { statement(): Release }>(
-  { name, store: where, key: secret, atLeast = 0, budget }: Stored,
+function beginningOf<A extends { statement(): Release }>(
   parameters: Parameters,
   make: (state: Uint8Array | undefined) => A,
   stateOf: (aggregator: A) => Uint8Array,
-) {
-  checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
-  const store = new CheckedStore(where);
-  const key = await snapshotKey(secret);
-  const found = await store.get(name, atLeast);
-  try {
-    const opened = found && (await openSnapshot(found.bytes, key, parameters));
-    const aggregator = make(opened?.state.blob());
-    const storable = new StorableAggregator(aggregator, parameters, () => stateOf(aggregator));
-    if (opened !== undefined) {
-      checkSequence(name, found!.sequence, opened.sequence);
-      storable.snapshots.resume(opened.sequence, opened.salt);
-    }
-    await charge(budget, name, aggregator.statement(), found === undefined);
-    const cipher = await storable.snapshots.cipher(key);
-    return [storable, store, new Committer(store), cipher, name] as const;
-  } catch (reason) {
-    await store.giveBack(name);
-    throw reason;
-  }
+): Beginning<WithSnapshots<A>> {
+  const snapshotsOf = (aggregator: A): SnapshotSequence =>
+    new SnapshotSequence(() => encodeState(parameters, (writer) => writer.blob(stateOf(aggregator))));
+  return {
+    begin: () => {
+      const aggregator = make(undefined);
+      return new WithSnapshots(aggregator, snapshotsOf(aggregator));
+    },
+    restore: async (snapshot, key) => {
+      const { state, sequence, salt } = await openSnapshot(snapshot, key, parameters);
+      const aggregator = make(state.blob());
+      const snapshots = snapshotsOf(aggregator);
+      snapshots.resume(sequence, salt);
+      return new WithSnapshots(aggregator, snapshots);
+    },
+  };
 }

@@ -1,9 +1,9 @@
 /** The public function that opens a stream of a store: of values (durableStream.ts) or of events (durableEvents.ts). */
-import { checkInteger, checkText, ownOptions } from "../core/checks.js";
+import { ownOptions } from "../core/checks.js";
 import { given } from "../core/given.js";
 import type { Counter, EventStream } from "../events/answer/answers.js";
 import type { Histogram } from "../events/answer/histogramAnswers.js";
-import { beginEvents, isEvents, restoreEvents } from "../events/kinds.js";
+import { type AnyEvents, beginEvents, isEvents, restoreEvents } from "../events/kinds.js";
 import type { PeopleOptions } from "../events/people/distinct.js";
 import {
   type CounterOptions,
@@ -12,15 +12,13 @@ import {
   type HistogramOptions,
   optionsOf,
 } from "../events/options.js";
-import { snapshotKey } from "../snapshot/streamCipher.js";
-import { CheckedStore, checkSequence } from "./checkedStore.js";
-import { Committer } from "./journal/committer.js";
-import { charge } from "./budget/budget.js";
-import { DurableEvents, StorableEvents } from "./durableEvents.js";
-import { type DurableStream, openValues, type OpenStreamOptions } from "./durableStream.js";
+import { resolveSettings, STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
+import { WithSnapshots } from "./durable.js";
+import { DurableEvents } from "./durableEvents.js";
+import { beginningOf, DurableStream, type OpenStreamOptions } from "./durableStream.js";
+import { openAlone, type Stored } from "./openDurable.js";
 
-/** Options of the store, beside those of the stream itself. */
-export type Stored = Pick<OpenStreamOptions, "name" | "store" | "key" | "atLeast" | "budget">;
+const STORED = ["store", "key", "atLeast", "budget"];
 
 /**
  * Opens a stream of a store: continues its newest snapshot, or begins it. With `every` it takes events, with `edges` it
@@ -33,25 +31,24 @@ export function openStream(
 export function openStream(options: EventStreamOptions & Stored): Promise<DurableEvents<EventStream>>;
 export function openStream(options: OpenStreamOptions): Promise<DurableStream>;
 export async function openStream(asked: OpenStreamOptions | (AnyEventOptions & Stored)): Promise<unknown> {
-  if (!isEvents(asked)) return openValues(asked);
+  return isEvents(asked) ? openEvents(asked) : openValues(asked);
+}
+
+async function openValues(asked: OpenStreamOptions): Promise<DurableStream> {
+  const own = ownOptions("openStream", asked, [...STREAM_OPTIONS, ...STORED]);
+  const settings = resolveSettings(given(own, STREAM_OPTIONS) as StreamOptions);
+  return new DurableStream(await openAlone(own, beginningOf(settings, own.name)));
+}
+
+async function openEvents(asked: AnyEventOptions & Stored): Promise<unknown> {
   const names = optionsOf(asked);
-  const own = ownOptions("openStream", asked, [...names, ...["store", "key", "atLeast", "budget"]]);
-  const { name, atLeast = 0, budget } = own;
+  const own = ownOptions("openStream", asked, [...names, ...STORED]);
   const options = given(own, names as (keyof typeof own)[]) as AnyEventOptions;
-  checkText("name", name);
-  checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
-  const store = new CheckedStore(own.store);
-  const key = await snapshotKey(own.key);
-  const found = await store.get(name, atLeast);
-  try {
-    const events =
-      found === undefined ? beginEvents(options) : await restoreEvents(found.bytes, key, options);
-    if (found !== undefined) checkSequence(name, found.sequence, events.sequence);
-    await charge(budget, name, events.statement(), found === undefined);
-    const cipher = await events.snapshots.cipher(key);
-    return new DurableEvents(new StorableEvents(events), store, new Committer(store), cipher, name);
-  } catch (reason) {
-    await store.giveBack(name);
-    throw reason;
-  }
+  const storable = (events: AnyEvents) => new WithSnapshots(events, events.snapshots);
+  return new DurableEvents(
+    await openAlone(own, {
+      begin: () => storable(beginEvents(options)),
+      restore: async (snapshot, key) => storable(await restoreEvents(snapshot, key, options)),
+    }),
+  );
 }

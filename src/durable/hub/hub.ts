@@ -13,7 +13,8 @@ import type { EachOptions, HubSettings } from "./hubOptions.js";
 import { type Begins, LiveStreams } from "./liveStreams.js";
 import { checkHubName, MARK } from "../budget/budget.js";
 import { HubCharge } from "../budget/hubCharge.js";
-import { DurableStream, openIn, type Place } from "../durableStream.js";
+import { beginningOf, DurableStream } from "../durableStream.js";
+import { openDurable, type Place } from "../openDurable.js";
 import { RunningCalls } from "./runningCalls.js";
 import { heldOutPartly, HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
 
@@ -297,7 +298,9 @@ export class Hub {
 
   async #open(name: string): Promise<DurableStream> {
     const atLeast = checkInteger("atLeast", this.#settings.atLeast(name), 0, Number.MAX_SAFE_INTEGER);
-    return openIn(await this.#place, this.#settingsOf(name), name, atLeast, undefined);
+    const place = await this.#place;
+    const beginning = beginningOf(this.#settingsOf(name), name);
+    return new DurableStream(await openDurable(place, name, atLeast, undefined, beginning));
   }
 
   /** Streams differ in their names alone, but for the one that holds values out, and for seeds. */
