@@ -1,7 +1,9 @@
 /** The public names that need Node: its streams, and stores on disk. `import { … } from "brume/node"`. */
 export { registryRecord, type RegistryRecord } from "./adapters/registryRecord.js";
 export { epsilonAdvice } from "./core/advice.js";
+export { Refusal } from "./durable/refusal.js";
 export { software, softwareText } from "./core/software.js";
+export { budgetKey } from "./durable/budget/budgetKey.js";
 export { composedEpsilon } from "./durable/budget/composition.js";
 export { rekey, type RekeyOptions } from "./durable/rekey.js";
 export { fileStore } from "./durable/stores/file.js";

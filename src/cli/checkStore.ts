@@ -1,8 +1,8 @@
 /** Checks a store beside a statement: every snapshot is whole and in its place, and one of them was made as the statement says. */
-import { hkdfSync } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { AnyStatement } from "../adapters/registryRecord.js";
+import { budgetKey } from "../durable/budget/budgetKey.js";
 import { fileStore } from "../durable/stores/file.js";
 import { sqliteStore } from "../durable/stores/sqlite.js";
 import type { Store } from "../durable/stores/store.js";
@@ -49,10 +49,6 @@ export async function storeChecks(
     }),
   ];
 }
-
-/** The key under which a service keeps the account of people's ε: packages/server/src/dayBudget.ts derives it, too. */
-const budgetKey = (key: Uint8Array): Uint8Array =>
-  new Uint8Array(hkdfSync("sha256", key, new Uint8Array(0), "brume-server odometer", 32));
 
 /** The database of a service in its folder. */
 const SERVICE_FILE = "state.sqlite";

@@ -1,10 +1,10 @@
 /** The actions of `brume kafka ACTION FILE`. */
+import { Refusal } from "brume/node";
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 import { errorCode } from "./kafka/connections.js";
 import { kafkaPort } from "./kafka/port.js";
-import { Refusal } from "./keyring.js";
 import type { Port } from "./port.js";
 import { PublishedTwice, readPublishedFrom } from "./readPublished.js";
 import { rekey } from "./rekey.js";

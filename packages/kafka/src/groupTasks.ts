@@ -1,5 +1,5 @@
 /** The tasks of one member of a group: one for each partition that the group gives it. */
-import { Refusal } from "./keyring.js";
+import { Refusal } from "brume/node";
 import { Fenced, type Membership, type Port } from "./port.js";
 
 export interface GroupTask<Stats> {

@@ -1,7 +1,8 @@
 /** Brume on Kafka. The public names. */
 export { type ConnectOptions } from "./kafka/connections.js";
 export { kafkaPort } from "./kafka/port.js";
-export { type KeyOption, Refusal } from "./keyring.js";
+export { Refusal } from "brume/node";
+export type { KeyOption } from "./keyring.js";
 export { type Batch as ReportBatch, collect } from "./local/collect.js";
 export { type LocalOptions, type LocalTopics, localTopicPlan } from "./local/options.js";
 export { readLocal } from "./local/read.js";

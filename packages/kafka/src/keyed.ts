@@ -1,7 +1,8 @@
 /** One key's stream inside a task: its state, what of it is in a snapshot, and what waits to be pushed. */
+import { Refusal } from "brume/node";
 import type { webcrypto } from "node:crypto";
 
-import { type Keyring, Refusal } from "./keyring.js";
+import { type Keyring } from "./keyring.js";
 import type { Heartbeat } from "./clock.js";
 import { LogClock } from "./logClock.js";
 import type { Place, StateRecord } from "./manifest.js";

@@ -3,6 +3,7 @@
  * stream derives one of its own. A single AES-GCM key must not encrypt more than 2³² times, which many streams would
  * reach within hours. Master keys have names, so that one can be replaced while records under the old one exist.
  */
+import { Refusal } from "brume/node";
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, webcrypto } from "node:crypto";
 
 /** 32 secret bytes, or several by name, with the one that new records use. */
@@ -97,8 +98,3 @@ export class SetHash {
 }
 
 const MASK = 2n ** 256n - 1n;
-
-/** The cluster's data contradict each other or the settings: a person has to look, trying again cannot help. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
-}

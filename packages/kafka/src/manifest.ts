@@ -3,9 +3,10 @@
  * task opens: a state topic that was rolled back, mixed or recreated is refused, because going on from it would
  * publish positions again with other numbers.
  */
+import { Refusal } from "brume/node";
 import { createHash, type Hash } from "node:crypto";
 
-import { type Keyring, openBytes, Refusal, encryptBytes } from "./keyring.js";
+import { type Keyring, openBytes, encryptBytes } from "./keyring.js";
 import type { LogRecord, NewRecord } from "./port.js";
 
 /** Kafka key of the manifest in the state topic; streams have keys with a prefix. */

@@ -1,7 +1,8 @@
 /** The state of one partition: its streams, how far `in` was processed, and the hashes that protect both. */
+import { Refusal } from "brume/node";
 import { readCommitted } from "./committed.js";
 import { Keyed, type KeyedSettings } from "./keyed.js";
-import { Refusal, SetHash } from "./keyring.js";
+import { SetHash } from "./keyring.js";
 import { LogClock } from "./logClock.js";
 import {
   type Manifest,

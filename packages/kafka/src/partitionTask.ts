@@ -10,12 +10,12 @@
  * first, or a second try would draw another one, and readers of uncommitted data would see a position with two
  * numbers (docs/cluster.md).
  */
+import { Refusal } from "brume/node";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { fetchCommitted, type CommittedRecords } from "./committed.js";
 import { Batch, type BatchSettings } from "./batch.js";
 import type { Keyed } from "./keyed.js";
-import { Refusal } from "./keyring.js";
 import type { Port, TransactionalWriter } from "./port.js";
 import { Reopening } from "./reopening.js";
 import { loadState, type PartitionState, type TopicFacts } from "./partitionState.js";

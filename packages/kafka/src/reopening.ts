@@ -1,7 +1,7 @@
 /** The life of a task: open, work, and after an error forget everything and open again. */
+import { Refusal } from "brume/node";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { Refusal } from "./keyring.js";
 import { Fenced } from "./port.js";
 
 const [FIRST_PAUSE, LONGEST_PAUSE] = [20, 2_000];

@@ -1,5 +1,5 @@
 /** Requirements on the topics. An unsafe cluster is refused: what it loses, we would publish again. */
-import { Refusal } from "./keyring.js";
+import { Refusal } from "brume/node";
 import type { NewTopic, Port, TopicDescription } from "./port.js";
 import type { TopicFacts } from "./partitionState.js";
 

@@ -1,7 +1,7 @@
 /** State that contradicts itself is refused, never continued. */
+import { Refusal } from "brume/node";
 import { expect, test } from "vitest";
 
-import { Refusal } from "../src/keyring.js";
 import { MemoryCluster } from "../src/memory/memoryCluster.js";
 import type { NewRecord, Port } from "../src/port.js";
 import { rekey } from "../src/rekey.js";

@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { type EventStreamOptions, plan } from "brume";
-import { epsilonAdvice, localPrecision } from "brume/node";
+import { epsilonAdvice, localPrecision, Refusal } from "brume/node";
 import type { FastifyInstance } from "fastify";
 import { configProblems, loadConfig, readConfig } from "./config/load.js";
 import { readKey, readSecret, readToken } from "./config/secrets.js";
@@ -11,7 +11,7 @@ import type { Config, MetricConfig, Secret } from "./config/types.js";
 import { checkExposure, makeLogger, makeServer } from "./http/server.js";
 import { importLog, type ImportOptions, type Log } from "./import/importLog.js";
 import { makeKafkaServer } from "./kafka/serve.js";
-import { portRefusal, Refusal } from "./refusal.js";
+import { portRefusal } from "./portRefusal.js";
 import { Service } from "./service.js";
 import { StatsdServer } from "./statsdServer.js";
 

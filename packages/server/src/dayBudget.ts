@@ -1,9 +1,8 @@
 /** The account of what a person may spend: each day of the zone is data of its own, charged before it begins. */
+import { budgetKey, Refusal } from "brume/node";
 import { type Odometer, openOdometer, type Store } from "brume";
-import { hkdfSync } from "node:crypto";
 import { type Metric, metricsOf, personDelta, personEpsilon } from "./config/metrics.js";
 import type { Config } from "./config/types.js";
-import { Refusal } from "./refusal.js";
 import { ZoneDays } from "./zoneDays.js";
 
 /** Milliseconds that the charges of a day are kept: no event of an older day is taken. */
@@ -132,10 +131,6 @@ export class DayBudget {
     }
   }
 }
-
-/** The key of the account, the same after every restart. */
-export const budgetKey = (master: Uint8Array): Uint8Array =>
-  new Uint8Array(hkdfSync("sha256", master, new Uint8Array(0), "brume-server odometer", 32));
 
 /** Refusal of a metric that was charged as protecting people and would protect events alone on the same day: people were promised more. */
 function unprotected({ name }: Metric, day: string): Refusal {

@@ -6,6 +6,6 @@ export { type Handler, makeHandler } from "./handler.js";
 export { makeLogger, makeServer } from "./http/server.js";
 export { importLog, type EventFields, type ImportOptions, type Log } from "./import/importLog.js";
 export type { LogEvent } from "./import/timeOrder.js";
-export { Refusal } from "./refusal.js";
+export { Refusal } from "brume/node";
 export { Service, type ServiceOptions } from "./service.js";
 export type { ServiceStatement } from "./statement.js";

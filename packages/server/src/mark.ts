@@ -2,9 +2,9 @@
  * The high-water mark: how new the state is, in a file beside it. A copy of the state that is older than the mark is
  * refused at start: it has the noise of periods that were published already, and would put it over other events.
  */
+import { Refusal } from "brume/node";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import type { Config } from "./config/types.js";
-import { Refusal } from "./refusal.js";
 
 export interface Newest {
   /** The newest row of the hub. */

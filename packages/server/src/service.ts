@@ -1,4 +1,5 @@
 /** The service without HTTP: a hub of events, opened as a config describes it. */
+import { Refusal } from "brume/node";
 import {
   type ClosedSpan,
   type Duration,
@@ -25,7 +26,6 @@ import { DayBudget, type SettingsChange, type Spending } from "./dayBudget.js";
 import { ImportRecord } from "./import/importRecord.js";
 import { LocalMetric } from "./localMetric.js";
 import { Mark, markOf } from "./mark.js";
-import { Refusal } from "./refusal.js";
 import { openStore } from "./stores.js";
 import { bodyOf, Busy, type CheckedEvent, hashOf, KeyReused, Unavailable } from "./submission.js";
 import {

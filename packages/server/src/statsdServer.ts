@@ -5,7 +5,7 @@
  */
 import { createSocket, type Socket } from "node:dgram";
 import { checkEvents, type RawEvent } from "./http/events.js";
-import { portRefusal } from "./refusal.js";
+import { portRefusal } from "./portRefusal.js";
 import type { Service } from "./service.js";
 import { type CheckedEvent, eventCount } from "./submission.js";
 

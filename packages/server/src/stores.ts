@@ -1,12 +1,11 @@
 /** Opens the store that a config names, and makes sure that no other service of this machine has it. */
 import type { Store } from "brume";
-import { postgresStore, sqliteStore } from "brume/node";
+import { postgresStore, sqliteStore, Refusal } from "brume/node";
 import Database from "libsql";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { readSecret } from "./config/secrets.js";
 import type { Config } from "./config/types.js";
-import { Refusal } from "./refusal.js";
 
 export interface OpenedStore {
   readonly store: Store;

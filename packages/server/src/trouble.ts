@@ -1,6 +1,6 @@
 /** Errors in words that an operator can act on. No message holds private data. */
+import { Refusal } from "brume/node";
 import type { Mark } from "./mark.js";
-import { Refusal } from "./refusal.js";
 
 export const TAKEN_OVER = "store: another service writes to the same state, so this one stops";
 export const UNPAID = "budget: the day cannot be charged, so nothing is published";

@@ -4,10 +4,9 @@
  * statement says, or to stop the numbers without a word.
  */
 import { type Odometer, openOdometer, type Store } from "brume";
-import { fileStore } from "brume/node";
+import { budgetKey, fileStore } from "brume/node";
 import { expect, test, vi } from "vitest";
 import type { Config } from "../src/config/types.js";
-import { budgetKey } from "../src/dayBudget.js";
 import { personPlan } from "../src/personPlan.js";
 import { Service } from "../src/service.js";
 import { explainService, serviceStatement } from "../src/statement.js";

@@ -1,7 +1,7 @@
 /** The local model on Kafka: what its workers, readers and collectors agree on. */
+import { Refusal } from "brume/node";
 import type { AggregatorOptions } from "brume";
 
-import { Refusal } from "../keyring.js";
 import type { NewTopic, Port } from "../port.js";
 import { type SafetyOptions, topicPlan, topicProblems } from "../topics.js";
 

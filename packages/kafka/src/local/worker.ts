@@ -1,4 +1,5 @@
 /** A worker that tallies packed reports: exactly once, in any number of processes. The owner of partition 0 decides θ of each day. */
+import { Refusal } from "brume/node";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { aggregator } from "brume";
@@ -7,7 +8,6 @@ import { fetchCommitted } from "../committed.js";
 import { added, GroupTasks, type MemberOptions } from "../groupTasks.js";
 import type { ConnectOptions } from "../kafka/connections.js";
 import { kafkaPort } from "../kafka/port.js";
-import { Refusal } from "../keyring.js";
 import type { Port, TransactionalWriter } from "../port.js";
 import { Reopening } from "../reopening.js";
 import { checkLocalTopics, type LocalOptions } from "./options.js";

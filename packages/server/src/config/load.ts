@@ -1,10 +1,10 @@
 /** Reads a config file, JSON or TypeScript, and checks it: every mistake at once, each with its path and a remedy. */
+import { Refusal } from "brume/node";
 import { Ajv, type ErrorObject } from "ajv";
 import { privateCounter } from "brume";
 import { createJiti } from "jiti";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { Refusal } from "../refusal.js";
 import schema from "./brume.schema.json" with { type: "json" };
 import { metricProblems } from "./metrics.js";
 import type { Config } from "./types.js";

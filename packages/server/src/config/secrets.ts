@@ -1,6 +1,6 @@
 /** Secrets: from an environment variable or a file, never from the config itself. No message holds one. */
+import { Refusal } from "brume/node";
 import { readFileSync, statSync } from "node:fs";
-import { Refusal } from "../refusal.js";
 import type { Secret } from "./types.js";
 
 export function readSecret(path: string, secret: Secret): string {

@@ -1,8 +1,8 @@
 /** The server of `brume serve`: Fastify with limits, timeouts and logs that hold no data. */
+import { Refusal } from "brume/node";
 import Fastify, { type FastifyInstance, type FastifyReply, LogController } from "fastify";
 import { pino, type Logger } from "pino";
 import type { Config } from "../config/types.js";
-import { Refusal } from "../refusal.js";
 import type { Limits, Service } from "../service.js";
 import { brumePlugin } from "./app.js";
 import { frameworkError, framesOf } from "./errors.js";

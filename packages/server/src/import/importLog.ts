@@ -3,11 +3,11 @@
  * same limits and budgets as those that come over HTTP, and periods are closed as their time passes. At the end the service
  * goes over to the present: what lies between has no numbers.
  */
+import { Refusal } from "brume/node";
 import { createHash } from "node:crypto";
 import { type ClockSource, MACHINE } from "../clock.js";
 import { isCounted, type Metric, metricsOf } from "../config/metrics.js";
 import type { Config } from "../config/types.js";
-import { Refusal } from "../refusal.js";
 import { Service, type ServiceOptions } from "../service.js";
 import type { CheckedEvent } from "../submission.js";
 import { ZoneDays } from "../zoneDays.js";

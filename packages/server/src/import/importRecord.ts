@@ -2,8 +2,8 @@
  * How far a log is taken, as a section of the hub: the position is in the same commit as the events before it, so that an
  * import goes on after a kill and no row counts twice. A state with an import that has not ended is opened for it alone.
  */
+import { Refusal } from "brume/node";
 import type { HubSection } from "brume";
-import { Refusal } from "../refusal.js";
 
 const ID_BYTES = 32;
 const NO_ID = new Uint8Array(ID_BYTES);

@@ -3,7 +3,7 @@
  * has how many events, and where in the file they are. Later passes keep the events of a span until the last of them is
  * read. A log that is nearly in order needs one pass more; one that is not needs as many as its size is of the memory.
  */
-import { Refusal } from "../refusal.js";
+import { Refusal } from "brume/node";
 
 export interface LogEvent {
   readonly metric: string;

@@ -2,11 +2,11 @@
  * Kafka mode: events go to a topic per metric, and are acknowledged when the brokers have them. Workers (brume-kafka)
  * publish; this process keeps no state. It is the only producer of its topics: a key must stay in one partition.
  */
+import { Refusal } from "brume/node";
 import { createHash } from "node:crypto";
 import { type Metric, metricsOf } from "../config/metrics.js";
 import type { Config } from "../config/types.js";
 import type { Intake } from "../http/events.js";
-import { Refusal } from "../refusal.js";
 import { bodyOf, type CheckedEvent, KeyReused, type Named, Unavailable } from "../submission.js";
 
 /** The calls on a cluster that are needed here; the port of brume-kafka has them. */

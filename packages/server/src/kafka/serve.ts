@@ -1,4 +1,5 @@
 /** The server of Kafka mode: events in, a clock for the workers, health. Numbers are read from the topics `out`. */
+import { Refusal } from "brume/node";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { metricsOf } from "../config/metrics.js";
@@ -10,7 +11,6 @@ import { guardLoopback } from "../http/guard.js";
 import { operationRoutes } from "../http/operation.js";
 import { otlpRoutes } from "../http/otlp.js";
 import { emptyServer } from "../http/server.js";
-import { Refusal } from "../refusal.js";
 import { limitsOf } from "../service.js";
 import { Turns } from "../turns.js";
 import { KafkaIntake, kafkaOf, type KafkaPort, type NewRecord, topicsOf } from "./kafkaIntake.js";

@@ -1,7 +1,4 @@
-/** An error that a person can act on. Its message holds public parameters only, so it may be shown. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
-}
+import { Refusal } from "brume/node";
 
 /** Why an address cannot be listened on, with the fields of the config that say which one it is. */
 export function portRefusal(cause: unknown, field: string, host: string, port: number, other = ""): Error {
