@@ -3,7 +3,7 @@
  * it is and where the days of its zone begin, so that workers need neither a clock nor a time-zone database, and a
  * replay closes the same periods at the same places.
  */
-import { dayAt } from "brume/node";
+import { dayAt, HOUR } from "brume/node";
 
 import type { LogRecord, NewRecord, Port } from "./port.js";
 
@@ -19,7 +19,7 @@ export interface Heartbeat {
 }
 
 /** Milliseconds: a longer day is a mistake. */
-const LONGEST_DAY = 36 * 3_600_000;
+const LONGEST_DAY = 36 * HOUR;
 /** Times beyond this are mistakes. */
 const FARTHEST = 2 ** 47;
 

@@ -3,11 +3,10 @@
  * that reads a partition has the same time at the same place, and the same days.
  */
 import type { Day } from "brume";
+import { DAY, HOUR } from "brume/node";
 
 import type { Heartbeat } from "./clock.js";
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 /** A span between two known midnights that is longer than this has several days. */
 const LONGEST_DAY = 36 * HOUR;
 /** The longest day where the log does not say. */

@@ -13,12 +13,10 @@ import type {
   Histogram,
   HistogramAnswer,
 } from "brume";
-import { parseDuration } from "brume/node";
+import { DAY, parseDuration } from "brume/node";
 
 import type { LogClock, Silence } from "./logClock.js";
 import type { KeyedStream, Output } from "./streams.js";
-
-const DAY = 86_400_000;
 
 /** Methods that publishing needs of a stream, a counter or a histogram. */
 interface Closing<A> {

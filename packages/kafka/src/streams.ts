@@ -14,7 +14,7 @@ import {
   restore,
   type StreamOptions,
 } from "brume";
-import { parseDuration } from "brume/node";
+import { HOUR, parseDuration } from "brume/node";
 
 import { type ClockRules, LogClock, type Silence } from "./logClock.js";
 import { countPeriods, histogramPeriods, type Periods, valuePeriods } from "./periods.js";
@@ -48,7 +48,6 @@ export const takesEvents = (options: KeyedStreamOptions): boolean => Object.hasO
 export const needsPerson = (options: KeyedStreamOptions): boolean =>
   (options as EventStreamOptions).perPerson !== undefined;
 
-const HOUR = 3_600_000;
 /** Periods of a key that one heartbeat closes, at most. */
 const MOST_PERIODS = 3600;
 /**

@@ -1,12 +1,12 @@
 /** The account of what a person may spend: each day of the zone is data of its own, charged before it begins. */
-import { budgetKey, Refusal } from "brume/node";
+import { budgetKey, DAY, Refusal } from "brume/node";
 import { type Odometer, openOdometer, type Store } from "brume";
 import { type Metric, metricsOf, personDelta, personEpsilon } from "./config/metrics.js";
 import type { Config } from "./config/types.js";
 import { ZoneDays } from "./zoneDays.js";
 
 /** Milliseconds that the charges of a day are kept: no event of an older day is taken. */
-const REMEMBERED = 32 * 86_400_000;
+const REMEMBERED = 32 * DAY;
 /** Milliseconds before a day begins. */
 const AHEAD = 600_000;
 

@@ -12,7 +12,8 @@ import {
   privateStream,
   type StreamMetric,
 } from "brume";
-import { DAY, milliseconds } from "./duration.js";
+import { DAY } from "brume/node";
+import { milliseconds, SPANS } from "./duration.js";
 import type { Config, DiscoverConfig, MetricConfig, MetricType, PerPersonConfig } from "./types.js";
 
 /** Options that the hub makes a metric of, without its keys. */
@@ -64,7 +65,6 @@ const TAKES: Readonly<Record<MetricType, readonly string[]>> = {
 };
 const ONLY_SOME = ["max", "min", "buckets", "edges", "threshold", "holdout", "over", "keysPerPerson"];
 const NOT_PEOPLE = ["every", "levels", "perPerson", "protect"];
-const LENGTHS = { "1d": DAY, "1w": 7 * DAY, "1mo": 28 * DAY } as const;
 const NOT_LOCAL = ["protect", "keys", "every", "levels", "lateness", "skew", "history"];
 
 export function metricsOf({ metrics }: Config): Metric[] {
@@ -87,7 +87,7 @@ export function resolveMetric(name: string, config: MetricConfig): Metric {
     keys: keys ?? [""],
     discovers: discovered(config),
     hasKeys: keys !== undefined,
-    every: over === undefined ? milliseconds(config.every ?? "1h") : LENGTHS[over],
+    every: over === undefined ? milliseconds(config.every ?? "1h") : SPANS[over],
     over,
     lateness: milliseconds(config.lateness ?? LATENESS),
     skew: milliseconds(config.skew ?? "1m"),

@@ -1,6 +1,7 @@
 /** The answers of a query: how much a query may ask for, and in which parts it is computed. */
-import { DAY } from "../config/duration.js";
 import type { HistogramAnswer, HistogramQuery, Series } from "brume";
+import { DAY } from "brume/node";
+import { milliseconds, SPANS } from "../config/duration.js";
 import type { Metric } from "../config/metrics.js";
 import type { Answer, Question } from "../service.js";
 import { BadRequest } from "./errors.js";
@@ -19,8 +20,6 @@ const MOST_CELLS = 2 ** 20;
 const COUNTS = 4;
 /** Buckets × (quantiles + shares) of a part: up to 20 ms. */
 const PART = 8192;
-const LENGTHS: Readonly<Record<string, number>> = { "1w": 7 * DAY, "1mo": 28 * DAY };
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY };
 
 /** How many answers a question has, at most. */
 function stepsOf(question: Question, { every, options }: Metric): number {
@@ -35,10 +34,9 @@ function stepsOf(question: Question, { every, options }: Metric): number {
   return Math.max(1, Math.ceil((to - from) / lengthOf(period)));
 }
 
-function lengthOf(period: string): number {
-  const [, digits, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(period) ?? [];
-  return LENGTHS[period] ?? Number(digits) * UNITS[unit!]!;
-}
+/** Milliseconds of a period that was checked. */
+const lengthOf = (period: string): number =>
+  Object.hasOwn(SPANS, period) ? SPANS[period as keyof typeof SPANS] : milliseconds(period);
 
 /** How many counts an answer has; 1 if the metric is no histogram. */
 export function bucketsOf({ options }: Metric): number {

@@ -1,7 +1,8 @@
 /** `GET /v1/query`: published numbers over a range of time, with intervals, as JSON or CSV. */
 import type { FastifyInstance } from "fastify";
 import type { HistogramQuery } from "brume";
-import { DAY, durationOf, durationText } from "../config/duration.js";
+import { DAY, durationText } from "brume/node";
+import { durationOf } from "../config/duration.js";
 import type { Metric } from "../config/metrics.js";
 import type { Question, ServedMetric, Service } from "../service.js";
 import { Abandoned } from "../turns.js";

@@ -3,7 +3,7 @@
  * same limits and budgets as those that come over HTTP, and periods are closed as their time passes. At the end the service
  * goes over to the present: what lies between has no numbers.
  */
-import { Refusal } from "brume/node";
+import { DAY, HOUR, Refusal } from "brume/node";
 import { createHash } from "node:crypto";
 import { type ClockSource, MACHINE } from "../clock.js";
 import { isCounted, type Metric, metricsOf } from "../config/metrics.js";
@@ -41,8 +41,6 @@ export interface ImportOptions extends ServiceOptions {
   readonly memory?: number;
 }
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const LONGEST = 3660 * DAY;
 /** Events of a commit. */
 const BATCH = 2000;

@@ -3,7 +3,7 @@
  * has how many events, and where in the file they are. Later passes keep the events of a span until the last of them is
  * read. A log that is nearly in order needs one pass more; one that is not needs as many as its size is of the memory.
  */
-import { Refusal } from "brume/node";
+import { MINUTE, Refusal } from "brume/node";
 
 export interface LogEvent {
   readonly metric: string;
@@ -19,7 +19,6 @@ export type ReadEvents = () => AsyncIterable<LogEvent>;
 
 /** Bytes of events in memory at once. */
 export const MEMORY = 2 ** 29;
-const MINUTE = 60_000;
 const MOST_SPANS = 2 ** 18;
 
 /** About the bytes that an event takes in memory. */
