@@ -1,7 +1,7 @@
 /** A hub's catalogue of itself: its secret, its zone, and the metrics, keys and sections that it ever had. */
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import type { Parameters } from "../../snapshot/snapshot.js";
-import type { KeyRecord, MetricRecord } from "./keyChunks.js";
+import type { KeyRecord, MetricRecord } from "./hubKeys.js";
 import type { Section } from "../journal/sections.js";
 
 /** Metric, number of a key, and times at which votes made it public. */

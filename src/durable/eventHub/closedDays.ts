@@ -4,11 +4,14 @@
  */
 import { type Day, DayPeriods } from "../../events/days/calendar.js";
 import { type Keep, keptFor, type KeptDay, raised } from "../../events/days/history.js";
+import type { EventMetric } from "../../events/eventMetric.js";
+import type { EventSettings } from "../../events/eventSettings.js";
 import type { DayCount } from "../../events/release.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import type { JournalEntry } from "../journal/entries.js";
 import type { Journal } from "../journal/journal.js";
 import { StoreError } from "../stores/store.js";
+import type { Chunk, HubKeys } from "./hubKeys.js";
 
 /** Numbers that a key published in a day. */
 export interface KeyDay {
@@ -39,6 +42,7 @@ export class ClosedDays {
   readonly #levels: readonly number[];
   readonly #columns: number;
   readonly #keep: Keep;
+  readonly #keys: HubKeys;
   /** Levels that have entries, finest first. */
   readonly #stored: readonly number[];
   // State
@@ -49,11 +53,12 @@ export class ClosedDays {
   #cached = 0;
 
   /** @param prefix of the names of its entries */
-  constructor(prefix: string, levels: readonly number[], columns: number, keep: Keep) {
+  constructor(prefix: string, { schedule: { levels }, columns, keep }: EventSettings, keys: HubKeys) {
     this.#prefix = prefix;
     this.#levels = levels;
     this.#columns = columns;
     this.#keep = keep;
+    this.#keys = keys;
     this.#stored = levels.flatMap((length, level) =>
       level === 0 || keptFor(length, keep) > keptFor(levels[level - 1]!, keep) ? [level] : [],
     );
@@ -63,8 +68,38 @@ export class ClosedDays {
     return `${this.#prefix}/days/${chunk}/${day}/${level}`;
   }
 
-  /** The entries of a day of a chunk. @param stored told when the store has all of them */
-  entries(chunk: number, day: ClosedDay, keys: KeyDays, stored: () => void): JournalEntry[] {
+  /** Moves what the keys of a chunk published in a day out of live state. */
+  take(day: ClosedDay, chunk: Chunk, metric: EventMetric): void {
+    const keys = new Map<number, KeyDay>();
+    for (const { number, ...key } of this.#keys.of(chunk)) {
+      const taken = metric.release(key.name)?.takeBefore(metric.day.start);
+      // In a replay, a chunk of some rows ago still has keys that left since: how many rows came must not decide.
+      if (!(day.start < key.until || this.#keys.publishes(key, day.start))) continue;
+      const kept = taken?.days.find(({ periods }) => periods.day.start === day.start);
+      const clipped = taken?.clipped.find((count) => count.day === day.start)?.count;
+      if (kept !== undefined) keys.set(number, { kept, clipped });
+    }
+    chunk.pending.set(day.start, { day, keys });
+  }
+
+  /** Days that wait to be stored, some of them. */
+  entries(most: number): JournalEntry[] {
+    const entries: JournalEntry[] = [];
+    for (const chunk of this.#keys.chunks)
+      for (const { day, keys } of chunk.pending.values()) {
+        if (entries.length >= most) return entries;
+        entries.push(...this.#entriesOf(chunk.index, day, keys, () => chunk.pending.delete(day.start)));
+      }
+    return entries;
+  }
+
+  /** Days of chunks that wait to be stored. */
+  get unstored(): number {
+    return this.#keys.chunks.reduce((sum, { pending }) => sum + pending.size, 0);
+  }
+
+  /** @param stored told when the store has all of them */
+  #entriesOf(chunk: number, day: ClosedDay, keys: KeyDays, stored: () => void): JournalEntry[] {
     let left = this.#stored.length;
     return this.#stored.map((level) => ({
       name: this.#nameOf(chunk, day.start, level),
@@ -86,11 +121,32 @@ export class ClosedDays {
   }
 
   /**
-   * Reads what the keys of a chunk published in a day.
+   * Reads what a key published in a day; undefined if it had no number then, or published nothing.
    * @param whole the day is asked for as a whole: any level will do
    * @param now how old the day is decides which levels there are
    */
-  async read(journal: Journal, chunk: number, day: ClosedDay, whole: boolean, now: number): Promise<KeyDays> {
+  async of(
+    journal: Journal,
+    key: string,
+    day: ClosedDay,
+    whole: boolean,
+    now: number,
+  ): Promise<KeyDay | undefined> {
+    const number = this.#keys.numberOf(key);
+    if (number === undefined || number >= day.keys) return undefined;
+    const { index, pending } = this.#keys.chunkOf(number);
+    const keys = pending.get(day.start)?.keys ?? (await this.#read(journal, index, day, whole, now));
+    return keys.get(number);
+  }
+
+  /** Reads what the keys of a chunk published in a day. */
+  async #read(
+    journal: Journal,
+    chunk: number,
+    day: ClosedDay,
+    whole: boolean,
+    now: number,
+  ): Promise<KeyDays> {
     const there = this.#stored.filter((level) => now - day.end < keptFor(this.#levels[level]!, this.#keep));
     const level = (whole ? this.#stored.at(-1) : there[0]) ?? this.#stored.at(-1)!;
     const name = this.#nameOf(chunk, day.start, level);

@@ -11,7 +11,7 @@ import type { Schedule } from "../../events/eventSettings.js";
 import type { Published } from "../../events/release.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import type { FoundKeys } from "./eventRow.js";
-import { type KeyChunks, type KeyRecord, type MetricRecord, publishesOn } from "./keyChunks.js";
+import type { HubKeys, KeyRecord, MetricRecord } from "./hubKeys.js";
 
 /** Reads the numbers that a key published in a range of time; undefined if there are none. */
 type ReadPublished = (key: string, from: number, to: number) => Promise<Published | undefined>;
@@ -24,7 +24,7 @@ const MOST_OPEN = 4;
 export class DiscoveredKeys {
   // Parameters
   readonly #record: MetricRecord;
-  readonly #keys: KeyChunks;
+  readonly #keys: HubKeys;
   readonly #discovery: Discovery;
   readonly #schedule: Schedule;
   // State
@@ -35,7 +35,7 @@ export class DiscoveredKeys {
   /** @param keys of the record, by their numbers */
   constructor(
     record: MetricRecord,
-    keys: KeyChunks,
+    keys: HubKeys,
     discovery: Discovery,
     schedule: Schedule,
     votes: KeyDiscovery,
@@ -50,8 +50,7 @@ export class DiscoveredKeys {
   /** The number of the key that an event of a day counts under, by what was public before that day began. */
   route(name: string, day: number): number {
     const number = this.#keys.numberOf(name);
-    if (number !== undefined && publishesOn(this.#record.keys[number]!, day, this.#record.began))
-      return number;
+    if (number !== undefined && this.#keys.publishes(this.#record.keys[number]!, day)) return number;
     return this.#keys.numberOf(OTHER_KEYS)!;
   }
 

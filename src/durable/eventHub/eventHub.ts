@@ -376,7 +376,10 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
       ({ name, metric }) =>
         [name, { closedTo: metric.next, holdingOut: Number.isNaN(metric.units) }] as const,
     );
-    const unstored = [...state.metrics.values()].reduce((sum, metric) => sum + metric.unstored, 0);
+    const unstored = [...state.metrics.values()].reduce(
+      (sum, { closedDays }) => sum + closedDays.unstored,
+      0,
+    );
     return {
       metrics: Object.fromEntries(metrics),
       told: state.told,

@@ -23,7 +23,7 @@ import {
   EventRowWriter,
 } from "./eventRow.js";
 import { type ClosedSpan, HubMetric } from "./hubMetric.js";
-import type { MetricRecord } from "./keyChunks.js";
+import type { MetricRecord } from "./hubKeys.js";
 import type { JournalEntry } from "../journal/entries.js";
 import { Journal } from "../journal/journal.js";
 import { NoiseKeys } from "./noiseKeys.js";
@@ -321,7 +321,7 @@ export class HubState {
   async prepare(submissions: readonly Submission[]): Promise<PreparedCommit> {
     const now = this.#settings.clock();
     const fixed = [...this.metrics.values()]
-      .flatMap((metric) => metric.entries(MOST_ENTRIES))
+      .flatMap(({ closedDays }) => closedDays.entries(MOST_ENTRIES))
       .slice(0, MOST_ENTRIES);
     const sections = await this.journal.prepare();
     const names = await this.#newKeys(submissions);
@@ -396,8 +396,8 @@ export class HubState {
         if (!metric.ruled || typeof event === "string") continue;
         const { number } = metric.record;
         const id = keyId(number, key);
-        const known = metric.numberOf(key);
-        if (names.has(id) || (known !== undefined && metric.isJoined(known))) continue;
+        const known = metric.keys.numberOf(key);
+        if (names.has(id) || (known !== undefined && metric.keys.isJoined(known))) continue;
         if (metric.metric.keys.length + names.size >= MOST_RULED) continue;
         if (!this.#settings.metrics.get(name)!.keys.has(key)) continue;
         await this.#readyKey(metric, key);

@@ -92,7 +92,7 @@ function writeEvent(
   numbers: Map<string, number>,
 ): void {
   const { metric, record } = hub;
-  let number = hub.numberOf(key);
+  let number = hub.keys.numberOf(key);
   const id = keyId(record.number, key);
   if (newKeys.has(id) && number === undefined) {
     if (!numbers.has(id)) numbers.set(id, record.keys.length + countOf(numbers, record.number));
