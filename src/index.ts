@@ -15,13 +15,8 @@ export {
 } from "./durable/openAggregator.js";
 export type { Hub, HubProgress, HubStats } from "./durable/hub/hub.js";
 export { openHub } from "./durable/openHub.js";
-export type {
-  EventHub,
-  EventHubStats,
-  KeyedEvent,
-  MetricEvent,
-  SectionReports,
-} from "./durable/eventHub/eventHub.js";
+export type { EventHub, EventHubStats } from "./durable/eventHub/eventHub.js";
+export type { KeyedEvent, MetricEvent, SectionReports } from "./durable/eventHub/submissions.js";
 export type {
   DiscoveredKeys,
   EventHubOptions,

@@ -31,31 +31,24 @@ import {
 import { lastRange, parseRange, type Range, seriesPieces } from "../../events/answer/queries.js";
 import type { Published } from "../../events/release.js";
 import { type EventStatement, eventStatement, explainEvents } from "../../events/statement.js";
+import { Beat } from "./beat.js";
 import { CommitQueue } from "./commitQueue.js";
 import type { EventHubSettings, HistogramMetric, Metric } from "./eventHubOptions.js";
 import type { ClosedSpan, HubMetric } from "./hubMetric.js";
-import { HubState } from "./hubState.js";
+import type { HubState } from "./hubState.js";
+import { openHubState } from "./openHubState.js";
 import type { RequestId } from "./requestIds.js";
-import type { Entry, Submission } from "./submissions.js";
+import {
+  entriesOf,
+  type Entry,
+  entryOf,
+  type KeyedEvent,
+  type MetricEvent,
+  reportsOf,
+  requestOf,
+  type SectionReports,
+} from "./submissions.js";
 import { Turns } from "../turns.js";
-
-/** An event of `addMany`. */
-export interface KeyedEvent extends EventInfo {
-  readonly key: string;
-  /** Left out where events are only counted. */
-  readonly value?: number;
-}
-
-/** An event of `addAll`. */
-export interface MetricEvent extends KeyedEvent {
-  readonly metric: string;
-}
-
-/** Reports for a section of the hub, 8 bytes each. */
-export interface SectionReports {
-  readonly section: string;
-  readonly reports: readonly Uint8Array[];
-}
 
 /** Counters. What is not marked as private has no event in it. */
 export interface EventHubStats {
@@ -78,10 +71,6 @@ type Key<S extends string, M> = S &
 type Answer<M> = M extends HistogramMetric ? HistogramAnswer : EventAnswer;
 type Query<M> = M extends HistogramMetric ? HistogramQuery : BetweenOptions;
 
-/** Numbers appear so many milliseconds after their period's time: commits of events do not shift them. */
-const BEAT = 250;
-/** Before a beat no other commit begins. */
-const QUIET = 50;
 /** Milliseconds of a series before other work gets its turn. */
 const SLICE = 4;
 
@@ -89,14 +78,14 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   readonly #settings: EventHubSettings;
   readonly #queue: CommitQueue;
   readonly #turns = new Turns();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #beat: Beat;
   #closed: Promise<void> | undefined;
 
   constructor(settings: EventHubSettings) {
     this.#settings = settings;
     const charged = new Set<string>();
     this.#queue = new CommitQueue({
-      open: (began, fence) => HubState.open(settings, charged, began, fence),
+      open: (began, fence) => openHubState(settings, charged, began, fence),
       every: settings.commitEvery,
       stored: settings.store !== undefined,
       exclusive: settings.exclusive,
@@ -104,6 +93,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
       clock: settings.clock,
       onPublished: settings.onPublished,
     });
+    this.#beat = new Beat(settings, this.#queue, () => this.advance());
     // At once: if the first event opened the hub, it would decide which periods were missed. The next call has the error.
     void this.#queue.state();
   }
@@ -152,18 +142,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   ): Promise<void> {
     if (!Array.isArray(events))
       return Promise.reject(new TypeError(`events: expected an array, got a value of type ${typeof events}`));
-    return this.#submit(
-      (state) =>
-        Array.from(events, (event: E) => {
-          if (typeof event !== "object" || (event as unknown) === null)
-            throw new TypeError("event: expected an object with a key");
-          const value = Object.hasOwn(event, "value") ? event.value : undefined;
-          const key = checkText("key", Object.hasOwn(event, "key") && event.key);
-          return entryOf(state, metricOf(event), key, value, event);
-        }),
-      request,
-      reports,
-    );
+    return this.#submit((state) => entriesOf(state, events, metricOf), request, reports);
   }
 
   /** Takes reports of devices, 8 bytes each, for a section of the hub; resolves when they are stored. */
@@ -210,42 +189,9 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
    * @param onClosed is told which periods are published
    * @param onError is told what went wrong; the next try comes with the next period
    */
-  start(
-    onClosed: (closed: readonly ClosedSpan[]) => void = () => undefined,
-    onError: (error: unknown) => void = rethrow,
-  ): void {
+  start(onClosed?: (closed: readonly ClosedSpan[]) => void, onError?: (error: unknown) => void): void {
     this.#checkOpen();
-    clearTimeout(this.#timer);
-    const later = (run: () => void, wait: number): void => {
-      this.#timer = setTimeout(run, Math.min(Math.max(0, wait), 2 ** 30));
-      (this.#timer as { unref?: () => void }).unref?.();
-    };
-    const beat = (): void => {
-      if (this.#queue.busy) return later(quiet, BEAT - QUIET); // a commit ran over: with the next beat
-      void this.advance()
-        .then(onClosed)
-        .catch(onError)
-        .finally(() => this.#closed ?? next());
-    };
-    const quiet = (): void => {
-      this.#queue.beQuiet(QUIET);
-      later(beat, QUIET);
-    };
-    const next = (): void => later(quiet, this.#untilDue() + BEAT - QUIET);
-    next();
-  }
-
-  /** Milliseconds until some period is due. */
-  #untilDue(): number {
-    const { clock, metrics, calendar } = this.#settings;
-    const now = clock();
-    const waits = [...metrics.values()].map(({ events: { schedule } }) => {
-      const every = schedule.levels[0]!;
-      const at = now - schedule.lateness;
-      const day = calendar.dayAt(at);
-      return Math.min(day.end - at, every - ((at - day.start) % every));
-    });
-    return Math.min(...waits);
+    this.#beat.start(onClosed, onError);
   }
 
   /** The answer for one key from the whole periods in [from, to) that have ended: its own `from` and `to` say which. */
@@ -409,7 +355,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
 
   /** Stores everything and ends this hub; another one on the same store resumes. */
   close(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#beat.stop();
     return (this.#closed ??= this.#queue.end());
   }
 
@@ -421,7 +367,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     this.#checkOpen();
     const state = this.#queue.ready ?? (await this.#queue.state());
     const own = reports === undefined ? [] : reportsOf(state, reports);
-    return this.#queue.add({ entries: read(state), reports: own, request: checkRequest(request) });
+    return this.#queue.add({ entries: read(state), reports: own, request: requestOf(request) });
   }
 
   async #metricOf(
@@ -458,17 +404,6 @@ const KEYS = "An event counts for one key, and keys are known in advance: ε hol
 const FOUND_KEYS =
   "An event counts for one key, or for all keys that are not public: ε holds for all of them together.";
 
-function entryOf(
-  state: HubState,
-  metric: string,
-  key: string,
-  value: number | undefined,
-  event: EventInfo | undefined,
-): Entry {
-  const of = state.metric(metric);
-  return { metric, key, event: of.metric.intake.read(checkText("key", key), value, event) };
-}
-
 function answerOf(
   { metric }: HubMetric,
   published: Published | undefined,
@@ -478,21 +413,4 @@ function answerOf(
   return metric.settings.of === "histogram"
     ? histogramAnswer(metric, published, range, query as Required<HistogramQuery>)
     : eventAnswer(metric, published, range, query.confidence!);
-}
-
-function reportsOf(state: HubState, { section, reports }: SectionReports): Submission["reports"] {
-  state.checkSection(section);
-  for (const report of reports)
-    if (!(report instanceof Uint8Array) || report.length !== 8)
-      throw new TypeError("reports: expected arrays of 8 bytes; nothing was taken");
-  return reports.map((report) => ({ section, report: report.slice() }));
-}
-
-function checkRequest(request: RequestId | undefined): RequestId | undefined {
-  if (request === undefined) return undefined;
-  return { id: checkText("request.id", request.id), body: checkText("request.body", request.body) };
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }

@@ -187,6 +187,10 @@ export class EventRowWriter {
   }
 }
 
+/** A row that changes nothing. */
+export const rowAt = (time: number, told: number): Uint8Array =>
+  new EventRowWriter(0, 0).bytes({ time, told, closeAt: NaN, missedAt: NaN, days: [], names: [] });
+
 export function readRow(bytes: Uint8Array): EventRow {
   const reader = new Decoder(bytes);
   const [time, told] = [reader.double(), reader.double()];

@@ -1,33 +1,20 @@
 /**
- * Everything that a hub of events has in memory, as of one row of its journal. A commit decides which events count, stores
- * the row, and only then acts on it: what is in memory is in the store, so answers may be given at once. After a commit
- * that failed the object is thrown away, and another one is made from the store.
+ * Everything that a hub of events has in memory, as of one row of its journal; `openHubState` makes it. A commit decides which
+ * events count, stores the row, and only then acts on it: what is in memory is in the store, so answers may be given at once.
+ * After a commit that failed the object is thrown away, and another one is made from the store.
  */
 import { chooseCore } from "../../core/choose.js";
-import { secretKey } from "../../core/random.js";
 import { unsafeKey } from "../../core/unsafeKey.js";
 import { type Day, DAY } from "../../events/days/calendar.js";
-import { eventStatement } from "../../events/statement.js";
-import { snapshotKey } from "../../snapshot/streamCipher.js";
-import { chargeMetric } from "../budget/budget.js";
-import { Catalogue } from "./catalogue.js";
-import { checkOpening, parametersOf, releaseName, sectionOf } from "./checkOpening.js";
+import type { Catalogue } from "./catalogue.js";
 import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
-import {
-  type FoundKeys,
-  Kind,
-  type Past,
-  pastOf,
-  readRow,
-  type EventRow,
-  EventRowWriter,
-} from "./eventRow.js";
+import { type FoundKeys, Kind, type Past, pastOf, readRow, type EventRow, rowAt } from "./eventRow.js";
 import { type ClosedSpan, HubMetric } from "./hubMetric.js";
 import type { MetricRecord } from "./hubKeys.js";
 import type { JournalEntry } from "../journal/entries.js";
-import { Journal } from "../journal/journal.js";
-import { NoiseKeys } from "./noiseKeys.js";
-import { RequestIds } from "./requestIds.js";
+import type { Journal } from "../journal/journal.js";
+import type { NoiseKeys } from "./noiseKeys.js";
+import type { RequestIds } from "./requestIds.js";
 import type { PreparedSection, Section } from "../journal/sections.js";
 import { countOfRecords, keyId, type Submission, writeSubmissions } from "./submissions.js";
 import { Turns } from "../turns.js";
@@ -67,7 +54,8 @@ interface PreparedCommit {
   readonly isLong: boolean;
 }
 
-interface HeldSection {
+/** A section of the caller. */
+interface OwnSection {
   readonly section: Section;
   readonly own: HubSection;
 }
@@ -79,104 +67,43 @@ export class HubState {
   readonly #catalogue: Catalogue;
   readonly #noise: NoiseKeys;
   readonly #requests: RequestIds;
-  readonly #sections = new Map<string, HeldSection>();
+  readonly #sections = new Map<string, OwnSection>();
   readonly #turns = new Turns();
   // State
   readonly metrics = new Map<string, HubMetric>();
   readonly #numbered = new Map<number, HubMetric>();
-  readonly #releaseKeys = new Map<string, Uint32Array>();
   /** The time of the newest row, when the hub was last opened or told to close periods, and the end of the last fixed day. */
   #time = -Infinity;
   #told = -Infinity;
   #fixedUntil = -Infinity;
 
-  private constructor(
+  /** @param journal whose sections and rows are still to be read */
+  constructor(
     settings: EventHubSettings,
     journal: Journal,
     catalogue: Catalogue,
+    noise: NoiseKeys,
     requests: RequestIds,
   ) {
     this.#settings = settings;
     this.journal = journal;
     this.#catalogue = catalogue;
-    this.#noise = new NoiseKeys(catalogue.root);
+    this.#noise = noise;
     this.#requests = requests;
-  }
-
-  /**
-   * Reads the state, and stores what follows from the options and the clock: no event has a part in it.
-   * @param charged releases that were charged as they began, and whose beginning could not be stored; gets those that begin now
-   * @param began when this process began to listen
-   * @param fence of the journal when this process had the hub open before; undefined if it has not
-   */
-  static async open(
-    settings: EventHubSettings,
-    charged: Set<string>,
-    began: number,
-    fence: number | undefined,
-  ): Promise<HubState> {
-    const { store, name, atLeast, calendar } = settings;
-    const key = await snapshotKey(settings.key);
-    const journal = await Journal.open(store, key, name, atLeast);
-    if (fence === undefined) await checkOpening(settings, journal, charged);
-    const alone = settings.exclusive && store !== undefined;
-    const begun = alone && (await journal.takeOver(fence, emptyRow));
-    const catalogue = new Catalogue(secretKey(), calendar.zone);
-    const found = await journal.load(catalogue);
-    if (found !== undefined) catalogue.load(found);
-    catalogue.checkZone(calendar.zone);
-    const ids = await new NoiseKeys(catalogue.root).of("requests", "");
-    const requests = new RequestIds(ids.slice(0, 4), settings.remember);
-    const state = new HubState(settings, journal, catalogue, requests);
-    await state.#load();
-    const first = fence === undefined;
-    // Not the time of the newest row: if the clock was set back, an event would decide on which day new keys begin.
-    const now = Math.max(first ? began : settings.clock(), state.#told);
-    await state.#follow(now, key, charged, alone && !begun, first ? began : NaN);
-    return state;
-  }
-
-  async #load(): Promise<void> {
-    const { journal } = this;
     if (journal.newest !== undefined) ({ time: this.#time, told: this.#told } = readRow(journal.newest));
-    for (const section of this.#requests.sections) {
-      const state = await journal.load(section);
-      if (state !== undefined) section.load(state);
-    }
-    for (const own of this.#settings.sections) await this.#loadSection(own);
-    for (const [name, settings] of this.#settings.metrics) {
-      const record = this.#catalogue.listed(name, parametersOf(settings));
-      if (record === undefined) continue;
-      const metric = await this.#makeMetric(record, settings);
-      await metric.load(journal);
-    }
-    for (const { position, body } of journal.rows()) {
-      const row = readRow(body);
-      for (const { key, metric } of row.names) await this.#readyKey(this.#numbered.get(metric), key);
-      await this.#readyFound(row.found);
-      const applying = this.#apply(row, position, false);
-      while (applying.next().done !== true);
-    }
-    for (const metric of this.metrics.values()) {
-      metric.merge();
-      if (metric.settings.schedule.calendar !== this.#settings.calendar) continue; // its days are weeks or months
-      this.#settings.calendar.fix(metric.metric.day); // as it was when it began
-      this.#fixedUntil = Math.max(this.#fixedUntil, metric.metric.day.end);
-    }
-    journal.begin();
   }
 
-  async #loadSection(own: HubSection): Promise<void> {
-    const section = sectionOf(own);
-    const state = await this.journal.load(section);
-    if (state === undefined) this.journal.touch(section); // stored with the first row
-    await own.load(state?.blob());
+  // Opening
+
+  /** Takes up a section of the caller, which was read. */
+  addSection(section: Section, own: HubSection): void {
     this.#sections.set(own.name, { section, own });
   }
 
-  async #makeMetric(record: MetricRecord, settings: MetricSettings): Promise<HubMetric> {
+  /** Takes up a metric of the catalogue. */
+  async addMetric(record: MetricRecord, { events, keys }: MetricSettings): Promise<HubMetric> {
     const { name, generation } = record;
-    const { unsafeSeed, core } = settings.events;
+    const { unsafeSeed, core } = events;
     // A metric that begins anew holds events out again: the noise of the first choice of θ must not meet them.
     const begun = generation === 1 ? name : `${name}#${generation}`;
     const own =
@@ -186,28 +113,41 @@ export class HubState {
     const secrets = {
       people: (await this.#noise.of("people", name)).slice(0, 4),
       own,
-      release: (key: string) => this.#releaseKeys.get(`${name}/${key}`)!,
+      release: (key: string) => this.#noise.release(name, key),
     };
-    for (const { name: key } of record.keys) await this.#readyNoise(name, key, unsafeSeed);
-    const ruled = settings.keys.list === undefined;
+    for (const { name: key } of record.keys) await this.#noise.ready(name, key, unsafeSeed);
+    const ruled = keys.list === undefined;
     const stored = this.#settings.store !== undefined;
-    const metric = new HubMetric(record, settings.events, chooseCore(core), secrets, ruled, stored);
+    const metric = new HubMetric(record, events, chooseCore(core), secrets, ruled, stored);
     this.metrics.set(name, metric);
     this.#numbered.set(record.number, metric);
     return metric;
   }
 
-  /** Derives the key of a key's noise. */
-  async #readyNoise(metric: string, key: string, unsafeSeed: string | undefined): Promise<void> {
-    const name = `${metric}/${key}`;
-    if (this.#releaseKeys.has(name)) return;
-    const noise =
-      unsafeSeed === undefined ? await this.#noise.of("stream", name) : unsafeKey(`${unsafeSeed}/${name}`);
-    this.#releaseKeys.set(name, noise);
+  /** Acts on the rows that some section lacks. */
+  async replay(): Promise<void> {
+    for (const { position, body } of this.journal.rows()) {
+      const row = readRow(body);
+      for (const { key, metric } of row.names) await this.#readyKey(this.#numbered.get(metric), key);
+      await this.#readyFound(row.found);
+      const applying = this.#apply(row, position, false);
+      while (applying.next().done !== true);
+    }
+    for (const metric of this.metrics.values()) {
+      metric.merge();
+      if (metric.settings.schedule.calendar !== this.#settings.calendar) continue; // its days are weeks or months
+      this.#fix(metric.metric.day); // as it was when it began
+    }
+    this.journal.begin();
+  }
+
+  /** Passes over the periods that were over at a time and that nobody listened to, in a row of its own. NaN for none. */
+  async commitMissed(missedAt: number): Promise<void> {
+    await this.#commit(await this.prepare([]), NaN, missedAt);
   }
 
   async #readyKey(metric: HubMetric | undefined, key: string): Promise<void> {
-    if (metric !== undefined) await this.#readyNoise(metric.name, key, metric.settings.unsafeSeed);
+    if (metric !== undefined) await this.#noise.ready(metric.name, key, metric.settings.unsafeSeed);
   }
 
   async #readyFound(found: readonly FoundKeys[] = []): Promise<void> {
@@ -215,79 +155,11 @@ export class HubState {
       for (const key of added) await this.#readyKey(this.#numbered.get(metric), key);
   }
 
+  // Answers
+
   /** Makes an answer about a key possible that nobody has used yet. */
   ready(metric: HubMetric, key: string): Promise<void> {
     return this.#readyKey(metric, key);
-  }
-
-  /**
-   * Follows the options: metrics and keys that are new, changed or gone. Passes over the periods that nobody listened to,
-   * in a row of its own: if the first event's row did it, that event would decide which keys count the ones after it.
-   * @param commits the fence of this process has no row yet
-   * @param missedAt periods that were over then were missed; NaN for none
-   */
-  async #follow(
-    now: number,
-    key: CryptoKey,
-    charged: Set<string>,
-    commits: boolean,
-    missedAt: number,
-  ): Promise<void> {
-    const { journal, metrics } = this;
-    const begun = new Set<HubMetric>();
-    const { calendar } = this.#settings;
-    const tomorrow = calendar.dayAt(now).end;
-    let changed = journal.position === 0 || commits;
-    changed = this.#catalogue.keepOnly(new Set(this.#settings.metrics.keys())) || changed;
-    changed = this.#catalogue.addSections(this.#settings.sections.map(({ name }) => name)) || changed;
-    for (const [name, settings] of this.#settings.metrics) {
-      const keys = settings.keys.list ?? [];
-      const known = metrics.get(name);
-      if (known !== undefined) {
-        if (settings.keys.list === undefined) continue;
-        for (const key of keys) await this.#readyNoise(name, key, settings.events.unsafeSeed);
-        const next = Math.max(tomorrow, known.metric.day.end);
-        const { added, changed: moved } = known.follow(keys, next, journal.position + 1);
-        for (const section of added) journal.add(section);
-        changed ||= moved;
-        continue;
-      }
-      // A name that was there before has used noise of its days: it begins with the next one.
-      const began = this.#catalogue.knows(name) ? tomorrow : now;
-      const row = journal.position + 1;
-      const record = this.#catalogue.begin(name, parametersOf(settings), began, row, keys);
-      const metric = await this.#makeMetric(record, settings);
-      metric.begin();
-      begun.add(metric);
-      for (const section of metric.sections) journal.add(section);
-      changed = true;
-    }
-    await this.#charge(key, begun, charged); // before anything of a new metric is stored
-    if (changed) {
-      this.#catalogue.urgent = true;
-      journal.touch(this.#catalogue);
-    }
-    const misses = [...metrics.values()].some(({ metric, settings }) =>
-      metric.misses(missedAt - settings.schedule.lateness),
-    );
-    if (changed || misses) {
-      await this.#commit(await this.prepare([]), NaN, missedAt);
-      charged.clear();
-    }
-    await this.#commitFound(now); // a process that ended just before its row
-  }
-
-  async #charge(key: CryptoKey, begun: ReadonlySet<HubMetric>, charged: Set<string>): Promise<void> {
-    const { budget, name, store } = this.#settings;
-    for (const hubMetric of this.metrics.values()) {
-      const { metric, record } = hubMetric;
-      const release = releaseName(name, record.name, record.generation);
-      // Opened again after its first row could not be stored, it has published nothing in between.
-      const begins = begun.has(hubMetric) && !charged.has(release);
-      await chargeMetric(budget, release, eventStatement(metric), store, key, begins);
-      if (begins) charged.add(release);
-      else if (!begun.has(hubMetric)) charged.delete(release); // its beginning is stored: it publishes from now on
-    }
   }
 
   /** The number of the newest row. */
@@ -317,6 +189,8 @@ export class HubState {
       );
   }
 
+  // Commits
+
   /** Makes a commit of submissions ready. Nothing that is in memory changes. */
   async prepare(submissions: readonly Submission[]): Promise<PreparedCommit> {
     const now = this.#settings.clock();
@@ -336,7 +210,7 @@ export class HubState {
    */
   async commit(prepared: PreparedCommit, closeAt: number): Promise<Committed> {
     const { closed, refused } = await this.#commit(prepared, closeAt, NaN);
-    const found = await this.#commitFound(this.#told);
+    const found = await this.commitFound(this.#told);
     const named = (span: ClosedSpan): ClosedSpan => {
       const own = found.find(({ metric }) => metric === this.metric(span.metric).record.number);
       return own === undefined ? span : { ...span, found: own.added };
@@ -348,7 +222,7 @@ export class HubState {
    * Says which keys the votes of closed days made public, in a row of its own: it is there whether or not there are any.
    * @param told no event has a part in it
    */
-  async #commitFound(told: number): Promise<readonly FoundKeys[]> {
+  async commitFound(told: number): Promise<readonly FoundKeys[]> {
     const found: FoundKeys[] = [];
     for (const metric of this.metrics.values()) {
       const own = await metric.testVotes(this.journal, told);
@@ -434,10 +308,7 @@ export class HubState {
   }
 
   *#apply(row: EventRow, position: number, live: boolean): Generator<void, ClosedSpan[]> {
-    for (const day of row.days) {
-      this.#settings.calendar.fix(day);
-      this.#fixedUntil = Math.max(this.#fixedUntil, day.end);
-    }
+    for (const day of row.days) this.#fix(day);
     for (const { metric, key } of row.names) {
       const added = this.#metricAt(metric, position)?.takeKey(key, position);
       if (added !== undefined) this.journal.add(added, position);
@@ -465,6 +336,12 @@ export class HubState {
     this.#told = Math.max(this.#told, row.told);
     this.journal.changedAll(position);
     return closed;
+  }
+
+  /** Fixes the boundaries of a day: a new time-zone database does not move them. */
+  #fix(day: Day): void {
+    this.#settings.calendar.fix(day);
+    this.#fixedUntil = Math.max(this.#fixedUntil, day.end);
   }
 
   /** The metric of a number in a row; undefined if it is not listed, or began anew after that row. */
@@ -509,13 +386,4 @@ export class HubState {
     if (prepared.length === 0) return;
     await this.journal.commit(rowAt(this.#time, this.#told), prepared);
   }
-}
-
-/** A row that changes nothing. */
-const rowAt = (time: number, told: number): Uint8Array =>
-  new EventRowWriter(0, 0).bytes({ time, told, closeAt: NaN, missedAt: NaN, days: [], names: [] });
-
-function emptyRow(newest: Uint8Array): Uint8Array {
-  const { time, told } = readRow(newest);
-  return rowAt(time, told);
 }

@@ -2,12 +2,15 @@
  * Submissions of a commit: what callers gave since the last one. Before the row is stored it is decided of every event
  * whether it counts, is held out, limited or dropped; the row says so, and a replay decides nothing again.
  */
+import { checkText } from "../../core/checks.js";
+import type { EventInfo } from "../../events/eventInfo.js";
 import type { Admission, ReadEvent } from "../../events/intake.js";
 import type { Dropped } from "../../events/days/periodClock.js";
 import type { Catalogue } from "./catalogue.js";
 import type { DiscoveredKeys } from "./discoveredKeys.js";
 import { Kind, NO_KEY, type Past, EventRowWriter } from "./eventRow.js";
 import type { HubMetric } from "./hubMetric.js";
+import type { HubState } from "./hubState.js";
 import { type HashedRequest, RequestConflict, type RequestId, type RequestIds } from "./requestIds.js";
 
 /** An event that was read. */
@@ -23,6 +26,65 @@ export interface Submission {
   readonly reports: readonly { readonly section: string; readonly report: Uint8Array }[];
   readonly request: RequestId | undefined;
   readonly past?: Past;
+}
+
+/** An event of `addMany`. */
+export interface KeyedEvent extends EventInfo {
+  readonly key: string;
+  /** Left out where events are only counted. */
+  readonly value?: number;
+}
+
+/** An event of `addAll`. */
+export interface MetricEvent extends KeyedEvent {
+  readonly metric: string;
+}
+
+/** Reports for a section of the hub, 8 bytes each. */
+export interface SectionReports {
+  readonly section: string;
+  readonly reports: readonly Uint8Array[];
+}
+
+/** Reads an event of a caller; throws if it is invalid. */
+export function entryOf(
+  state: HubState,
+  metric: string,
+  key: string,
+  value: number | undefined,
+  event: EventInfo | undefined,
+): Entry {
+  const of = state.metric(metric);
+  return { metric, key, event: of.metric.intake.read(checkText("key", key), value, event) };
+}
+
+/** Reads events of a caller; throws if any is invalid. */
+export const entriesOf = <E extends KeyedEvent>(
+  state: HubState,
+  events: readonly E[],
+  metricOf: (event: E) => string,
+): Entry[] =>
+  Array.from(events, (event) => {
+    if (typeof event !== "object" || (event as unknown) === null)
+      throw new TypeError("event: expected an object with a key");
+    const value = Object.hasOwn(event, "value") ? event.value : undefined;
+    const key = checkText("key", Object.hasOwn(event, "key") && event.key);
+    return entryOf(state, metricOf(event), key, value, event);
+  });
+
+/** Copies the request of a caller; throws if it is invalid. */
+export const requestOf = (request: RequestId | undefined): RequestId | undefined =>
+  request === undefined
+    ? undefined
+    : { id: checkText("request.id", request.id), body: checkText("request.body", request.body) };
+
+/** Copies reports of a caller; throws if one is invalid. */
+export function reportsOf(state: HubState, { section, reports }: SectionReports): Submission["reports"] {
+  state.checkSection(section);
+  for (const report of reports)
+    if (!(report instanceof Uint8Array) || report.length !== 8)
+      throw new TypeError("reports: expected arrays of 8 bytes; nothing was taken");
+  return reports.map((report) => ({ section, report: report.slice() }));
 }
 
 /** Where the state of a hub is that decides of events and requests. */
