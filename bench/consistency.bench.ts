@@ -1,6 +1,6 @@
 /** How close to reading the leaves once is consistency? Opponents: the same passes, and Eq. 10–11 as printed. */
 import { leafCount, nodeCount } from "../src/core/tree.js";
-import { Arena, loadKernels } from "../src/core/wasm/instance.js";
+import { Arena, loadNoiseKernels } from "../src/core/wasm/instance.js";
 import { jsConsistency, wasmConsistency } from "../test/support/consistencyKernels.js";
 import { measureTogether, type Row } from "./harness.js";
 
@@ -12,7 +12,7 @@ const trees = Array.from({ length: b }, (_, tree) =>
 );
 
 export async function* rows(): AsyncGenerator<Row> {
-  const kernels = loadKernels();
+  const kernels = loadNoiseKernels();
   const js = () => trees.map((tree) => jsConsistency.makeConsistent(tree, b, levels));
   const naive = () => trees.map((tree) => printedConsistency(tree, leaves, b));
   const [from, to] = [new Float64Array(b * leaves).fill(1), new Float64Array(b * leaves)];

@@ -4,7 +4,7 @@
  * it is plain JavaScript.
  */
 import { privateCounter, privateHistogram } from "../src/index.js";
-import { chooseCore } from "../src/core/choose.js";
+import { chooseNoise } from "../src/core/choose.js";
 import { secretKey } from "../src/core/random.js";
 import { SmallArrays } from "../src/core/smallArrays.js";
 import { EventMetric } from "../src/events/eventMetric.js";
@@ -62,7 +62,7 @@ function bytesPerKey(keys: number, options: Partial<HistogramOptions>, hour: num
     return key;
   };
   const secrets = { people: new Uint32Array(4), own: secretKey(), release };
-  const metric = new EventMetric(settings, chooseCore("auto"), secrets, now, names);
+  const metric = new EventMetric(settings, chooseNoise("auto"), secrets, now, names);
   now += (hour * DAY) / 24;
   while (metric.closeNext(now, now) !== undefined);
   for (const name of names) metric.add(name, 5, undefined);

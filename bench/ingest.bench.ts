@@ -2,7 +2,7 @@
 import type { Core, Tree } from "../src/core/core.js";
 import { jsCore } from "../src/core/js/index.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
-import { Arena, loadKernels } from "../src/core/wasm/instance.js";
+import { Arena, loadDataKernels } from "../src/core/wasm/instance.js";
 import { measure, type Row } from "./harness.js";
 
 const COUNT = 2 ** 20;
@@ -61,7 +61,7 @@ function predict(estimates: Float64Array, n: number): { shares: Float64Array; la
 
 /** Ingest with values and published values staying in WASM memory; only block sums and predictions cross. */
 function inMemory(n: number): () => void {
-  const kernels = loadKernels();
+  const kernels = loadDataKernels();
   const arena = new Arena(kernels);
   const [at, outAt] = [arena.put(values), arena.take(COUNT * 8)];
   const [sumsAt, sharesAt, lastsAt] = [0, 0, 0].map(() => arena.take((COUNT / n) * 8)) as [

@@ -1,6 +1,6 @@
 /** What does one value at a time cost in plain JavaScript, and would a WASM call per value pay? (It would not.) */
 import { quantise } from "../src/core/quantise.js";
-import { Arena, loadKernels } from "../src/core/wasm/instance.js";
+import { Arena, loadDataKernels } from "../src/core/wasm/instance.js";
 import { type System, privateStream } from "../src/index.js";
 import { measure, type Row } from "./harness.js";
 
@@ -45,7 +45,7 @@ function bare(): number {
   return sum;
 }
 
-const kernels = loadKernels();
+const kernels = loadDataKernels();
 const at = new Arena(kernels).take(16);
 
 /** Adds up values in WASM, one call per value. */

@@ -2,8 +2,8 @@
  * What does a vote for a key that nobody listed cost, on a day of 10⁶ people and 10⁵ keys, and the test at its end? Opponent:
  * exact counts in a Map and voters in a Set, which nothing bounds and which are not private.
  */
-import { chooseCore } from "../src/core/choose.js";
-import { jsCore } from "../src/core/js/index.js";
+import { chooseNoise } from "../src/core/choose.js";
+import { jsNoise } from "../src/core/js/index.js";
 import { unsafeKey } from "../src/core/unsafeKey.js";
 import { discoveryRule, KeyDiscovery } from "../src/events/keys/keyDiscovery.js";
 import { collectGarbage, measure, type Row } from "./harness.js";
@@ -32,7 +32,7 @@ class Voting {
   readonly discovery: KeyDiscovery;
   #person = 0;
 
-  constructor(core = chooseCore()) {
+  constructor(core = chooseNoise()) {
     this.discovery = new KeyDiscovery(rule, core, key, PEOPLE);
   }
 
@@ -77,7 +77,7 @@ export async function* rows(): AsyncGenerator<Row> {
   const day = new Voting();
   day.vote(PEOPLE);
   const bytes = held() - before;
-  const twin = new Voting(jsCore);
+  const twin = new Voting(jsNoise);
   twin.vote(PEOPLE);
   const row = await measure({
     path: "votes",

@@ -48,12 +48,13 @@ async function buildBrowser(): Promise<void> {
 /** For Cloudflare Workers, which forbid compiling at run time: kernels that the platform compiles at deployment. */
 function buildWorkerd(): void {
   mkdirSync("dist/workerd", { recursive: true });
-  copyFileSync("build/brume.wasm", "dist/workerd/brume.wasm");
+  for (const module of ["noise.wasm", "data.wasm"]) copyFileSync(`build/${module}`, `dist/workerd/${module}`);
   writeFileSync(
     "dist/workerd/index.js",
-    `import kernels from "./brume.wasm";
+    `import noise from "./noise.wasm";
+import data from "./data.wasm";
 import { provideKernels } from "../lib/kernels.js";
-provideKernels(kernels);
+provideKernels(noise, data);
 export * from "../lib/index.js";
 `,
   );

@@ -4,12 +4,15 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 
-const LIMIT = 24 * 1024; // bytes: the whole core stays smaller than a small picture
-const bytes = readFileSync("build/brume.wasm");
-if (bytes.length > LIMIT)
-  throw new RangeError(`brume.wasm: expected at most ${LIMIT} bytes, got ${bytes.length}`);
-writeFileSync(
-  "src/core/wasmBytes.ts",
-  `/** The kernels of assembly/, compiled; made by scripts/inlineWasm.js. */\nexport const wasmHex: string =\n  "${bytes.toString("hex")}";\n`,
-);
-console.log(`brume.wasm: ${bytes.length} bytes`);
+/** Bytes per module: both together stay smaller than a small picture. */
+const LIMITS = { noise: 10 * 1024, data: 17.5 * 1024 };
+
+let text = "/** The kernels of assembly/, compiled; made by scripts/inlineWasm.js. */\n";
+for (const [name, limit] of Object.entries(LIMITS)) {
+  const bytes = readFileSync(`build/${name}.wasm`);
+  if (bytes.length > limit)
+    throw new RangeError(`${name}.wasm: expected at most ${limit} bytes, got ${bytes.length}`);
+  text += `export const ${name}Hex: string =\n  "${bytes.toString("hex")}";\n`;
+  console.log(`${name}.wasm: ${bytes.length} bytes`);
+}
+writeFileSync("src/core/wasmBytes.ts", text);

@@ -61,9 +61,12 @@ class Copy {
   /** The kernels, compiled again; false if they do not compile. */
   #compile(): boolean {
     const asc = join("node_modules", "assemblyscript", "bin", "asc.js");
-    const options = ["assembly/index.ts", "--config", "asconfig.json", "--target", "release"];
+    const compile = (module: string) => [
+      ...[asc, `assembly/${module}.ts`],
+      ...["--config", "asconfig.json", "--target", module],
+    ];
     try {
-      for (const script of [[asc, ...options], ["scripts/inlineWasm.js"]])
+      for (const script of [compile("noise"), compile("data"), ["scripts/inlineWasm.js"]])
         execFileSync(process.execPath, script, { cwd: this.folder, stdio: "ignore" });
       return true;
     } catch {

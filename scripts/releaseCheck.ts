@@ -67,7 +67,7 @@ if (homeless.length > 0) {
 rmSync(OUT, { recursive: true, force: true });
 mkdirSync(OUT, { recursive: true });
 run("npm", "run", "--silent", "build");
-copyFileSync("build/brume.wasm", join(OUT, "brume.wasm"));
+for (const module of ["noise.wasm", "data.wasm"]) copyFileSync(`build/${module}`, join(OUT, module));
 step("built");
 
 for (const [i, folder] of folders.entries()) {

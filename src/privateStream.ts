@@ -1,6 +1,6 @@
 /** The public functions that make streams and restore them. With `every` in the options a stream takes events, without it values. */
-import { chooseCore } from "./core/choose.js";
-import type { Core } from "./core/core.js";
+import { chooseNoise } from "./core/choose.js";
+import type { NoiseCore } from "./core/core.js";
 import type { Counter, EventStream } from "./events/answer/answers.js";
 import { BucketedEvents } from "./events/bucketedEvents.js";
 import type { PeopleOptions } from "./events/people/distinct.js";
@@ -54,9 +54,9 @@ export function privateHistogram(options: HistogramOptions): Histogram {
 
 /** Makes a stream of the class that a caller names: bundles leave the others out. */
 const make = <T>(
-  Kind: new (settings: EventSettings, core: Core, key: Uint32Array, began: number) => T,
+  Kind: new (settings: EventSettings, core: NoiseCore, key: Uint32Array, began: number) => T,
   settings: EventSettings,
-): T => new Kind(settings, chooseCore(settings.core), keyOf(settings), settings.schedule.clock());
+): T => new Kind(settings, chooseNoise(settings.core), keyOf(settings), settings.schedule.clock());
 
 /**
  * A stream that resumes where `snapshot` was called, bit for bit. Needs the options that the stream was made with; a

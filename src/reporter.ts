@@ -2,7 +2,7 @@
 import { checkChoice } from "./core/checks.js";
 import type { CoreChoice } from "./core/choose.js";
 import type { Reports } from "./core/core.js";
-import { reports } from "./core/js/reports.js";
+import { fillReports } from "./core/js/reports.js";
 import { dayReporter, type Reporter, type ReporterOptions } from "./local/reporter.js";
 
 export { packReport, type Report, unpackReport } from "./local/report.js";
@@ -10,7 +10,7 @@ export type { CoreChoice, Reporter, ReporterOptions };
 
 function deviceCore(choice: CoreChoice = "auto"): Reports {
   checkChoice("core", choice, ["auto", "js"]);
-  return reports;
+  return { fillReports };
 }
 
 /** A device's reporter: `reporter({ epsilon: 1, max: 500 }).report(value)`. */

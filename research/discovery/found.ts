@@ -6,7 +6,7 @@
  *
  *     node --expose-gc --import tsx research/discovery/found.ts [people per day] [keys] [days]
  */
-import { chooseCore } from "../../src/core/choose.js";
+import { chooseNoise } from "../../src/core/choose.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { discoveryRule, KeyDiscovery } from "../../src/events/keys/keyDiscovery.js";
 import { Encoder } from "../../src/snapshot/codec.js";
@@ -81,7 +81,7 @@ export function simulate(
   const draw = zipf(keys, random);
   const rule = discoveryRule(EPSILON, SHARE, DELTA);
   const names = Array.from({ length: keys }, (_, key) => `/page/${key}`);
-  const discovery = new KeyDiscovery(rule, chooseCore(), unsafeKey(`found ${people} ${keys}`), people);
+  const discovery = new KeyDiscovery(rule, chooseNoise(), unsafeKey(`found ${people} ${keys}`), people);
   /** Known names get no votes: they are public, or will be. */
   const known = new Set<number>();
   const hash = new Uint32Array(4);

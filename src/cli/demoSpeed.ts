@@ -9,7 +9,7 @@ import { makeTransition } from "../core/tables/transition.js";
 import { groupCount, leafCount, nodeCount } from "../core/tree.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import { makeWasmCore } from "../core/wasm/index.js";
-import { Arena, loadKernels } from "../core/wasm/instance.js";
+import { Arena, loadNoiseKernels } from "../core/wasm/instance.js";
 import { cellProbabilities } from "../local/moments.js";
 import { BINS, squareWave } from "../local/mechanisms.js";
 import { valueStream } from "../stream/holdoutStream.js";
@@ -77,7 +77,7 @@ function consistency(): Call {
     { length: nodeCount(fanout, levels) },
     (_, i) => ((i * 7919) % 10007) - 5003,
   );
-  const kernels = loadKernels();
+  const kernels = loadNoiseKernels();
   const arena = new Arena(kernels); // made-up noise: nothing to wipe
   const [staged, excess] = [arena.put(nodes), arena.take((nodes.length - leaves) * 8)];
   return (core) => {

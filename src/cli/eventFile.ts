@@ -2,7 +2,7 @@
  * The release of a finished file: one metric, a key of noise per group, all of it in one encrypted snapshot. The clock is
  * the log's: every event is older than --to, and what has ended by then is closed, day by day.
  */
-import { chooseCore } from "../core/choose.js";
+import { chooseNoise } from "../core/choose.js";
 import { secretKey, Purpose } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import { eventAnswer, type EventAnswer } from "../events/answer/answers.js";
@@ -43,7 +43,7 @@ export class EventFile implements Snapshotted {
 
   private constructor(stored: StoredRelease, to: number, key: Uint32Array) {
     const settings = settingsOf(stored, to);
-    const core = chooseCore(settings.core);
+    const core = chooseNoise(settings.core);
     this.from = stored.from;
     this.isGrouped = stored.keys !== undefined;
     this.#listed = stored.keys ?? [ALL];

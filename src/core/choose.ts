@@ -1,22 +1,30 @@
 /** Which core runs: wasm where it can be compiled, else js with the same answers. */
 import { shown } from "./checks.js";
-import type { Core } from "./core.js";
-import { jsCore } from "./js/index.js";
-import { makeWasmCore } from "./wasm/index.js";
+import type { Core, NoiseCore } from "./core.js";
+import { jsCore, jsNoise } from "./js/index.js";
+import { makeWasmCore, makeWasmNoise } from "./wasm/index.js";
 
 export type CoreChoice = "auto" | "wasm" | "js";
 
-let wasm: Core | undefined;
+let wasmCore: Core | undefined;
+let wasmNoise: NoiseCore | undefined;
+
+export const chooseCore = (choice?: CoreChoice): Core =>
+  choose(choice, jsCore, () => (wasmCore ??= makeWasmCore()));
+
+/** Chooses a core that makes noise alone: event streams need no other kernels, so bundles leave those out. */
+export const chooseNoise = (choice?: CoreChoice): NoiseCore =>
+  choose(choice, jsNoise, () => (wasmNoise ??= makeWasmNoise()));
 
 /** `auto` takes wasm if it loads. `wasm` throws the platform's reason if it does not. */
-export function chooseCore(choice: CoreChoice = "auto"): Core {
-  if (choice === "js") return jsCore;
+function choose<C>(choice: CoreChoice = "auto", js: C, wasm: () => C): C {
+  if (choice === "js") return js;
   if (choice !== "auto" && choice !== "wasm")
     throw new TypeError(`core: expected "auto", "wasm" or "js", got ${shown(choice)}`);
   try {
-    return (wasm ??= makeWasmCore());
+    return wasm();
   } catch (reason) {
-    if (choice === "auto") return jsCore;
+    if (choice === "auto") return js;
     throw new Error('core: "wasm" cannot be compiled on this platform; use "auto" or "js"', {
       cause: reason,
     });

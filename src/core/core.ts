@@ -206,18 +206,10 @@ export interface Texts {
   scanJson(bytes: Uint8Array, path: readonly Uint8Array[], out: Float64Array): Scan;
 }
 
-export interface Core
-  extends
-    Keystream,
-    Digits,
-    Sampling,
-    Forests,
-    Days,
-    Ingest,
-    SquareWave,
-    Thresholds,
-    HeldOut,
-    Reports,
-    Texts {
+/** The kernels that make noise from a key, apart from data: all that event streams call. */
+export interface NoiseCore extends Keystream, Digits, Sampling, Days {
   readonly name: "wasm" | "js";
 }
+
+/** All kernels. */
+export interface Core extends NoiseCore, Forests, Ingest, SquareWave, Thresholds, HeldOut, Reports, Texts {}

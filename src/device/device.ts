@@ -7,7 +7,7 @@
  * budget, and the report made for an id is the only one that ever leaves for it.
  */
 import { checkText, checkValue, ownOptions } from "../core/checks.js";
-import { reports } from "../core/js/reports.js";
+import { fillReports } from "../core/js/reports.js";
 import { type Duration, parseDuration } from "../events/days/duration.js";
 import { packReport, type Report, unpackReport } from "../local/report.js";
 import { dayReporter, type Reporter } from "../local/reporter.js";
@@ -181,7 +181,7 @@ export class Device {
 
   #make(terms: Terms): { readonly terms: Terms; readonly reporter: Reporter } {
     const options = { epsilon: this.#epsilon, max: this.#max, ...terms };
-    return { terms, reporter: dayReporter(options, () => reports) };
+    return { terms, reporter: dayReporter(options, () => ({ fillReports })) };
   }
 }
 

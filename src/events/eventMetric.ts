@@ -8,7 +8,7 @@
  * The clock and the caller close periods; events never do. All decisions about an event are made from public settings, the
  * clock and the events of its own person.
  */
-import type { Core } from "../core/core.js";
+import type { NoiseCore } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import type { Decoder, Encoder } from "../snapshot/codec.js";
 import { bucketOf } from "./answer/buckets.js";
@@ -71,7 +71,7 @@ interface Prepared {
 
 export class EventMetric {
   // Parameters
-  readonly core: Core;
+  readonly core: NoiseCore;
   readonly #own: Uint32Array;
   // State
   /** As they were given, with the k that was chosen. */
@@ -93,7 +93,7 @@ export class EventMetric {
    */
   constructor(
     settings: EventSettings,
-    core: Core,
+    core: NoiseCore,
     secrets: MetricKeys,
     began: number,
     keys: Iterable<string>,

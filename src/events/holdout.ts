@@ -2,7 +2,7 @@
  * Events that choose θ and are never published: those up to a midnight at least the hold-out's length after the start, and
  * then of a day more at a time while a noisy count says that there are too few. Of a finished file all events choose.
  */
-import type { Core } from "../core/core.js";
+import type { NoiseCore } from "../core/core.js";
 import type { Decoder, Encoder } from "../snapshot/codec.js";
 import { DAY, DayPeriods } from "./days/calendar.js";
 import { spreadOf } from "./days/history.js";
@@ -42,7 +42,7 @@ export class Holdout {
    * Chooses Θ: θ − min, in grid units. If there are too few events, returns what goes on for a day instead. Changes nothing: the next
    * call draws the same.
    */
-  choose(core: Core, key: Uint32Array): number | ((until: number) => void) {
+  choose(core: NoiseCore, key: Uint32Array): number | ((until: number) => void) {
     const { noisy, enough } = this.#tally.countDay(core, key);
     if (enough) return this.#tally.choose(core, key, noisy);
     return (until) => {

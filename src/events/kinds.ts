@@ -1,6 +1,6 @@
 /** Kinds of streams of events: which options make which, how one begins and how it resumes from a snapshot. */
-import { chooseCore } from "../core/choose.js";
-import type { Core } from "../core/core.js";
+import { chooseNoise } from "../core/choose.js";
+import type { NoiseCore } from "../core/core.js";
 import { secretKey } from "../core/random.js";
 import { unsafeKey } from "../core/unsafeKey.js";
 import type { SnapshotKey } from "../snapshot/streamCipher.js";
@@ -16,14 +16,14 @@ export type AnyEvents = ValueEvents | CountedEvents | BucketedEvents;
 /** Makes a stream of any kind: `edges` make a histogram, `of: "count"` a counter. */
 export function beginEvents(options: AnyEventOptions): AnyEvents {
   const settings = resolveEvents(options);
-  return make(settings, chooseCore(settings.core), keyOf(settings));
+  return make(settings, chooseNoise(settings.core), keyOf(settings));
 }
 
 /** All randomness of a release. */
 export const keyOf = ({ unsafeSeed }: EventSettings): Uint32Array =>
   unsafeSeed === undefined ? secretKey() : unsafeKey(unsafeSeed);
 
-function make(settings: EventSettings, core: Core, key: Uint32Array): AnyEvents {
+function make(settings: EventSettings, core: NoiseCore, key: Uint32Array): AnyEvents {
   const Kind =
     settings.of === "histogram" ? BucketedEvents : settings.of === "count" ? CountedEvents : ValueEvents;
   return new Kind(settings, core, key, settings.schedule.clock());
@@ -36,7 +36,7 @@ export async function restoreEvents(
   options: AnyEventOptions,
 ): Promise<AnyEvents> {
   const settings = resolveEvents(options);
-  const core = chooseCore(settings.core);
+  const core = chooseNoise(settings.core);
   const stream = await resume(bytes, key, eventParameters(settings), (noiseKey) =>
     make(settings, core, noiseKey),
   );

@@ -3,7 +3,7 @@
  * or removed, or for one person's day.
  */
 import { refuseReentry } from "../core/checks.js";
-import type { Core } from "../core/core.js";
+import type { NoiseCore } from "../core/core.js";
 import { Purpose } from "../core/random.js";
 import type { Decoder } from "../snapshot/codec.js";
 import type { SnapshotKey } from "../snapshot/streamCipher.js";
@@ -48,7 +48,7 @@ export abstract class MetricStream<
   /** Periods that were closed by a call of `advance` that failed later: the next call gives their answers. */
   #closed: Range[] = [];
 
-  constructor(settings: EventSettings, core: Core, key: Uint32Array, began: number) {
+  constructor(settings: EventSettings, core: NoiseCore, key: Uint32Array, began: number) {
     this.#key = key;
     const keys = { people: derivedKey(core, key, Purpose.people, 4), own: key, release: () => key };
     this.metric = new EventMetric(settings, core, keys, began, [OWN]);

@@ -2,7 +2,7 @@
  * The releases of all keys of a metric. They begin, close and end their days together; each has noise and sums of its own,
  * from the moment at which θ is known.
  */
-import type { Core } from "../core/core.js";
+import type { NoiseCore } from "../core/core.js";
 import type { Decoder, Encoder } from "../snapshot/codec.js";
 import type { DayPeriods } from "./days/calendar.js";
 import type { KeptDay } from "./days/history.js";
@@ -16,7 +16,7 @@ const SUM_CAP = 2 ** 40;
 
 export class Releases {
   // Parameters
-  readonly #core: Core;
+  readonly #core: NoiseCore;
   readonly #keyOf: (name: string) => Uint32Array;
   // State
   readonly #names: string[];
@@ -34,7 +34,7 @@ export class Releases {
    * @param keyOf 8 secret words for the noise of a key
    * @param names of the keys that exist from the start
    */
-  constructor(core: Core, keyOf: (name: string) => Uint32Array, names: Iterable<string>) {
+  constructor(core: NoiseCore, keyOf: (name: string) => Uint32Array, names: Iterable<string>) {
     this.#core = core;
     this.#keyOf = keyOf;
     this.#names = [...names];

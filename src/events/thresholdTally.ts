@@ -13,7 +13,7 @@
  * Before that, one noisy count of the new events of each day says whether there are enough: its days are disjoint, and it
  * takes the share of sparsity, of which the choice then uses the sum.
  */
-import type { Core } from "../core/core.js";
+import type { NoiseCore } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { Purpose, subStream } from "../core/random.js";
 import type { Scale } from "../core/tables/scale.js";
@@ -69,7 +69,7 @@ export class ThresholdTally {
    * Counts the new events of a day, with noise. Returns whether θ can be chosen; if not, the hold-out goes on for a day.
    * Changes nothing: `endDay` takes the count.
    */
-  countDay(core: Core, key: Uint32Array): { readonly noisy: number; readonly enough: boolean } {
+  countDay(core: NoiseCore, key: Uint32Array): { readonly noisy: number; readonly enough: boolean } {
     const noise = new Float64Array(1);
     core.laplace(subStream(key, Purpose.holdout, SPARSITY, this.#days), this.#countScale, noise);
     const noisy = this.#noisy + this.#fresh + noise[0]!;
@@ -84,7 +84,7 @@ export class ThresholdTally {
   }
 
   /** Θ, in grid units. @param noisy the noisy number of events */
-  choose(core: Core, key: Uint32Array, noisy: number): number {
+  choose(core: NoiseCore, key: Uint32Array, noisy: number): number {
     // `steepness` expects the count of one class of thirteen.
     const beta = steepness(this.#fine, noisy / 13);
     const pick = (choice: Choice, purpose: number, knee: number): number => {

@@ -5,8 +5,8 @@
  * were closed by a call that failed later are told by the next one.
  */
 import { describe, expect, test } from "vitest";
-import { chooseCore } from "../../src/core/choose.js";
-import type { Core } from "../../src/core/core.js";
+import { chooseNoise } from "../../src/core/choose.js";
+import type { NoiseCore } from "../../src/core/core.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { CountedEvents, ValueEvents } from "../../src/events/metricStream.js";
 import { BucketedEvents } from "../../src/events/bucketedEvents.js";
@@ -33,7 +33,7 @@ const common = {
   history: { days: "2d", hours: "0s", finer: "0s" },
 } as const;
 
-type Make = (core: Core, clock: () => number) => AnyEvents;
+type Make = (core: NoiseCore, clock: () => number) => AnyEvents;
 
 const stream =
   (options: Omit<EventStreamOptions, "epsilon" | "every">): Make =>
@@ -89,7 +89,7 @@ async function future(events: AnyEvents): Promise<string> {
 }
 
 /** The state before the call: hours up to `closed` are closed, and there are events in the ones after it. */
-function prepared(make: Make, closed: number, core = chooseCore("js"), clock = () => TEN): AnyEvents {
+function prepared(make: Make, closed: number, core = chooseNoise("js"), clock = () => TEN): AnyEvents {
   const events = make(core, clock);
   fill(events, 0, closed);
   events.advance(hour(closed));
@@ -129,7 +129,7 @@ const calls: Record<string, Scenario> = {
 /** A core and a clock that work until they are told to count. */
 function breakable(when: "before" | "after") {
   let fault: Countdown | undefined;
-  const core = chooseCore("js");
+  const core = chooseNoise("js");
   return {
     core: new Proxy(core, {
       get: (target, name) =>

@@ -3,7 +3,7 @@
  * before it. And to tell from the work that a call does whether its key, or anybody, had an event before.
  */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { jsCore } from "../../src/core/js/index.js";
+import { jsNoise } from "../../src/core/js/index.js";
 import { openHub } from "../../src/index.js";
 
 const START = Date.UTC(2026, 2, 1, 10);
@@ -51,7 +51,7 @@ test.each([0, 20, 50, 400, 3000])(
 
 test("the first event of a key, or of anybody, draws no noise and makes no stream", async () => {
   vi.useRealTimers();
-  const draws = (["growDay", "laplace", "keystream"] as const).map((name) => vi.spyOn(jsCore, name));
+  const draws = (["growDay", "laplace", "keystream"] as const).map((name) => vi.spyOn(jsNoise, name));
   const keys = Array.from({ length: 50 }, (_, i) => `k${i}`);
   const hub = openHub({
     metrics: { orders: { epsilon: 1, every: "1h", of: "count", keys, core: "js" } },

@@ -5,7 +5,7 @@
  * tell, from anything the hub says later, that a failed call was ever made.
  */
 import { describe, expect, test } from "vitest";
-import { chooseCore } from "../../src/core/choose.js";
+import { chooseNoise } from "../../src/core/choose.js";
 import { type EventHubOptions, openHub, type Store } from "../../src/index.js";
 import { failing, key, plainStore } from "../durable/support.js";
 import {
@@ -101,8 +101,8 @@ type Breaking = (fault: Countdown, act: () => Promise<Outcome>) => Promise<Outco
 
 const ways: Record<string, Breaking> = {
   "each allocation": failingLaterAllocations,
-  "each kernel call, before its work": (fault, act) => failingMethods(chooseCore(), fault, "before", act),
-  "each kernel call, after its work": (fault, act) => failingMethods(chooseCore(), fault, "after", act),
+  "each kernel call, before its work": (fault, act) => failingMethods(chooseNoise(), fault, "before", act),
+  "each kernel call, after its work": (fault, act) => failingMethods(chooseNoise(), fault, "after", act),
   "each read of a clock": failingClock,
 };
 

@@ -3,7 +3,7 @@
  * anew then, limits of people begin anew too, and a person gets twice the share of ε. What must be impossible: any answer after it.
  */
 import { expect, test } from "vitest";
-import { jsCore } from "../../src/core/js/index.js";
+import { jsNoise } from "../../src/core/js/index.js";
 import { openHub } from "../../src/index.js";
 import { Countdown, failingMethods } from "../support/faults.js";
 
@@ -22,7 +22,7 @@ const open = (clock = () => TEN) =>
 test("a hub without a store that fails halfway says so for ever, and never begins anew", async () => {
   const hub = open();
   await hub.add("orders", "a", 1, { person: "p" });
-  const closing = failingMethods(jsCore, new Countdown(1), "before", () => hub.advance(TEN + 5000));
+  const closing = failingMethods(jsNoise, new Countdown(1), "before", () => hub.advance(TEN + 5000));
   await expect(closing).rejects.toThrow("injected");
   const lost = "hub: a commit failed halfway, and no store has its state; make another hub";
   await expect(hub.add("orders", "a", 1, { person: "p" })).rejects.toThrow(lost);

@@ -4,7 +4,7 @@
  * found by killing the process, at any write; to make memory or records grow with names that nobody else has.
  */
 import { describe, expect, test, vi } from "vitest";
-import { chooseCore } from "../../src/core/choose.js";
+import { chooseNoise } from "../../src/core/choose.js";
 import { KeyDiscovery } from "../../src/events/keys/keyDiscovery.js";
 import { openHub, type Store, type StreamMetric } from "../../src/index.js";
 import { OTHER_KEYS } from "../../src/events/keys/keyName.js";
@@ -71,7 +71,7 @@ describe("what is stored", () => {
 test("the first vote of a day takes no longer than others: its room is there, whether or not anybody votes", async () => {
   let now = START + HOUR;
   const hub = open(plainStore(), () => now);
-  const made = vi.spyOn(chooseCore(), "keystream"); // the key that spreads names over cells
+  const made = vi.spyOn(chooseNoise(), "keystream"); // the key that spreads names over cells
   for (let day = 0; day < 3; day++, now += DAY) {
     await hub.advance();
     await hub.add("views", "/", 1, { person: "p" }); // a public key
@@ -194,7 +194,7 @@ describe("kills", () => {
       reader,
     ) {
       // The state is read, and nobody keeps it.
-      load.call(new KeyDiscovery(this.rule, chooseCore("auto"), new Uint32Array(8), 32), reader);
+      load.call(new KeyDiscovery(this.rule, chooseNoise("auto"), new Uint32Array(8), 32), reader);
     });
     expect(await run(mortalStore(plainStore(), Infinity, false), () => true)).not.toBe(await uninterrupted);
     forget.mockRestore();

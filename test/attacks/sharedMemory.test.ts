@@ -1,5 +1,5 @@
 /**
- * All streams of a process share one WASM memory. An attacker who reads it later, through a bug elsewhere or a dump, must
+ * All streams of a process share the memories of the WASM modules. An attacker who reads one later, through a bug elsewhere or a dump, must
  * find nothing of the values, the noise or the keys that passed through it, also when a call fails halfway.
  */
 import { expect, test } from "vitest";
@@ -8,19 +8,20 @@ import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeSelection } from "../../src/core/tables/selection.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { loadKernels } from "../../src/core/wasm/instance.js";
+import { loadDataKernels, loadNoiseKernels } from "../../src/core/wasm/instance.js";
 
 const core = makeWasmCore();
-const kernels = loadKernels();
+const modules = [loadNoiseKernels(), loadDataKernels()];
 const random = () => subStream(unsafeKey("memory"), Purpose.forest, 0, 0);
 
-/** Bytes that are not 0 from the start of the arena on. */
-function residue(): number {
-  return new Uint8Array(kernels.memory.buffer, kernels.heapBase()).reduce((n, byte) => n + (byte ? 1 : 0), 0);
-}
+const heaps = () => modules.map((kernels) => new Uint8Array(kernels.memory.buffer, kernels.heapBase()));
+
+/** Bytes that are not 0 from the start of the arenas on. */
+const residue = (): number =>
+  heaps().reduce((sum, heap) => sum + heap.reduce((n, byte) => n + (byte ? 1 : 0), 0), 0);
 
 function clear(): void {
-  new Uint8Array(kernels.memory.buffer, kernels.heapBase()).fill(0);
+  for (const heap of heaps()) heap.fill(0);
 }
 
 const HOLDOUT = 4096;
@@ -67,9 +68,9 @@ test("a kernel that traps leaves nothing behind", () => {
   expect(residue()).toBe(0);
 });
 
-test("the search does find what is left behind", () => {
+test.each(["noise", "data"])("the search does find what is left behind in the memory of %s", (name) => {
   clear();
-  new Uint8Array(kernels.memory.buffer, kernels.heapBase() + 100, 1).fill(1);
+  heaps()[name === "noise" ? 0 : 1]![100] = 1;
   expect(residue()).toBe(1);
   clear();
 });

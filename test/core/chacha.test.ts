@@ -5,7 +5,7 @@ import { makeMechanism } from "../../src/core/tables/sectors.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { loadKernels } from "../../src/core/wasm/instance.js";
+import { loadNoiseKernels } from "../../src/core/wasm/instance.js";
 
 const hex = (words: Uint32Array) => Buffer.from(words.buffer).toString("hex");
 const words = (text: string) => new Uint32Array(new Uint8Array(Buffer.from(text, "hex")).buffer);
@@ -124,7 +124,7 @@ test("neither key nor keystream stays in the shared memory", () => {
   const core = makeWasmCore();
   const secret = { key: unsafeKey("secret"), nonce: Uint32Array.of(1, 1, 1), position: 3 };
   const remains = (needle: Uint32Array) =>
-    Buffer.from(loadKernels().memory.buffer).indexOf(bytes(needle)) >= 0;
+    Buffer.from(loadNoiseKernels().memory.buffer).indexOf(bytes(needle)) >= 0;
   for (const length of [1, 100, 20_000]) {
     const out = new Uint32Array(length);
     core.keystream({ ...secret }, out);
@@ -144,8 +144,8 @@ test("neither key nor keystream stays in the shared memory", () => {
     }
   }
   // The search does find what is there.
-  const heap = (loadKernels().heapBase() + 15) & ~15;
-  new Uint32Array(loadKernels().memory.buffer, heap, 8).set(secret.key);
+  const heap = (loadNoiseKernels().heapBase() + 15) & ~15;
+  new Uint32Array(loadNoiseKernels().memory.buffer, heap, 8).set(secret.key);
   expect(remains(secret.key.subarray(6))).toBe(true);
-  new Uint32Array(loadKernels().memory.buffer, heap, 8).fill(0);
+  new Uint32Array(loadNoiseKernels().memory.buffer, heap, 8).fill(0);
 });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { MAX_LEAVES } from "../../src/core/layout.js";
 import { leafCount, nodeCount } from "../../src/core/tree.js";
-import { loadKernels } from "../../src/core/wasm/instance.js";
+import { loadNoiseKernels } from "../../src/core/wasm/instance.js";
 import { leastSquaresLeaves, printedLeaves, toLevels, type Levels } from "../support/consistency.js";
 import { jsConsistency, wasmConsistency } from "../support/consistencyKernels.js";
 import { bits, integers } from "../support/numbers.js";
@@ -218,7 +218,7 @@ test("both cores agree in all bits", () => {
 test("what stood in WASM memory before has no effect", () => {
   const nodes = integers(3, nodeCount(7, 4), 1000);
   const clean = bits(js.makeConsistent(nodes, 7, 4));
-  const kernels = loadKernels();
+  const kernels = loadNoiseKernels();
   for (const poison of [0x00, 0x7f, 0xff]) {
     wasm.makeConsistent(new Float64Array(nodeCount(16, 5)), 16, 5);
     new Uint8Array(kernels.memory.buffer, kernels.heapBase()).fill(poison);

@@ -5,9 +5,9 @@ import { COLUMNS, TAIL_WORDS, TOP_COLUMNS } from "../../src/core/layout.js";
 import { type DigitLaw, type FillDigit } from "../../src/core/tables/digit.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { digit } from "../../src/core/wasm/digit.js";
-import { loadKernels } from "../../src/core/wasm/instance.js";
+import { loadNoiseKernels } from "../../src/core/wasm/instance.js";
 
-const byKernel = digit(loadKernels());
+const byKernel = digit(loadNoiseKernels());
 const ONE = 2n ** 256n;
 
 /** The table that `fill` writes over what stood there before. */

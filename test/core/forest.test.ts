@@ -8,7 +8,7 @@ import { type Random, Purpose, subStream } from "../../src/core/random.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeScale } from "../../src/core/tables/scale.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { loadKernels } from "../../src/core/wasm/instance.js";
+import { loadNoiseKernels } from "../../src/core/wasm/instance.js";
 import type { Tree } from "../../src/core/core.js";
 import { printedLeaves, toLevels } from "../support/consistency.js";
 import { bits } from "../support/numbers.js";
@@ -127,7 +127,7 @@ test("both cores grow the same tree of 2²⁰ leaves", () => {
 });
 
 test("what stood in WASM memory before has no effect", () => {
-  const kernels = loadKernels();
+  const kernels = loadNoiseKernels();
   const clean = treeBits(jsCore.growTree(sub(), scale, 7, 4));
   for (const poison of [0x00, 0x7f, 0xff]) {
     new Uint8Array(kernels.memory.buffer, kernels.heapBase()).fill(poison);
@@ -136,7 +136,7 @@ test("what stood in WASM memory before has no effect", () => {
 });
 
 test("no noise stays in WASM memory", () => {
-  const kernels = loadKernels();
+  const kernels = loadNoiseKernels();
   const { noise, corrections } = wasm.growTree(sub(), makeScale(1n << 40n, 1n), 16, 3);
   const secrets = new Set([...noise, ...corrections]);
   const memory = new Float64Array(kernels.memory.buffer.slice(0));

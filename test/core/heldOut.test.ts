@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { jsCore } from "../../src/core/js/index.js";
 import { HELD_OUT_MEAN, HELD_OUT_PURPOSES } from "../../src/core/layout.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { loadKernels } from "../../src/core/wasm/instance.js";
+import { loadDataKernels } from "../../src/core/wasm/instance.js";
 import { makeChoice } from "../../src/stream/holdout/choice.js";
 import { bits, integers } from "../support/numbers.js";
 
@@ -94,7 +94,7 @@ describe.each([makeWasmCore(), jsCore])("$name core", (core) => {
 });
 
 test("nothing of the values stays in the memory of the kernels", () => {
-  const kernels = loadKernels();
+  const kernels = loadDataKernels();
   const memory = new Uint8Array(kernels.memory.buffer, kernels.heapBase());
   memory.fill(0); // other files of this thread may have left public numbers there
   const table = makeChoice(0.5, 4096, 65_536, 3000, 1);

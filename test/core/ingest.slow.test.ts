@@ -4,7 +4,7 @@ import type { Core, Tree } from "../../src/core/core.js";
 import { jsCore } from "../../src/core/js/index.js";
 import { quantise } from "../../src/core/quantise.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { loadKernels } from "../../src/core/wasm/instance.js";
+import { loadDataKernels } from "../../src/core/wasm/instance.js";
 import { bits, integers } from "../support/numbers.js";
 
 const wasm = makeWasmCore();
@@ -273,7 +273,7 @@ describe.each([wasm, jsCore])("$name core", (core) => {
 });
 
 test("neither values, sums nor noise stay in WASM memory, and what stood there has no effect", () => {
-  const kernels = loadKernels();
+  const kernels = loadDataKernels();
   const values = integers(11, 20_000, 1e6).map((k) => Math.abs(k) + 0.123);
   const tree = treeOf(1250, 16);
   const setting = { theta: 1e6, resolution: 2 ** -10, n: 16, fanout: 16 };

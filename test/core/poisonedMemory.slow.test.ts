@@ -12,7 +12,7 @@ import { makeSelection } from "../../src/core/tables/selection.js";
 import { makeTransition } from "../../src/core/tables/transition.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../src/core/wasm/index.js";
-import { loadKernels } from "../../src/core/wasm/instance.js";
+import { loadDataKernels, loadNoiseKernels } from "../../src/core/wasm/instance.js";
 import { hybrid, squareWave } from "../../src/local/mechanisms.js";
 import { makeChoice } from "../../src/stream/holdout/choice.js";
 import { digestOf } from "../support/golden.js";
@@ -29,8 +29,8 @@ const shown = (results: ReturnType<Call>): string =>
   results.map((part) => (typeof part === "number" ? part : digestOf(part))).join();
 
 function poison(byte: number): void {
-  const kernels = loadKernels();
-  new Uint8Array(kernels.memory.buffer, kernels.heapBase()).fill(byte);
+  for (const kernels of [loadNoiseKernels(), loadDataKernels()])
+    new Uint8Array(kernels.memory.buffer, kernels.heapBase()).fill(byte);
 }
 
 const CALLS: Record<string, Call[]> = {

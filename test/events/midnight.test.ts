@@ -1,7 +1,7 @@
 /** Midnight: a day ends for all keys together, and the noise of the next one is drawn one key at a time. */
 import { expect, test } from "vitest";
-import type { Core } from "../../src/core/core.js";
-import { jsCore } from "../../src/core/js/index.js";
+import type { NoiseCore } from "../../src/core/core.js";
+import { jsNoise } from "../../src/core/js/index.js";
 import { unsafeKey } from "../../src/core/unsafeKey.js";
 import { DAY, HOUR } from "../../src/events/days/calendar.js";
 import { EventMetric } from "../../src/events/eventMetric.js";
@@ -13,7 +13,7 @@ const keys = Array.from({ length: 40 }, (_, i) => `shop ${i}`);
 
 function metricOf() {
   let trees = 0;
-  const core: Core = { ...jsCore, growDay: (...all) => (trees++, jsCore.growDay(...all)) };
+  const core: NoiseCore = { ...jsNoise, growDay: (...all) => (trees++, jsNoise.growDay(...all)) };
   const settings = resolveEventStream({ of: "count", epsilon: 1, every: "1h", clock: () => START });
   const secrets = { people: new Uint32Array(4), own: unsafeKey("own"), release: unsafeKey };
   const metric = new EventMetric(settings, core, secrets, START, keys);

@@ -5,9 +5,9 @@
  * e^ε·P(output | D′) for every output, without any remainder.
  */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { Core } from "../../src/core/core.js";
+import type { NoiseCore } from "../../src/core/core.js";
 import { makeDayConsistent } from "../../src/core/js/day.js";
-import { jsCore } from "../../src/core/js/index.js";
+import { jsNoise } from "../../src/core/js/index.js";
 import { DayPeriods } from "../../src/events/days/calendar.js";
 import { CountedEvents } from "../../src/events/metricStream.js";
 import { EventMetric } from "../../src/events/eventMetric.js";
@@ -28,21 +28,21 @@ function counterOf(leaves: number, levels: readonly string[]) {
   const day = { start: MIDNIGHT - 96 * QUARTER, end: MIDNIGHT };
   const { sizes } = new DayPeriods(day, settings.schedule.levels, start).shape;
   const secrets = { people: key, own: key, release: () => key };
-  const scale = new EventMetric(settings, jsCore, secrets, start, [""]).scale;
+  const scale = new EventMetric(settings, jsNoise, secrets, start, [""]).scale;
   const nodes = sizes.reduce((sum, n) => sum + n, 0);
   return { settings, start, leaves, nodes, scale };
 }
 type Counter = ReturnType<typeof counterOf>;
 
 /** A core whose day has the noise that it is told, made consistent by the real kernel. */
-const coreWith = (noise: readonly number[]): Core => ({
-  ...jsCore,
+const coreWith = (noise: readonly number[]): NoiseCore => ({
+  ...jsNoise,
   growDay: (_leaves, _nodes, _scale, shape) => makeDayConsistent(Float64Array.from(noise), shape),
   laplace: (_random, _scale, out) => void out.set(noise.slice(0, out.length)),
 });
 
 /** The numbers that are published of events in these leaves. */
-function publish({ settings, start }: Counter, events: readonly number[], core: Core): string {
+function publish({ settings, start }: Counter, events: readonly number[], core: NoiseCore): string {
   const stream = new CountedEvents(settings, core, key, start);
   for (const leaf of events) stream.add({ at: start + leaf * QUARTER + 5 });
   return stream

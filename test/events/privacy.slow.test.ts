@@ -7,9 +7,9 @@
  *    of neighbours. No H becomes more than e^ε times likelier, and some becomes exactly e^ε times likelier.
  */
 import { describe, expect, test } from "vitest";
-import type { Core } from "../../src/core/core.js";
+import type { NoiseCore } from "../../src/core/core.js";
 import { makeDayConsistent } from "../../src/core/js/day.js";
-import { jsCore } from "../../src/core/js/index.js";
+import { jsNoise } from "../../src/core/js/index.js";
 import { Purpose } from "../../src/core/random.js";
 import { DayPeriods } from "../../src/events/days/calendar.js";
 import { CountedEvents, ValueEvents } from "../../src/events/metricStream.js";
@@ -32,10 +32,10 @@ const key = new Uint32Array(8);
 type Noise = readonly (readonly number[])[];
 
 /** A core whose days have the noise that it is told, made consistent by the real kernel; other counts get none. */
-function coreWith(noise: Noise): Core {
+function coreWith(noise: Noise): NoiseCore {
   const purpose = (nonce: Uint32Array): Purpose => nonce[2]! & 255;
   return {
-    ...jsCore,
+    ...jsNoise,
     growDay: (leafRandom, _nodes, _scale, shape) =>
       makeDayConsistent(Float64Array.from(noise[leafRandom.nonce[0]! >>> 16]!), shape),
     laplace(random, _scale, out) {
@@ -132,9 +132,13 @@ function placements(values: readonly number[]): Placed[][] {
 
 describe.each(kinds)("%s", (_name, settings, values) => {
   const sizes = truth(settings, [])[0]!.length;
-  const t = new EventMetric(settings, jsCore, { people: key.slice(4), own: key, release: () => key }, START, [
-    "",
-  ]).scale;
+  const t = new EventMetric(
+    settings,
+    jsNoise,
+    { people: key.slice(4), own: key, release: () => key },
+    START,
+    [""],
+  ).scale;
 
   test("what is published is a function of the noisy counts alone, in every bit", () => {
     placements(values).forEach((events, i) => {
@@ -208,7 +212,7 @@ describe("people", () => {
     const { shares } = settings;
     const metric = new EventMetric(
       settings,
-      jsCore,
+      jsNoise,
       { people: key.slice(4), own: key, release: () => key },
       START,
       [""],

@@ -75,7 +75,7 @@ describe("sizes", () => {
 
   /** Bytes of a page's bundle, minified and gzipped, with both cores. */
   test.each([
-    ["{ privateCounter }", 55_500],
+    ["{ privateCounter }", 40_900],
     ["*", 140_500],
   ])("a bundle with %s", async (names, most) => {
     const { outputFiles } = await build({
@@ -95,7 +95,7 @@ test("an option error that nobody catches prints its message and a line of the l
   expect(said.length).toBeLessThan(2000);
 });
 
-test("imports, with one wasm instance for all imports", async () => {
+test("imports, with one wasm instance per module for all imports; counters need one module", async () => {
   const program = `
     let instances = 0;
     const Instance = WebAssembly.Instance;
@@ -103,11 +103,16 @@ test("imports, with one wasm instance for all imports", async () => {
     const one = await import("brume");
     const two = await import("./node_modules/brume/dist/lib/index.js");
     const options = { epsilon: 1, max: 10, threshold: 5 };
+    const counters = [one, two].map((brume) => brume.privateCounter({ epsilon: 1, every: "1h", core: "wasm" }));
+    const forCounters = instances;
     const streams = [one.privateStream(options), one.privateStream({ ...options, core: "wasm" }), two.privateStream(options)];
-    console.log(JSON.stringify({ instances, cores: streams.map((stream) => stream.statement().core.name) }));
+    console.log(JSON.stringify({ forCounters, instances, counters: counters.map((counter) => counter.statement().core), cores: streams.map((stream) => stream.statement().core.name) }));
   `;
   const stdout = await node(["--input-type=module", "--eval", program], app);
-  expect(JSON.parse(stdout)).toEqual({ instances: 1, cores: ["wasm", "wasm", "wasm"] });
+  expect(JSON.parse(stdout)).toEqual({
+    ...{ forCounters: 1, instances: 2 },
+    ...{ counters: ["wasm", "wasm"], cores: ["wasm", "wasm", "wasm"] },
+  });
 });
 
 test("without WebAssembly the js core takes over", async () => {

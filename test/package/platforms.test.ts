@@ -170,7 +170,8 @@ test("Cloudflare Workers: the kernels are a module compiled beforehand, with the
        modulesRoot: ${JSON.stringify(join(folder, "out"))},
        modules: [
          { type: "ESModule", path: ${JSON.stringify(join(folder, "out/worker.js"))} },
-         { type: "CompiledWasm", path: ${JSON.stringify(join(folder, "out/brume.wasm"))} },
+         { type: "CompiledWasm", path: ${JSON.stringify(join(folder, "out/noise.wasm"))} },
+         { type: "CompiledWasm", path: ${JSON.stringify(join(folder, "out/data.wasm"))} },
        ],
      });
      console.log(await (await worker.dispatchFetch("http://worker.test/")).text());

@@ -31,7 +31,7 @@ function hashes(root: string): Record<string, string> {
     )
     .filter((path) => statSync(join(root, path)).isFile());
   return Object.fromEntries(
-    [...files.sort(), "build/brume.wasm"].map((path) => [
+    [...files.sort(), "build/noise.wasm", "build/data.wasm"].map((path) => [
       path,
       createHash("sha256")
         .update(readFileSync(join(root, path)))

@@ -1,7 +1,7 @@
 /** Consistency alone, on both cores: streams only call it as part of growing a tree. */
 import { makeConsistent } from "../../src/core/js/consistency.js";
 import { checkTree, groupCount, leafCount } from "../../src/core/tree.js";
-import { loadKernels, useArena } from "../../src/core/wasm/instance.js";
+import { loadNoiseKernels, useArena } from "../../src/core/wasm/instance.js";
 
 export interface ConsistencyKernel {
   readonly name: "wasm" | "js";
@@ -15,7 +15,7 @@ export const wasmConsistency: ConsistencyKernel = {
     checkTree(nodes, fanout, levels);
     const corrections = new Float64Array(groupCount(fanout, levels));
     if (levels === 1) return corrections;
-    const kernels = loadKernels();
+    const kernels = loadNoiseKernels();
     return useArena(kernels, (arena) => {
       const leaves = leafCount(fanout, levels);
       const start = arena.put(nodes);

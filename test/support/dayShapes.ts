@@ -1,7 +1,7 @@
 /** Irregular days for tests: random shapes, dense least squares, and the kernels that draw nothing. */
 import { type DayShape, makeDayShape } from "../../src/core/dayShape.js";
 import { makeDayConsistent } from "../../src/core/js/day.js";
-import { loadKernels, useArena } from "../../src/core/wasm/instance.js";
+import { loadNoiseKernels, useArena } from "../../src/core/wasm/instance.js";
 import { eliminate } from "./consistency.js";
 import { integers } from "./numbers.js";
 
@@ -71,7 +71,7 @@ export interface DayKernel {
 export const wasmDay: DayKernel = {
   name: "wasm",
   makeDayConsistent(nodes, { sizes, fanouts, weights }) {
-    const kernels = loadKernels();
+    const kernels = loadNoiseKernels();
     return useArena(kernels, (arena) => {
       const inner = fanouts.length;
       const shares = arena.take(8 * inner);

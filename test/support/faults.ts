@@ -1,7 +1,6 @@
 /**
  * Makes the n-th allocation, kernel call, smoother call, store call or clock read fail, and runs a scenario for every n.
  */
-import type { Core } from "../../src/core/core.js";
 import type { Store } from "../../src/durable/stores/store.js";
 
 /** Error of an injected fault: a class of its own, so that no other error is taken for it. */
@@ -114,7 +113,7 @@ function countAllocations(fault: Countdown): () => void {
 
 /** Runs `act` while the methods of a core count that others have got hold of already. */
 export async function failingMethods<T>(
-  core: Core,
+  core: object,
   fault: Countdown,
   when: "before" | "after",
   act: () => Promise<T>,
@@ -131,7 +130,7 @@ export async function failingMethods<T>(
 }
 
 /** A core whose n-th call fails: before it does anything, or after it has done all of it. */
-export function failingCore(core: Core, fault: Countdown, when: "before" | "after"): Core {
+export function failingCore<C extends object>(core: C, fault: Countdown, when: "before" | "after"): C {
   return new Proxy(core, {
     get(target, name) {
       const member = Reflect.get(target, name) as unknown;

@@ -1,6 +1,6 @@
 /** Drives an object that is kept in a store through faults: every call is repeated until it is stored, and answers as without faults. */
 import { expect, test } from "vitest";
-import { chooseCore } from "../../src/core/choose.js";
+import { chooseCore, chooseNoise } from "../../src/core/choose.js";
 import type { Store } from "../../src/index.js";
 import { failing, plainStore } from "../durable/support.js";
 import {
@@ -52,10 +52,16 @@ async function run<T extends Kept>({ open, calls }: Scenario<T>, store: Store): 
 
 type Breaking = <T>(fault: Countdown, act: () => Promise<T>) => Promise<T>;
 
+/** Runs `act` while the methods count that streams of events or aggregators call. */
+const failingKernels =
+  (when: "before" | "after"): Breaking =>
+  (fault, act) =>
+    failingMethods(chooseCore(), fault, when, () => failingMethods(chooseNoise(), fault, when, act));
+
 const ways: Record<string, Breaking> = {
   allocation: failingLaterAllocations,
-  "kernel call, before its work": (fault, act) => failingMethods(chooseCore(), fault, "before", act),
-  "kernel call, after its work": (fault, act) => failingMethods(chooseCore(), fault, "after", act),
+  "kernel call, before its work": failingKernels("before"),
+  "kernel call, after its work": failingKernels("after"),
   "read of a clock": failingClock,
 };
 

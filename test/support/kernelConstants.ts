@@ -3,12 +3,12 @@
  * of the process, so that a kernel that writes in front of its arguments spoils other tests, or nothing that is tested.
  */
 import { afterEach, expect } from "vitest";
-import { loadKernels } from "../../src/core/wasm/instance.js";
+import { loadDataKernels, loadNoiseKernels } from "../../src/core/wasm/instance.js";
 
-const constants = (): number[] => {
-  const kernels = loadKernels();
-  return [...new Uint8Array(kernels.memory.buffer, 0, kernels.heapBase())];
-};
+const constants = (): number[] =>
+  [loadNoiseKernels(), loadDataKernels()].flatMap((kernels) => [
+    ...new Uint8Array(kernels.memory.buffer, 0, kernels.heapBase()),
+  ]);
 
 // Files that share a process share the kernels, too.
 const shared = globalThis as { compiledConstants?: number[] };

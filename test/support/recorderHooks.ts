@@ -2,10 +2,10 @@
  * Where true sums meet noise, method by method. While a recording is active, these methods and both cores tell it what
  * they do; otherwise they are as ever. A mechanism that adds noise in a method of its own joins with a `watch` here.
  */
-import { chooseCore } from "../../src/core/choose.js";
-import type { Core, Tree } from "../../src/core/core.js";
+import { chooseCore, chooseNoise } from "../../src/core/choose.js";
+import type { Core, NoiseCore, Tree } from "../../src/core/core.js";
 import type { DayShape } from "../../src/core/dayShape.js";
-import { jsCore } from "../../src/core/js/index.js";
+import { jsCore, jsNoise } from "../../src/core/js/index.js";
 import { Purpose } from "../../src/core/random.js";
 import { HubMetric } from "../../src/durable/eventHub/hubMetric.js";
 import { MOST_COLUMNS } from "../../src/events/days/dayNoise.js";
@@ -59,8 +59,8 @@ let followed: number | undefined;
 /** Sub-stream, scale and shape of the trees of noise that were drawn, by the array of their leaves. */
 const grown = new WeakMap<Float64Array, NoiseTree>();
 
-function watchCore(core: Core): void {
-  const own = { ...core };
+function watchCore(core: Core | NoiseCore): void {
+  const own = { ...core } as Core; // watched methods that the core does not have are left out below
   const none = new Float64Array(0);
   const sampler =
     (method: "laplace" | "geometric", draw: Core["laplace"]): Core["laplace"] =>
@@ -130,10 +130,11 @@ function watchCore(core: Core): void {
       own.keystream(random, out);
     },
   };
-  Object.assign(core, watched);
+  for (const name of Object.keys(watched))
+    if (name in core) Object.assign(core, { [name]: Reflect.get(watched, name) as unknown });
 }
 
-for (const core of new Set([jsCore, chooseCore()])) watchCore(core);
+for (const core of new Set([jsCore, jsNoise, chooseCore(), chooseNoise()])) watchCore(core);
 
 const evenBounds = (leaves: number, size: number): number[] =>
   Array.from({ length: leaves / size + 1 }, (_, i) => i * size);

@@ -6,7 +6,7 @@
  */
 import type { NamedSnapshot, Store, StoredSnapshot } from "brume";
 import { describe, expect, test } from "vitest";
-import { chooseCore } from "../../../src/core/choose.js";
+import { chooseNoise } from "../../../src/core/choose.js";
 import {
   type Countdown,
   everyFault,
@@ -167,7 +167,7 @@ describe("the second commit of a service goes wrong", () => {
 
   test.each(["before", "after"] as const)("each kernel call failing in turn, %s its work", async (when) => {
     const failures = await everyFault((fault: Countdown) =>
-      scenario((act) => failingMethods(chooseCore(), fault, when, act)),
+      scenario((act) => failingMethods(chooseNoise(), fault, when, act)),
     );
     expect(failures).toBeGreaterThan(0);
   });

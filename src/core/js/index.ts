@@ -1,5 +1,5 @@
-/** The core in plain TypeScript: for platforms that forbid compiling wasm, and the opponent in the benchmark. */
-import type { Core } from "../core.js";
+/** The cores in plain TypeScript: for platforms that forbid compiling wasm, and the opponent in the benchmark. */
+import type { Core, NoiseCore } from "../core.js";
 import { keystream } from "./chacha.js";
 import { growDay } from "./day.js";
 import { fillDigit } from "./digit.js";
@@ -7,13 +7,16 @@ import { growTree } from "./forest.js";
 import { countHeldOut } from "./heldOut.js";
 import { blockSums, estimateLeaves, publishBlocks } from "./ingest.js";
 import { geometric, laplace } from "./laplace.js";
-import { reports } from "./reports.js";
-import { squareWave } from "./squareWave.js";
+import { fillReports } from "./reports.js";
+import { emSteps } from "./squareWave.js";
 import { scanLines } from "./text.js";
 import { scanCsv } from "./textCsv.js";
 import { scanJson } from "./textJson.js";
 import { noisyMax } from "./threshold.js";
 
+export const jsNoise: NoiseCore = { name: "js", keystream, fillDigit, geometric, laplace, growDay };
+
+// No spread: bundlers keep an object with a spread even if nobody uses it.
 export const jsCore: Core = {
   name: "js",
   keystream,
@@ -25,10 +28,10 @@ export const jsCore: Core = {
   blockSums,
   estimateLeaves,
   publishBlocks,
-  ...squareWave,
+  emSteps,
   noisyMax,
   countHeldOut,
-  ...reports,
+  fillReports,
   scanLines,
   scanCsv,
   scanJson,

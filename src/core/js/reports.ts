@@ -43,11 +43,9 @@ export function drawReport(reader: Words, mechanism: Mechanism, x: number): numb
   }
 }
 
-export const reports: Reports = {
-  fillReports(random, mechanism, quantiser, values, out) {
-    const reader = new Words(random);
-    for (let i = 0; i < out.length; i++)
-      out[i] = drawReport(reader, mechanism, quantised(values[i]!, quantiser, mechanism.top));
-    reader.finish();
-  },
+export const fillReports: Reports["fillReports"] = (random, mechanism, quantiser, values, out) => {
+  const reader = new Words(random);
+  for (let i = 0; i < out.length; i++)
+    out[i] = drawReport(reader, mechanism, quantised(values[i]!, quantiser, mechanism.top));
+  reader.finish();
 };

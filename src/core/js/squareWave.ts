@@ -97,33 +97,31 @@ export function predictor(transition: Transition): (f: Float64Array) => Float64A
   };
 }
 
-export const squareWave: SquareWave = {
-  emSteps(transition, counts, smooth, estimates, predicted) {
-    const { bins: n, window: k, level, starts, taps, backStarts, backTaps } = transition;
-    const windows = new Float64Array(n + k + 8);
-    const prefix = new Float64Array(n + k + 8);
-    const suffix = new Float64Array(n + k + 8);
-    const ratios = new Float64Array(n + 4);
-    for (let start = 0; start < predicted.length; start += n) {
-      const f = estimates.subarray(start, start + n);
-      windowsBefore(f, k, prefix, suffix, windows);
-      let even = 0;
-      let odd = 0;
-      for (let i = 0; i < n; i++) {
-        const p = level[i]! + resample(windows, starts, taps, i);
-        const ratio = counts[i]! / p;
-        predicted[start + i] = p;
-        ratios[i] = ratio;
-        if (i % 2 === 0) even += level[i]! * ratio;
-        else odd += level[i]! * ratio;
-      }
-      const constant = even + odd;
-      for (let t = 0; t < n + k; t++) windows[t] = resample(ratios, backStarts, backTaps, t);
-      blockSums(windows, n + k, k, prefix, suffix, 0);
-      const next = estimates.subarray(start + n, start + 2 * n);
-      for (let j = 0; j < n; j++) next[j] = f[j]! * (constant + (suffix[j]! + prefix[j + k]!));
-      normalise(next);
-      if (smooth) smoothen(next);
+export const emSteps: SquareWave["emSteps"] = (transition, counts, smooth, estimates, predicted) => {
+  const { bins: n, window: k, level, starts, taps, backStarts, backTaps } = transition;
+  const windows = new Float64Array(n + k + 8);
+  const prefix = new Float64Array(n + k + 8);
+  const suffix = new Float64Array(n + k + 8);
+  const ratios = new Float64Array(n + 4);
+  for (let start = 0; start < predicted.length; start += n) {
+    const f = estimates.subarray(start, start + n);
+    windowsBefore(f, k, prefix, suffix, windows);
+    let even = 0;
+    let odd = 0;
+    for (let i = 0; i < n; i++) {
+      const p = level[i]! + resample(windows, starts, taps, i);
+      const ratio = counts[i]! / p;
+      predicted[start + i] = p;
+      ratios[i] = ratio;
+      if (i % 2 === 0) even += level[i]! * ratio;
+      else odd += level[i]! * ratio;
     }
-  },
+    const constant = even + odd;
+    for (let t = 0; t < n + k; t++) windows[t] = resample(ratios, backStarts, backTaps, t);
+    blockSums(windows, n + k, k, prefix, suffix, 0);
+    const next = estimates.subarray(start + n, start + 2 * n);
+    for (let j = 0; j < n; j++) next[j] = f[j]! * (constant + (suffix[j]! + prefix[j + k]!));
+    normalise(next);
+    if (smooth) smoothen(next);
+  }
 };

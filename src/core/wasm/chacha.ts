@@ -2,12 +2,12 @@
 import type { Keystream } from "../core.js";
 import { initialState } from "../js/chacha.js";
 import { checkPosition } from "../random.js";
-import { type Kernels, useArena } from "./instance.js";
+import { type NoiseKernels, useArena } from "./instance.js";
 
 /** Words made by one call: four blocks of 16, times 256. */
 const CHUNK = 16384;
 
-export function chacha(kernels: Kernels): Keystream {
+export function chacha(kernels: NoiseKernels): Keystream {
   return {
     keystream(random, out) {
       checkPosition(random.position + out.length);

@@ -5,12 +5,12 @@ import * as js from "../js/day.js";
 import { RANDOM_POSITION } from "../layout.js";
 import type { Random } from "../random.js";
 import { digit } from "./digit.js";
-import { type Arena, type Kernels, useArena } from "./instance.js";
+import { type Arena, type NoiseKernels, useArena } from "./instance.js";
 import { FEW_SAMPLES } from "./laplace.js";
 
 const BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-export function day(kernels: Kernels): Days {
+export function day(kernels: NoiseKernels): Days {
   const fillDigit = digit(kernels);
   return {
     growDay(leafRandom, nodeRandom, scale, shape) {
@@ -38,7 +38,7 @@ export function day(kernels: Kernels): Days {
 }
 
 /** Stages a sub-stream from its first word. */
-function stage(kernels: Kernels, arena: Arena, random: Random): number {
+function stage(kernels: NoiseKernels, arena: Arena, random: Random): number {
   const block = arena.take(kernels.randomBytes());
   arena.write(block, initialState(random));
   arena.writeDouble(block + RANDOM_POSITION, 0);

@@ -1,11 +1,11 @@
 /** Calls assembly/digit.ts. */
 import { LAW_BYTES, LAW_FIRST, LAW_NEGATIVE, LAW_RATIO } from "../layout.js";
 import { type FillDigit, LAW_BITS } from "../tables/digit.js";
-import { type Kernels, useArena } from "./instance.js";
+import { type NoiseKernels, useArena } from "./instance.js";
 
 const LONG_WORDS = LAW_BITS / 64;
 
-export function digit(kernels: Kernels): FillDigit {
+export function digit(kernels: NoiseKernels): FillDigit {
   return ({ outcomes, ratio, first, negative }, columns, tails) =>
     useArena(kernels, (arena) => {
       const law = arena.take(LAW_BYTES);

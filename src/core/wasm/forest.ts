@@ -3,13 +3,13 @@ import type { Forests } from "../core.js";
 import * as js from "../js/forest.js";
 import { groupCount, leafCount, nodeCount } from "../tree.js";
 import { digit } from "./digit.js";
-import { type Kernels, useArena } from "./instance.js";
+import { type NoiseKernels, useArena } from "./instance.js";
 import { FEW_SAMPLES } from "./laplace.js";
 import { withRandom } from "./reader.js";
 
 const BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-export function forest(kernels: Kernels): Forests {
+export function forest(kernels: NoiseKernels): Forests {
   const fillDigit = digit(kernels);
   return {
     growTree(random, scale, fanout, levels) {

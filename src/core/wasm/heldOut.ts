@@ -1,14 +1,14 @@
 /** Calls assembly/heldOut.ts in chunks; few values go to the twin. */
 import type { HeldOut } from "../core.js";
 import * as js from "../js/heldOut.js";
-import { type Kernels, useArena } from "./instance.js";
+import { type DataKernels, useArena } from "./instance.js";
 
 /** Values staged at a time: 64 KiB, which stay in the processor's cache between copy and kernel. */
 const CHUNK = 8192;
 /** Below this, a call with its copies costs more than the loop in JavaScript. */
 const SMALL = 512;
 
-export function heldOut(kernels: Kernels): HeldOut {
+export function heldOut(kernels: DataKernels): HeldOut {
   return {
     countHeldOut(values, max, resolution, table, purposes, first, counters) {
       if (values.length < SMALL)

@@ -1,31 +1,38 @@
-/** The core in WebAssembly. */
-import type { Core } from "../core.js";
+/** The cores in WebAssembly. Both makers throw where it cannot be compiled; choose.ts falls back to the js core then. */
+import type { Core, NoiseCore } from "../core.js";
 import { chacha } from "./chacha.js";
 import { day } from "./day.js";
 import { digit } from "./digit.js";
 import { forest } from "./forest.js";
 import { heldOut } from "./heldOut.js";
 import { ingest } from "./ingest.js";
-import { loadKernels } from "./instance.js";
+import { loadDataKernels, loadNoiseKernels } from "./instance.js";
 import { laplace } from "./laplace.js";
 import { reports } from "./reports.js";
 import { squareWave } from "./squareWave.js";
 import { text } from "./text.js";
 import { threshold } from "./threshold.js";
 
-/** Throws where WebAssembly cannot be compiled; choose.ts falls back to the js core then. */
-export function makeWasmCore(): Core {
-  const kernels = loadKernels();
+export function makeWasmNoise(): NoiseCore {
+  const kernels = loadNoiseKernels();
   return {
     name: "wasm",
     ...chacha(kernels),
     fillDigit: digit(kernels),
     ...laplace(kernels),
-    ...forest(kernels),
     ...day(kernels),
+  };
+}
+
+export function makeWasmCore(): Core {
+  const noise = makeWasmNoise();
+  const kernels = loadDataKernels();
+  return {
+    ...noise,
+    ...forest(loadNoiseKernels()),
     ...ingest(kernels),
     ...squareWave(kernels),
-    ...threshold(kernels),
+    ...threshold(kernels, noise.fillDigit),
     ...heldOut(kernels),
     ...reports(kernels),
     ...text(kernels),

@@ -2,7 +2,7 @@
 import type { Ingest } from "../core.js";
 import * as js from "../js/ingest.js";
 import { refuse } from "../quantise.js";
-import { Arena, type Kernels, useArena } from "./instance.js";
+import { Arena, type DataKernels, useArena } from "./instance.js";
 
 /** Values staged at a time: 64 KiB, which stay in the processor's cache between copy and kernel. */
 const CHUNK = 8192;
@@ -10,7 +10,7 @@ const CHUNK = 8192;
 const SMALL = 512;
 const BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-export function ingest(kernels: Kernels): Ingest {
+export function ingest(kernels: DataKernels): Ingest {
   return {
     blockSums(values, theta, resolution, n, filled, partial, sums, limit) {
       if (values.length < SMALL)

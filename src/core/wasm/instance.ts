@@ -1,13 +1,18 @@
-/** The one WASM instance that all streams of a realm share, and the arena in its memory where calls are staged. */
-import { instantiateSync } from "@assemblyscript/loader";
-import { wasmSource } from "./source.js";
+/** The WASM instances that all streams of a realm share, one per module, and the arenas in their memories where calls are staged. */
+import { demangle } from "@assemblyscript/loader";
+import { dataSource, noiseSource } from "./source.js";
 
 type TypedArray = Uint8Array | Uint16Array | Uint32Array | BigUint64Array | Float64Array;
 
-/** The exports of assembly/index.ts; pointers are byte offsets given out by an {@link Arena}. */
+/** What both modules export. Pointers are byte offsets given out by an {@link Arena}. */
 export interface Kernels {
   readonly memory: WebAssembly.Memory;
   heapBase(): number;
+  randomBytes(): number;
+}
+
+/** The exports of assembly/noise.ts. */
+export interface NoiseKernels extends Kernels {
   makeConsistent(nodes: number, leaves: number, fanout: number, excess: number): void;
   growDay(
     leafRandom: number,
@@ -28,6 +33,22 @@ export interface Kernels {
     nodes: number,
     shares: number,
   ): void;
+  chachaFill(input: number, counter: number, groups: number, out: number): void;
+  digitBytes(): number;
+  fillDigit(
+    law: number,
+    outcomes: number,
+    columnBits: number,
+    scratch: number,
+    columns: number,
+    tails: number,
+  ): void;
+  fillGeometric(random: number, scale: number, count: number, out: number): void;
+  fillLaplace(random: number, scale: number, count: number, out: number): void;
+}
+
+/** The exports of assembly/data.ts. */
+export interface DataKernels extends Kernels {
   blockSums(
     values: number,
     count: number,
@@ -73,19 +94,6 @@ export interface Kernels {
     predicted: number,
     work: number,
   ): void;
-  chachaFill(input: number, counter: number, groups: number, out: number): void;
-  randomBytes(): number;
-  digitBytes(): number;
-  fillDigit(
-    law: number,
-    outcomes: number,
-    columnBits: number,
-    scratch: number,
-    columns: number,
-    tails: number,
-  ): void;
-  fillGeometric(random: number, scale: number, count: number, out: number): void;
-  fillLaplace(random: number, scale: number, count: number, out: number): void;
   chunksBytes(candidates: number, chunkBits: number, m: number): number;
   noisyMax(
     random: number,
@@ -135,16 +143,21 @@ export interface Kernels {
   ): number;
 }
 
-let kernels: Kernels | undefined;
+let noise: NoiseKernels | undefined;
+let data: DataKernels | undefined;
 
-/** Compiles the kernels on first use. Throws where the platform forbids it (a strict CSP, some edge runtimes). */
-export function loadKernels(): Kernels {
-  kernels ??= instantiateSync(wasmSource()).exports as unknown as Kernels;
-  return kernels;
-}
+/** Compiles the kernels that make noise on first use. Throws where the platform forbids it (a strict CSP, some edge runtimes). */
+export const loadNoiseKernels = (): NoiseKernels => (noise ??= instantiate(noiseSource()));
 
-/** The arena of all calls with secrets: one call ends before the next begins. */
-let shared: { readonly kernels: Kernels; readonly arena: Arena } | undefined;
+/** Compiles the kernels that read data on first use. Throws where the platform forbids it. */
+export const loadDataKernels = (): DataKernels => (data ??= instantiate(dataSource()));
+
+// `instantiateSync` would bring imports, strings and collected objects, which no kernel has: 4 KB of a bundle.
+const instantiate = <K extends Kernels>(module: WebAssembly.Module): K =>
+  demangle<K & Record<string, unknown>>(new WebAssembly.Instance(module).exports);
+
+/** The arenas of all calls with secrets, one per module: one call ends before the next begins. */
+const arenas = new Map<Kernels, Arena>();
 let inUse = false;
 
 /**
@@ -152,10 +165,10 @@ let inUse = false;
  * sums, noise, keys and keystream must not stay where the next call, or a reader of the memory, finds them.
  */
 export function useArena<T>(kernels: Kernels, run: (arena: Arena) => T): T {
-  if (shared?.kernels !== kernels) shared = { kernels, arena: new Arena(kernels) };
   if (inUse)
     throw new Error("arena: a kernel was called inside the call of another, whose data it would wipe");
-  const { arena } = shared;
+  let arena = arenas.get(kernels);
+  if (arena === undefined) arenas.set(kernels, (arena = new Arena(kernels)));
   inUse = true;
   try {
     return run(arena);

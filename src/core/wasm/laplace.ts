@@ -2,13 +2,13 @@
 import type { Sampling } from "../core.js";
 import * as js from "../js/laplace.js";
 import { digit } from "./digit.js";
-import type { Kernels } from "./instance.js";
+import type { NoiseKernels } from "./instance.js";
 import { fillChunks } from "./reader.js";
 
 /** Up to so many samples cost less in JavaScript than the copy of a scale, 18 to 30 KB. */
 export const FEW_SAMPLES = 8;
 
-export function laplace(kernels: Kernels): Sampling {
+export function laplace(kernels: NoiseKernels): Sampling {
   const fillDigit = digit(kernels);
   return {
     geometric(random, scale, out) {

@@ -1,12 +1,12 @@
 /** Calls assembly/reports.ts. */
 import type { Reports } from "../core.js";
-import { type Kernels, useArena } from "./instance.js";
+import { type DataKernels, useArena } from "./instance.js";
 import { withRandom } from "./reader.js";
 
 /** Values staged at a time: 64 KiB. */
 const CHUNK = 8192;
 
-export function reports(kernels: Kernels): Reports {
+export function reports(kernels: DataKernels): Reports {
   return {
     fillReports(random, mechanism, { scale, shift }, values, out) {
       // The mechanism's room for u is wiped as well: with its report, u gives the value away.

@@ -1,8 +1,8 @@
 /** Calls assembly/squareWave.ts: the tables go in once for all steps of a call. */
 import type { SquareWave } from "../core.js";
-import { Arena, type Kernels } from "./instance.js";
+import { Arena, type DataKernels } from "./instance.js";
 
-export function squareWave(kernels: Kernels): SquareWave {
+export function squareWave(kernels: DataKernels): SquareWave {
   return {
     emSteps(transition, counts, smooth, estimates, predicted) {
       const { bins: n, window: k, level, starts, taps, backStarts, backTaps } = transition;

@@ -1,7 +1,7 @@
 /** Calls assembly/text*.ts: the text with its padding goes in, numbers come out, both are wiped. */
 import type { Scan, Texts } from "../core.js";
 import { TEXT_LINES, TEXT_NEXT, TEXT_PADDING, TEXT_PATTERN } from "../layout.js";
-import { type Arena, type Kernels, useArena } from "./instance.js";
+import { type Arena, type DataKernels, useArena } from "./instance.js";
 
 const PADDING = new Uint8Array(TEXT_PADDING);
 const NO_PATTERN = new Uint8Array(TEXT_PATTERN);
@@ -9,7 +9,7 @@ const NO_PATTERN = new Uint8Array(TEXT_PATTERN);
 /** A kernel's call: on the text from `from` to `to`, with room for numbers, and for where it stopped. */
 type Run = (arena: Arena, from: number, to: number, numbers: number, answer: number) => number;
 
-export function text(kernels: Kernels): Texts {
+export function text(kernels: DataKernels): Texts {
   const scan = (bytes: Uint8Array, out: Float64Array, run: Run): Scan =>
     useArena(kernels, (arena) => {
       const from = arena.take(bytes.length + TEXT_PADDING);

@@ -9,13 +9,12 @@ import {
   SELECTION_STRIDE,
   SELECTION_STRIDE_COIN,
 } from "../layout.js";
+import type { FillDigit } from "../tables/digit.js";
 import { checkBins, type Selection } from "../tables/selection.js";
-import { digit } from "./digit.js";
-import { type Arena, type Kernels, useArena } from "./instance.js";
+import { type Arena, type DataKernels, useArena } from "./instance.js";
 import { withRandom } from "./reader.js";
 
-export function threshold(kernels: Kernels): Thresholds {
-  const fillDigit = digit(kernels);
+export function threshold(kernels: DataKernels, fillDigit: FillDigit): Thresholds {
   return {
     noisyMax(random, bins, selection) {
       checkBins(bins, selection);

@@ -2,7 +2,7 @@
  * One metric of a hub: the clock, the people and the hold-out that its keys share, the keys in chunks, and the days that it
  * has closed. The shared part and every chunk are sections of the journal, each with a position of its own.
  */
-import type { Core } from "../../core/core.js";
+import type { NoiseCore } from "../../core/core.js";
 import { type Day, DayPeriods, HOUR } from "../../events/days/calendar.js";
 import { KeyDiscovery } from "../../events/keys/keyDiscovery.js";
 import { EventMetric, type MetricKeys } from "../../events/eventMetric.js";
@@ -35,7 +35,7 @@ export class HubMetric {
   readonly settings: EventSettings;
   /** Whether keys come and go by a rule. */
   readonly ruled: boolean;
-  readonly #core: Core;
+  readonly #core: NoiseCore;
   readonly #secrets: MetricKeys;
   readonly #stored: boolean;
   readonly #parameters: Parameters;
@@ -54,7 +54,7 @@ export class HubMetric {
   constructor(
     record: MetricRecord,
     settings: EventSettings,
-    core: Core,
+    core: NoiseCore,
     secrets: MetricKeys,
     ruled: boolean,
     stored: boolean,

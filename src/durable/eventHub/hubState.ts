@@ -3,7 +3,7 @@
  * events count, stores the row, and only then acts on it: what is in memory is in the store, so answers may be given at once.
  * After a commit that failed the object is thrown away, and another one is made from the store.
  */
-import { chooseCore } from "../../core/choose.js";
+import { chooseNoise } from "../../core/choose.js";
 import { unsafeKey } from "../../core/unsafeKey.js";
 import { type Day, DAY } from "../../events/days/calendar.js";
 import type { Catalogue } from "./catalogue.js";
@@ -118,7 +118,7 @@ export class HubState {
     for (const { name: key } of record.keys) await this.#noise.ready(name, key, unsafeSeed);
     const ruled = keys.list === undefined;
     const stored = this.#settings.store !== undefined;
-    const metric = new HubMetric(record, events, chooseCore(core), secrets, ruled, stored);
+    const metric = new HubMetric(record, events, chooseNoise(core), secrets, ruled, stored);
     this.metrics.set(name, metric);
     this.#numbered.set(record.number, metric);
     return metric;

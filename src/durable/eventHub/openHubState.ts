@@ -3,7 +3,7 @@
  * or budget is refused must not end the one that has the hub. Then sections and rows are read, and what follows from the options and
  * the clock is stored. No event has a part in it.
  */
-import { chooseCore } from "../../core/choose.js";
+import { chooseNoise } from "../../core/choose.js";
 import { secretKey } from "../../core/random.js";
 import { HOUR } from "../../events/days/calendar.js";
 import { timeText } from "../../events/days/duration.js";
@@ -205,7 +205,7 @@ async function checkOpening(
     const record = catalogue.listed(name, parametersOf(metric));
     const release = releaseName(hub, name, record?.generation ?? catalogue.nextGeneration(name));
     const keys = { people: NO_SECRET.slice(0, 4), own: NO_SECRET, release: () => NO_SECRET };
-    const unused = new EventMetric(metric.events, chooseCore(metric.events.core), keys, clock(), []);
+    const unused = new EventMetric(metric.events, chooseNoise(metric.events.core), keys, clock(), []);
     await checkCharge(budget, release, eventStatement(unused), record === undefined && !charged.has(release));
   }
 }

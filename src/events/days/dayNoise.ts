@@ -9,7 +9,7 @@
  * A number is the integer T + N of its leaf, and the correction of its family.
  */
 import { madeOnce } from "../../core/madeOnce.js";
-import type { Core } from "../../core/core.js";
+import type { NoiseCore } from "../../core/core.js";
 import type { DayShape } from "../../core/dayShape.js";
 import { Purpose, subStream } from "../../core/random.js";
 import type { Scale } from "../../core/tables/scale.js";
@@ -19,7 +19,7 @@ import type { DayPeriods } from "./calendar.js";
 
 /** Source of the noise of all days and keys of a metric. */
 export interface NoiseSource {
-  readonly core: Core;
+  readonly core: NoiseCore;
   readonly columns: number;
   readonly scale: Scale;
   /** Corrections are rounded to multiples of 1/fraction, so that sums of estimates are exact. */
@@ -91,7 +91,7 @@ export function familyOf(shape: DayShape, leaf: number): number {
 
 /** One noisy count per day, beside the sums: an integer plus discrete Laplace noise. */
 export function noisyDayCount(
-  core: Core,
+  core: NoiseCore,
   key: Uint32Array,
   purpose: number,
   day: number,

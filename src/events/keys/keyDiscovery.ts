@@ -8,7 +8,7 @@
  * nobody listed could ever be said.
  */
 import { checkInteger, ownOptions, shown } from "../../core/checks.js";
-import type { Core } from "../../core/core.js";
+import type { NoiseCore } from "../../core/core.js";
 import { subStream, Purpose } from "../../core/random.js";
 import { leastTruncation } from "../../core/tables/truncated.js";
 import { noiseScale } from "../../stream/release/forest.js";
@@ -103,7 +103,7 @@ const NOBODY = new Uint32Array(4);
 export class KeyDiscovery {
   // Parameters
   readonly rule: DiscoveryRule;
-  readonly #core: Core;
+  readonly #core: NoiseCore;
   readonly #key: Uint32Array;
   readonly #room: number;
   // State
@@ -116,7 +116,7 @@ export class KeyDiscovery {
    * @param key 8 secret words
    * @param room for as many people in a snapshot
    */
-  constructor(rule: DiscoveryRule, core: Core, key: Uint32Array, room: number) {
+  constructor(rule: DiscoveryRule, core: NoiseCore, key: Uint32Array, room: number) {
     this.rule = rule;
     this.#core = core;
     this.#key = key;

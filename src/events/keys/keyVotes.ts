@@ -8,7 +8,7 @@
  * At the day's end every cell, empty or not, gets truncated discrete Laplace noise X on [−k, k]. A name is published if
  * n + X > k: never without a vote, with probability δ = P(X = k) with one.
  */
-import type { Core } from "../../core/core.js";
+import type { NoiseCore } from "../../core/core.js";
 import { type Random, Purpose, subStream } from "../../core/random.js";
 import type { Scale } from "../../core/tables/scale.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
@@ -86,7 +86,7 @@ export class KeyVotes {
    * @param key 8 secret words
    * @param day index of the day: its noise is used once
    */
-  test(core: Core, scale: Scale, key: Uint32Array, day: number): FoundKey[] {
+  test(core: NoiseCore, scale: Scale, key: Uint32Array, day: number): FoundKey[] {
     const noise = truncatedNoise(core, scale, this.#rule, (run) =>
       subStream(key, Purpose.dayVotes, run, day),
     );
@@ -132,7 +132,7 @@ export class KeyVotes {
 
 /** One draw for each cell; those beyond ±k are drawn again from further runs. */
 export function truncatedNoise(
-  core: Core,
+  core: NoiseCore,
   scale: Scale,
   { k, cells }: Pick<VoteRule, "k" | "cells">,
   runOf: (run: number) => Random,

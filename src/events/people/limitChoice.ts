@@ -12,7 +12,7 @@
  * penalty public. So one-sided noise of scale 1/ε is ε-private (docs/noisy-max.md). The day is used for nothing else: all of
  * ε is for the choice.
  */
-import type { Core } from "../../core/core.js";
+import type { NoiseCore } from "../../core/core.js";
 import { Purpose, subStream } from "../../core/random.js";
 import { type Choice, chooseByBins, eventChoice } from "../../stream/holdout/choice.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
@@ -53,7 +53,7 @@ export class LimitChoice {
   }
 
   /** k. Changes nothing: the next call draws the same. @param key 8 secret words */
-  choose(core: Core, key: Uint32Array, people: People): number {
+  choose(core: NoiseCore, key: Uint32Array, people: People): number {
     const { candidates } = this.#choice;
     const bins = people.bins(this.from, candidates);
     const random = subStream(key, Purpose.holdout, LIMIT, dayIndex(this.from));

@@ -2,7 +2,7 @@
  * How many people of each closed day lost events to their limit, and how many lost none: two noisy counts. A person is in
  * one of them, so both have the scale of one count.
  */
-import type { Core } from "../../core/core.js";
+import type { NoiseCore } from "../../core/core.js";
 import type { Scale } from "../../core/tables/scale.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import type { Day } from "../days/calendar.js";
@@ -21,7 +21,7 @@ const [LOST, WHOLE] = [1, 2];
 
 export class LimitedDays {
   // Parameters
-  readonly #core: Core;
+  readonly #core: NoiseCore;
   readonly #key: Uint32Array;
   readonly #scale: Scale | undefined;
   /** How long days are kept, in milliseconds. */
@@ -30,7 +30,7 @@ export class LimitedDays {
   #days: readonly LimitedDay[] = [];
 
   /** @param scale undefined if people are not limited */
-  constructor(core: Core, key: Uint32Array, scale: Scale | undefined, kept: number) {
+  constructor(core: NoiseCore, key: Uint32Array, scale: Scale | undefined, kept: number) {
     this.#core = core;
     this.#key = key;
     this.#scale = scale;

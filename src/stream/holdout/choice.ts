@@ -12,7 +12,7 @@
  * monotone and moves no further, and penalties are fixed by outputs for other purposes. So one-sided noise of scale 1/ε is
  * enough (docs/noisy-max.md).
  */
-import type { Candidates, Core } from "../../core/core.js";
+import type { Candidates, NoiseCore } from "../../core/core.js";
 import { lastMade } from "../../core/lastMade.js";
 import type { Random } from "../../core/random.js";
 import { exactRational } from "../../core/tables/fixedPoint.js";
@@ -153,7 +153,7 @@ export function eventChoice(
 const MOST_EVENTS = 2 ** 40;
 
 /** Makes the tables that a choice draws from. */
-export function choiceTables({ scale, countScale }: Choice, core: Core): void {
+export function choiceTables({ scale, countScale }: Choice, core: NoiseCore): void {
   for (const each of [scale, countScale]) each.words(core.fillDigit);
 }
 
@@ -179,7 +179,7 @@ export const isSparse = ({ epsilon }: Choice, above: number): boolean => epsilon
  * @param knee 2θ_w: the slope is β/ε above it and twice that below; 0 for one slope
  */
 export function chooseCandidate(
-  core: Core,
+  core: NoiseCore,
   random: Random,
   choice: Choice,
   above: Float64Array,
@@ -201,7 +201,7 @@ export function chooseCandidate(
  * @param bins values by how many candidates lie below them
  */
 export function chooseByBins(
-  core: Core,
+  core: NoiseCore,
   random: Random,
   choice: Choice,
   bins: Float64Array,

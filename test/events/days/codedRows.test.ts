@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { jsCore } from "../../../src/core/js/index.js";
+import { jsNoise } from "../../../src/core/js/index.js";
 import { subStream } from "../../../src/core/random.js";
 import { CodedRows } from "../../../src/events/days/codedRows.js";
 import { noiseScale } from "../../../src/stream/release/forest.js";
@@ -74,7 +74,7 @@ test("noise of scale 3 takes less than 4.4 bits a number", () => {
   const noise = new Float64Array(columns);
   for (let row = 0; row < 1408; row++) {
     const random = subStream(new Uint32Array(8), 1, 0, row);
-    jsCore.laplace(random, noiseScale(3, 1, 1, 32), noise);
+    jsNoise.laplace(random, noiseScale(3, 1, 1, 32), noise);
     rows.append(noise);
   }
   expect((8 * rows.bytes) / (1408 * columns)).toBeLessThan(4.4);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { jsCore } from "../../../src/core/js/index.js";
+import { jsNoise } from "../../../src/core/js/index.js";
 import { DAY, DayPeriods, HOUR } from "../../../src/events/days/calendar.js";
 import { dayCorrections, drawLeaves, familyOf } from "../../../src/events/days/dayNoise.js";
 import { RunningDay } from "../../../src/events/days/runningDay.js";
@@ -26,7 +26,7 @@ function noiseOf(columns: number, source: Parameters<typeof drawLeaves>[0]): num
 }
 
 describe.each([1, 2, 40])("the running day of %d columns", (columns) => {
-  const source = { core: jsCore, columns, scale: noiseScale(3, 1, 0.5, 32), fraction: 2 ** 16 };
+  const source = { core: jsNoise, columns, scale: noiseScale(3, 1, 0.5, 32), fraction: 2 ** 16 };
   const noise = noiseOf(columns, source);
   const corrections = dayCorrections(source, key, periods);
   const expected = (leaf: number): number[] =>
@@ -110,7 +110,7 @@ describe.each([1, 2, 40])("the running day of %d columns", (columns) => {
 describe.each([1, 3, 66])("a day of minutes with %d columns", (columns) => {
   const minutes = new DayPeriods({ start: 0, end: DAY }, [60_000, HOUR, DAY]);
   const { leaves } = minutes;
-  const source = { core: jsCore, columns, scale: noiseScale(3, 1, 1, 32), fraction: 2 ** 16 };
+  const source = { core: jsNoise, columns, scale: noiseScale(3, 1, 1, 32), fraction: 2 ** 16 };
   const corrections = dayCorrections(source, key, minutes);
   const noise = Array.from({ length: columns }, (_, column) =>
     Array.from({ length: Math.ceil(leaves / 64) }, (_, run) => {

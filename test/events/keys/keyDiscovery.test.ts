@@ -1,7 +1,7 @@
 /** Votes of people on days: what one person's day can move, over interleaved lives and over two days that feed each other. */
 import { describe, expect, test } from "vitest";
 import { Dice } from "../../../scripts/fuzz/dice.js";
-import { chooseCore } from "../../../src/core/choose.js";
+import { chooseNoise } from "../../../src/core/choose.js";
 import { makeScale } from "../../../src/core/tables/scale.js";
 import { unsafeKey } from "../../../src/core/unsafeKey.js";
 import { type DiscoveryRule, discoveryRule, KeyDiscovery } from "../../../src/events/keys/keyDiscovery.js";
@@ -9,7 +9,7 @@ import { canBecomePublic } from "../../../src/events/keys/keyName.js";
 import { KeyVotes } from "../../../src/events/keys/keyVotes.js";
 import { Decoder, Encoder } from "../../../src/snapshot/codec.js";
 
-const core = chooseCore();
+const core = chooseNoise();
 const DAY = 86_400_000;
 const personHash = (person: number): Uint32Array => Uint32Array.of(person, 7, 7, person);
 

@@ -1,6 +1,6 @@
 /** Votes of one person and day, by exact laws: what one vote can change, and with what probability it is seen. */
 import { describe, expect, test } from "vitest";
-import { chooseCore } from "../../../src/core/choose.js";
+import { chooseNoise } from "../../../src/core/choose.js";
 import { Purpose, subStream } from "../../../src/core/random.js";
 import { makeScale } from "../../../src/core/tables/scale.js";
 import { unsafeKey } from "../../../src/core/unsafeKey.js";
@@ -173,7 +173,7 @@ describe("one vote", () => {
 
 describe("the test of a day", () => {
   const scale = makeScale(1n, 1n);
-  const cores = [chooseCore("wasm"), chooseCore("js")];
+  const cores = [chooseNoise("wasm"), chooseNoise("js")];
   const key = unsafeKey("votes");
 
   test("both cores draw the same noise, never beyond the threshold", () => {
