@@ -1,5 +1,5 @@
 /** The compiled kernels: bytes that the platform compiles when they are first used, or modules that were compiled beforehand. */
-import { dataHex, noiseHex } from "../wasmBytes.js";
+import { dataLetters, noiseLetters } from "../wasmBytes.js";
 
 let noise: WebAssembly.Module | undefined;
 let data: WebAssembly.Module | undefined;
@@ -10,14 +10,16 @@ export function provideKernels(noiseModule: WebAssembly.Module, dataModule: WebA
   data = dataModule;
 }
 
-export const noiseSource = (): WebAssembly.Module => noise ?? compile(noiseHex);
+export const noiseSource = (): WebAssembly.Module => noise ?? compile(noiseLetters);
 
-export const dataSource = (): WebAssembly.Module => data ?? compile(dataHex);
+export const dataSource = (): WebAssembly.Module => data ?? compile(dataLetters);
 
-function compile(hex: string): WebAssembly.Module {
-  const { fromHex } = Uint8Array as { fromHex?: (text: string) => Uint8Array<ArrayBuffer> };
-  if (fromHex !== undefined) return new WebAssembly.Module(fromHex.call(Uint8Array, hex));
-  const digit = (i: number): number => (hex.charCodeAt(i) % 39) - 9; // "0" … "9", "a" … "f" are 9 … 24 modulo 39
-  const byte = (_: unknown, i: number): number => 16 * digit(2 * i) + digit(2 * i + 1);
-  return new WebAssembly.Module(Uint8Array.from({ length: hex.length / 2 }, byte));
+/** Reads what scripts/inlineWasm.js wrote: a byte below 88 is one letter, "#" for 0; others are two, 91 to each first letter. */
+function compile(letters: string): WebAssembly.Module {
+  const bytes = [];
+  for (let i = 0; i < letters.length; i++) {
+    const first = letters.charCodeAt(i) - 35;
+    bytes.push(first < 88 ? first : 88 + 91 * (first - 88) + letters.charCodeAt(++i) - 35);
+  }
+  return new WebAssembly.Module(Uint8Array.from(bytes));
 }
