@@ -1,12 +1,14 @@
 /** Recomputes what a statement says of itself: shares of ε, scales of noise and standard errors must follow from its options. */
 import type { AnyStatement } from "../adapters/registryRecord.js";
-import { software } from "../core/software.js";
+import { software, type Software } from "../core/software.js";
+import { SHARED_COMPOSITION } from "../durable/hub/hub.js";
 import { parseDuration } from "../events/days/duration.js";
 import { overWord } from "../events/people/distinct.js";
 import { discoveryRule } from "../events/keys/keyDiscovery.js";
 import { SHARES } from "../events/shares.js";
 import { type EventStatement, standardErrors, unitWords } from "../events/statement.js";
 import { RANDOMNESS, type Statement } from "../stream/statement.js";
+import { differences } from "./restate.js";
 
 /** Something that was checked. */
 export interface Check {
@@ -17,12 +19,52 @@ export interface Check {
 const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
 
 export function checkStatement(statement: AnyStatement): Check[] {
-  const { version, commit, noiseVersion } = statement.software;
+  const checks = [softwareCheck(statement), restated(statement)];
+  try {
+    return [...checks, ...numberChecks(statement)];
+  } catch {
+    // A field of another kind: `restated` says so.
+    return checks.map((check, i) => (i === 1 ? { ...check, holds: false } : check));
+  }
+}
+
+/** The build in words. */
+const buildOf = ({ version, commit, noiseVersion }: Software): string =>
+  `brume ${version}, ${commit === null ? "not built from a clean checkout" : `commit ${commit}`}, noise version ${noiseVersion}`;
+
+const VERSION = /^\d+\.\d+\.\d+(-[\w.-]+)?$/;
+const COMMIT = /^[\da-f]{40}$/;
+
+/** Version and commit are the operator's word; a difference from this program is said, for the reader to take another one. */
+function softwareCheck({ software: own }: AnyStatement): Check {
+  const { version, commit, noiseVersion } = own;
+  const isSame = version === software.version && commit === software.commit;
+  return {
+    what: `software: ${buildOf(own)} (this program: ${isSame ? "the same" : buildOf(software)})`,
+    holds:
+      own.name === software.name &&
+      noiseVersion === software.noiseVersion &&
+      VERSION.test(String(version)) &&
+      (commit === null || COMMIT.test(String(commit))),
+  };
+}
+
+/** Whether this program states the same of the options that the statement names. */
+function restated(statement: AnyStatement): Check {
+  const what = "every field follows from the options, in the words of this program";
+  try {
+    const fields = differences(statement);
+    return {
+      what: fields.length === 0 ? what : `${what}; not so: ${fields.join(", ")}`,
+      holds: fields.length === 0,
+    };
+  } catch {
+    return { what: `${what}; not so: no release has such options`, holds: false };
+  }
+}
+
+function numberChecks(statement: AnyStatement): Check[] {
   return [
-    {
-      what: `software: brume ${version}, ${commit === null ? "not built from a clean checkout" : `commit ${commit}`}, noise version ${noiseVersion} (this program: ${software.noiseVersion})`,
-      holds: noiseVersion === software.noiseVersion,
-    },
     ...("private" in statement
       ? [
           {
@@ -72,8 +114,8 @@ function eventChecks(statement: EventStatement): Check[] {
   if (noiseScale === null || epsilonPerEvent === null) return checks;
   const moved = movedBy(statement);
   const grid = resolution ?? 1;
-  const ratio = Math.exp(-grid / noiseScale);
-  const deviation = (grid * Math.sqrt(2 * ratio)) / (1 - ratio);
+  // 1 − e^(−x) of a small x would lose its digits.
+  const deviation = (grid * Math.sqrt(2 * Math.exp(-grid / noiseScale))) / -Math.expm1(-grid / noiseScale);
   const errors =
     people === null
       ? standardErrors(
@@ -120,7 +162,9 @@ function movedBy({ threshold, min, perPerson, system }: EventStatement): number 
 }
 
 function valueChecks(statement: Statement): Check[] {
-  const { epsilon, stages, min, threshold, resolution, noiseScale, levels } = statement;
+  const { epsilon, min, threshold, resolution, noiseScale, levels, composition } = statement;
+  // The first stage of a hub that shares θ reads values of the hub, which no stream gets.
+  const stages = composition === SHARED_COMPOSITION ? statement.stages.slice(1) : statement.stages;
   // min + Θ·resolution is rounded, by far less than the grid.
   const moved = min === 0 ? threshold! : threshold! - min - resolution / 1024;
   // A θ that is refined has two releases: one of the first values, one of all others.
@@ -134,8 +178,10 @@ function valueChecks(statement: Statement): Check[] {
       ? []
       : [
           {
-            what: `noise of scale ${noiseScale} covers ${levels} levels of values ${min === 0 ? "" : `from min = ${min} `}up to θ = ${threshold}`,
-            holds: noiseScale >= ((levels * moved) / Math.max(...releases)) * (1 - 1e-9),
+            what: `noise of scale ${noiseScale} covers ${levels} levels of values ${min === 0 ? "" : `from min = ${min} `}up to θ = ${threshold}, and no more`,
+            holds:
+              noiseScale >= ((levels * moved) / Math.max(...releases)) * (1 - 1e-9) &&
+              noiseScale <= ((levels * (moved + resolution)) / Math.min(...releases)) * (1 + 1e-9),
           },
         ]),
   ];

@@ -8,6 +8,7 @@ import { sqliteStore } from "../durable/stores/sqlite.js";
 import type { Store } from "../durable/stores/store.js";
 import { parseDuration } from "../events/days/duration.js";
 import { type EventStatement, SYSTEM } from "../events/statement.js";
+import type { Statement } from "../stream/statement.js";
 import { type Parameters, snapshotBinding } from "../snapshot/snapshot.js";
 import type { Check } from "./checkStatement.js";
 import { DataError } from "./command.js";
@@ -70,15 +71,34 @@ function isMadeAs(bound: Parameters, statement: AnyStatement): boolean {
     Object.entries(stated).every(
       ([name, value]) => bound[name] === (value === undefined ? undefined : String(value)),
     ) &&
-    (!("private" in statement) || statement.private === (seed === "undefined"))
+    (!("private" in statement) || statement.private === (seed === "undefined")) &&
+    (!("private" in statement) || isThetaOf(bound["threshold"], statement)) &&
+    (!("every" in statement) || isFoundAs(bound["discovery"], statement))
   );
 }
+
+/** Whether a statement has the θ that a snapshot is bound to, or one that was chosen. It is stated in whole steps of the grid. */
+function isThetaOf(bound: string | undefined, statement: Statement | EventStatement): boolean {
+  if (bound === undefined) return statement.max === null;
+  const isChosen =
+    "every" in statement
+      ? statement.shares.clipped > 0
+      : statement.stages.some(({ stage, values: [from] }) => stage === "threshold" && from === 0);
+  const given = Number(bound);
+  if (Number.isNaN(given)) return isChosen;
+  return statement.threshold !== null && Math.abs(given - statement.threshold) < statement.resolution!;
+}
+
+/** Whether votes find keys with the share of ε that a snapshot is bound to. */
+const isFoundAs = (bound: string | undefined, { discovery, shares }: EventStatement): boolean =>
+  bound === undefined ? discovery === null : bound.startsWith(`${shares.discovery}/32 `);
 
 type Options = Readonly<Record<string, string | number | undefined>>;
 
 /** Options of a metric, as `eventParameters` writes them. */
 function eventOptions(statement: EventStatement): Options {
   const { epsilon, levels, zone, lateness, people, perPerson, min, max, resolution, system } = statement;
+  const { shares } = statement;
   const limit = perPerson === null ? undefined : [perPerson.events, perPerson.perHour, perPerson.sum];
   return {
     epsilon,
@@ -96,7 +116,10 @@ function eventOptions(statement: EventStatement): Options {
             ? { perPerson: limit?.map((n) => n ?? "-").join(" ") ?? "none" }
             : {}),
         }
-      : { of: "count" }),
+      : {
+          of: "count",
+          people: `${people.over} ${shares.limited > 0 ? people.keysPerPerson : "-"}`,
+        }),
   };
 }
 
@@ -106,5 +129,6 @@ function otherOptions(statement: Exclude<AnyStatement, EventStatement>): Options
   if (!("blockLength" in statement))
     return "zone" in statement ? { epsilon, max, zone: statement.zone } : { max };
   const { min, resolution, fanout, maxRange } = statement;
-  return { epsilon, max, resolution, fanout, maxRange, min: min === 0 ? undefined : min };
+  const variant = statement.system === "ToPS" ? "default" : "paper";
+  return { epsilon, max, resolution, fanout, maxRange, variant, min: min === 0 ? undefined : min };
 }

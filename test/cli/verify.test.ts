@@ -5,7 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/run.js";
-import { openHub, openStream, privateStream } from "../../src/index.js";
+import { checkStatement } from "../../src/cli/checkStatement.js";
+import {
+  aggregator,
+  memoryStore,
+  openHub,
+  openStream,
+  privateCounter,
+  privateHistogram,
+  privateStream,
+} from "../../src/index.js";
 import { fileStore } from "../../src/node.js";
 
 const folder = mkdtempSync(join(tmpdir(), "brume-verify-"));
@@ -145,6 +154,116 @@ test.each<[string, string, (statement: Record<string, unknown>) => void, string]
   expect(code).toBe(1);
 });
 
+/** Paths of all numbers, texts and truth values of a statement. */
+const placesIn = (value: unknown, path: readonly string[] = []): (readonly string[])[] =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([name, own]) => placesIn(own, [...path, name]))
+    : [path];
+
+type Fields = Record<string, unknown>;
+
+/** Other values in the place of one. */
+const othersOf = (value: unknown): unknown[] =>
+  typeof value === "number"
+    ? [1.01 * value, value + 1, -value - 1, value === 0 ? 2 : 0]
+    : typeof value === "string"
+      ? [`${value} x`, ""]
+      : typeof value === "boolean"
+        ? [!value]
+        : [1, "x"];
+
+/** Fields of which a statement with another value says something else that is as true of another release, or of another moment. */
+const FREE =
+  /^(software\.(version|commit)|core.*|firstNumber|published|settled|smoother|lateness|max|min|maxRange|fanout|resolution|perPerson\.(perHour|most)|expectedClipping|follow|reports|rejected\..*|stages\.\d\.(reports|values\.\d)|thresholds\.0\.from|clampedShare\.(count|of))$/;
+
+test.each<[string, () => object, also?: string]>([
+  ["values", () => privateStream({ epsilon: 0.5, max: 100, threshold: 20, maxRange: 256 }).statement()],
+  [
+    "θ that is chosen and followed",
+    () => {
+      const stream = privateStream({ epsilon: 1, max: 100, holdout: 4096, maxRange: 4096 });
+      stream.pushMany(Float64Array.from({ length: 6000 }, (_, i) => i % 37));
+      return stream.statement();
+    },
+  ],
+  [
+    "sums",
+    () => privateStream({ epsilon: 1, every: "1h", max: 99.5, min: -10.3, threshold: 20 }).statement(),
+  ],
+  [
+    "means",
+    () => privateStream({ epsilon: 0.01, every: "1h", of: "mean", max: 100, threshold: 20 }).statement(),
+  ],
+  [
+    "a person's sum",
+    () => privateStream({ epsilon: 1, every: "1h", max: 9, perPerson: { sum: 50 } }).statement(),
+  ],
+  ["θ to be chosen", () => privateStream({ epsilon: 1, every: "1h", max: 100, perPerson: 2 }).statement()],
+  ["events", () => privateCounter({ epsilon: 1, every: "1h", zone: "Europe/Berlin" }).statement()],
+  [
+    "people's events",
+    () => privateCounter({ epsilon: 2, every: "5m", perPerson: { events: 3, perHour: 2 } }).statement(),
+  ],
+  [
+    "k to be chosen",
+    () => privateCounter({ epsilon: 2, every: "1h", perPerson: { events: "choose", most: 9 } }).statement(),
+    // Nothing that is stated before k is chosen depends on ε.
+    "epsilon",
+  ],
+  ["people", () => privateCounter({ epsilon: 2, of: "people", over: "1w" }).statement()],
+  [
+    "buckets",
+    () =>
+      privateHistogram({ epsilon: 1, every: "1h", edges: { min: 1, max: 1000, buckets: 64 } }).statement(),
+  ],
+  ["reports", () => aggregator({ epsilon: 2, max: 100, threshold: 25 }).statement()],
+  [
+    "reports of the paper",
+    () => aggregator({ epsilon: 2, max: 100, threshold: 50, maxRange: 256, variant: "paper" }).statement(),
+  ],
+])(
+  "an honest statement of %s holds; with another value in any place that is not free it does not",
+  (_, make, also = "") => {
+    const honest = JSON.parse(JSON.stringify(make())) as Fields;
+    expect(checkStatement(honest as never).filter(({ holds }) => !holds)).toEqual([]);
+    const accepted = placesIn(honest).flatMap((path) => {
+      const place = (root: Fields) => path.slice(0, -1).reduce((own, name) => own[name] as Fields, root);
+      const value = place(honest)[path.at(-1)!];
+      const others = othersOf(value).filter((other) => other !== value);
+      return others.flatMap((other) => {
+        const copy = structuredClone(honest);
+        place(copy)[path.at(-1)!] = other;
+        return checkStatement(copy as never).every(({ holds }) => holds) ? [path.join(".")] : [];
+      });
+    });
+    expect([...new Set(accepted)].filter((name) => !FREE.test(name)).join()).toBe(also);
+  },
+);
+
+test("a hub that chooses θ for all its streams states what holds", async () => {
+  const common = { store: memoryStore(), key: randomBytes(32) };
+  const values = openHub({
+    ...common,
+    epsilon: 1,
+    max: 100,
+    holdout: 2048,
+    maxRange: 4096,
+    threshold: "shared",
+  });
+  await values.pushMany(
+    "a",
+    Float64Array.from({ length: 3000 }, (_, i) => i % 40),
+  );
+  const stated = await values.statement("a");
+  await values.close();
+  const failed = (one: object) =>
+    checkStatement(one as never).flatMap(({ what, holds }) => (holds ? [] : [what]));
+  expect(failed(stated)).toEqual([]);
+  const [first, ...others] = stated.stages;
+  expect(failed({ ...stated, stages: others })).not.toEqual([]);
+  expect(failed({ ...stated, stages: [{ ...first, epsilon: 0.5 }, ...others] })).not.toEqual([]);
+});
+
 /** The release with its lines changed. */
 function release(name: string, change: (lines: string[]) => readonly string[]): string {
   const lines = readFileSync(at("published.csv"), "utf8").trimEnd().split("\n");
@@ -262,6 +381,8 @@ test("a store whose snapshots open passes; with another key, a flipped bit, or a
     ["epsilon", 2],
     ["max", 90],
     ["maxRange", 128],
+    ["threshold", 50],
+    ["system", "ToPS, as in the paper"],
   ] as const) {
     const other = changed("stored.json", (s) => (s[name] = value));
     expect((await brume("verify", other, "--store", at("store"))).out).toContain("✗ 0 of them were made");

@@ -332,7 +332,7 @@ const sharing = (options: EachOptions, theta: number): StreamOptions => ({
   holdout: 0,
 });
 
-const SHARED_COMPOSITION =
+export const SHARED_COMPOSITION =
   "The values that choose θ are the first ones of the hub. They are not published, each other value goes to one stream, and every forest of noise covers values of its own: parallel composition, ε in all.";
 
 const NO_VALUES = new Float64Array(0);
