@@ -102,7 +102,7 @@ test("a word has one meaning", () => {
 const leaning = (text: string): string[] =>
   [
     ...text.matchAll(
-      /\/\*\*\s*(?:\n\s*\*\s*)?(?!What (?:do|does|is) [^.:;]*\?)((?:The same|Of|What|Its)\b.*)/g,
+      /\/\*\*\s*(?:\n\s*\*\s*)?(?!What (?:do|does|is) [^.:;]*\?)((?:The same|Of|What|Its|And|Then|That)\b.*)/g,
     ),
   ].map(([, begin]) => begin!);
 

@@ -4,7 +4,7 @@ import type { Core } from "../../src/core/core.js";
 import { type Beginning, type Holdout, PlainHoldout } from "../../src/stream/holdout/holdout.js";
 import type { Publisher } from "../../src/stream/publisher.js";
 import { smootherName } from "../../src/stream/predict/smoothers/index.js";
-import { type Stage, StagedSystem, type SystemParts } from "../../src/stream/stagedSystem.js";
+import { HoldoutSystem, type Progress, type SystemParts } from "../../src/stream/holdoutSystem.js";
 import { makeStatement, type StageStatement, type Statement } from "../../src/stream/statement.js";
 import { NoisyMax, type ThresholdChooser } from "../../src/stream/holdout/noisyMax.js";
 import { Zeros } from "./base.js";
@@ -20,7 +20,7 @@ export function makeComparison(
   settings: ComparisonSettings,
   core: Core,
   key: Uint32Array,
-): StagedSystem<Publisher> {
+): HoldoutSystem<Publisher> {
   const {
     privacy: { threshold },
     grid: { max },
@@ -29,7 +29,7 @@ export function makeComparison(
   } = settings;
   const theta = rule === "fixed" ? (threshold as number) : max;
   if (theta > 0) hierarchy.make(core, key, settings, theta); // what cannot work fails now, not after the hold-out
-  return new StagedSystem(new Comparison(settings, core, key));
+  return new HoldoutSystem(new Comparison(settings, core, key));
 }
 
 class Comparison implements SystemParts<Publisher> {
@@ -65,7 +65,7 @@ class Comparison implements SystemParts<Publisher> {
     return theta > max ? clampedTo(max, publisher) : publisher;
   }
 
-  statement({ holdout, release }: Stage<Publisher>): Statement {
+  statement({ holdout, release }: Progress<Publisher>): Statement {
     const publisher = release?.publisher;
     const theta = release?.beginning.theta ?? holdout?.theta;
     const {

@@ -165,7 +165,7 @@ function markLength(text: Uint8Array, last: boolean): number {
   return same === text.length && !last ? -1 : 0;
 }
 
-/** Both as one array. Many small pieces take linear time in all: room for more is kept behind them. */
+/** Pending text and a new piece as one array. Many small pieces take linear time in all: room for more is kept behind them. */
 function append(pending: Uint8Array, piece: Uint8Array): Uint8Array {
   const length = pending.length + piece.length;
   if (pending.buffer.byteLength >= length) {

@@ -23,7 +23,7 @@ export interface HotPath {
   /** Milliseconds of the fastest call: on a busy machine, the one that nothing interrupted. */
   readonly wasmMs: number;
   readonly jsMs: number;
-  /** Both gave the same bits, as they must. */
+  /** Whether the two cores gave the same bits, as they must. */
   readonly same: boolean;
 }
 
@@ -46,7 +46,7 @@ export function measureHotPaths(values: Float64Array): HotPath[] {
   return Object.entries(PATHS).map(([path, prepare]) => measure(path, prepare(values), wasmCore));
 }
 
-/** Each is prepared when it is measured: what one stages in WASM memory, the next overwrites. */
+/** Each is prepared when it is measured: what one puts into WASM memory, the next overwrites. */
 const PATHS: Record<string, (values: Float64Array) => Call> = {
   [`noisy max over [1, B], B = ${(1000 * EXAMPLE.max).toLocaleString("en")}`]: noisyMax,
   "consistency of 2²⁰ leaves, 16 trees": consistency,
@@ -79,12 +79,12 @@ function consistency(): Call {
   );
   const kernels = loadNoiseKernels();
   const arena = new Arena(kernels); // made-up noise: nothing to wipe
-  const [staged, excess] = [arena.put(nodes), arena.take((nodes.length - leaves) * 8)];
+  const [tree, excess] = [arena.put(nodes), arena.take((nodes.length - leaves) * 8)];
   return (core) => {
     let corrections = new Float64Array(0);
-    for (let tree = 0; tree < trees; tree++)
+    for (let i = 0; i < trees; i++)
       if (core.name === "js") corrections = new Float64Array(makeConsistent(nodes, fanout, levels));
-      else kernels.makeConsistent(staged, leaves, fanout, excess);
+      else kernels.makeConsistent(tree, leaves, fanout, excess);
     return core.name === "js" ? corrections : arena.copy(excess, groupCount(fanout, levels));
   };
 }

@@ -25,7 +25,7 @@ export const EVENT_FLAGS: Readonly<Record<string, Option>> = {
   },
 };
 
-/** And those of where events come from and go to. */
+/** Options of `brume release --every`: where events come from and go to. */
 export const EVENT_RELEASE_FLAGS: Readonly<Record<string, Option>> = {
   time: { value: "NAME", help: "with --every: the column with times, ISO text or a number since 1970" },
   "time-unit": { value: "U", help: "of times that are numbers: ms or s (ms)" },

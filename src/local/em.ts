@@ -36,7 +36,7 @@ const MOST_UPDATES = 10_000;
  * |ln p| < 32 a report (p > e^(−ε)/2¹¹, ε ≤ 24), at 2⁻⁵³ of the sum a term: 3·1024·32·2⁻⁵³ ≈ 10⁻¹¹.
  */
 const ROUNDING = 2e-11;
-/** Updates per call of a core: the tables are staged once for all of them. */
+/** Updates per call of a core: the tables are copied once for all of them. */
 const BATCH = 16;
 /** Milliseconds after which other work gets a turn. */
 const TURN = 12;

@@ -1,5 +1,5 @@
 /**
- * How stages write down what they remember. Whole numbers take as few bytes as they need (7 bits a byte, lowest
+ * How objects write down what they remember. Whole numbers take as few bytes as they need (7 bits a byte, lowest
  * first), doubles keep every bit, and a number that the reader can guess costs nothing.
  */
 

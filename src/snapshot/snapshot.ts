@@ -29,7 +29,7 @@ export interface OpenedSnapshot {
 /** Public settings as text, by name. `name` is the stream's. */
 export type Parameters = Readonly<Record<string, string>>;
 
-/** Raised whenever the meaning of the bytes changes: a stage's state. `test/golden.test.ts` pins it. */
+/** Raised whenever the meaning of the bytes changes. `test/golden.test.ts` pins it. */
 export const FORMAT_VERSION = 2;
 const MAGIC = new TextEncoder().encode("brume");
 /** Two bytes after the magic: the format, and which noise follows from the key. */
@@ -164,7 +164,7 @@ async function decryptSnapshot(bytes: Uint8Array, key: SnapshotKey) {
 
 /** Said first when it differs: a snapshot of another stream usually differs in other settings as well. */
 const IDENTITY = "name";
-/** Then these: others follow from them. */
+/** Said second when they differ: other settings follow from them. */
 const BOUNDS = ["min", "max"];
 
 /** Refuses parameters that differ, and names the first one. */

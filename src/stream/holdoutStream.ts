@@ -28,7 +28,7 @@ import { withSkipped } from "./shape.js";
 import { smootherName } from "./predict/smoothers/index.js";
 import { encode, openBound, type OpenedSnapshot } from "../snapshot/snapshot.js";
 import { SnapshotSequence } from "../snapshot/snapshotSequence.js";
-import { type Stage, StagedSystem, type SystemParts } from "./stagedSystem.js";
+import { type Progress, HoldoutSystem, type SystemParts } from "./holdoutSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
 import type { PrivateStream, RangeOptions } from "./system.js";
 import { prepareTables } from "./release/followTables.js";
@@ -51,7 +51,7 @@ export async function restoreValues(
   return HoldoutStream.restore(bytes, key, resolveSettings(options));
 }
 
-export class HoldoutStream extends StagedSystem<BlockPublisher> implements PrivateStream {
+export class HoldoutStream extends HoldoutSystem<BlockPublisher> implements PrivateStream {
   readonly #settings: Settings;
   readonly #key: Uint32Array;
   readonly #name: string;
@@ -71,7 +71,7 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
     snapshot?: OpenedSnapshot,
   ) {
     const parts = new Tops(settings, core, key);
-    super(parts, snapshot && parts.loadStage(snapshot.state));
+    super(parts, snapshot && parts.loadProgress(snapshot.state));
     this.#settings = settings;
     this.#key = key;
     this.#name = name;
@@ -107,7 +107,7 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
 
   published(from: number, to: number): Float64Array {
     this.checkIdle();
-    const publisher = this.stage.release?.publisher;
+    const publisher = this.progress.release?.publisher;
     checkPublished(publisher, "published", from, to);
     return Float64Array.from({ length: to - from }, (_, i) => publisher!.publishedAt(from + i));
   }
@@ -131,7 +131,7 @@ export class HoldoutStream extends StagedSystem<BlockPublisher> implements Priva
     return encode((writer) => {
       writeBinding(writer, this.#settings, this.#name);
       writer.words(this.#key);
-      saveStage(writer, this.stage);
+      saveProgress(writer, this.progress);
     });
   }
 }
@@ -204,7 +204,7 @@ const COMPOSITION = {
     "Release and following read the same values and share ε. In the first tree the second choice of θ reads them too, and half of ε is its share: sequential composition, ε. All other stages read values of their own, and so does every tree of noise: parallel composition, ε in all.",
 } as const;
 
-/** The parts that make a staged system ToPS. */
+/** What makes a system with a hold-out ToPS. */
 class Tops implements SystemParts<BlockPublisher> {
   readonly settings: Settings;
   readonly answer;
@@ -230,7 +230,7 @@ class Tops implements SystemParts<BlockPublisher> {
   }
 
   clipping(
-    { release }: Stage<BlockPublisher>,
+    { release }: Progress<BlockPublisher>,
     from: number,
     to: number,
     confidence: number,
@@ -242,21 +242,21 @@ class Tops implements SystemParts<BlockPublisher> {
     return { sum: sum * unit, low: low * unit, high: high * unit };
   }
 
-  /** Reads what `saveStage` wrote. */
-  loadStage(reader: Decoder): Stage<BlockPublisher> {
-    const stage = reader.double() === 0 ? this.#loadHoldout(reader) : this.#loadRelease(reader);
+  /** Reads what `saveProgress` wrote. */
+  loadProgress(reader: Decoder): Progress<BlockPublisher> {
+    const progress = reader.double() === 0 ? this.#loadHoldout(reader) : this.#loadRelease(reader);
     if (!reader.atEnd)
       throw new Error("snapshot: expected nothing after the state; made by another version?");
-    return stage;
+    return progress;
   }
 
-  #loadHoldout(reader: Decoder): Stage<BlockPublisher> {
+  #loadHoldout(reader: Decoder): Progress<BlockPublisher> {
     const holdout = this.holdout();
     holdout.load(reader);
     return { holdout };
   }
 
-  #loadRelease(reader: Decoder): Stage<BlockPublisher> {
+  #loadRelease(reader: Decoder): Progress<BlockPublisher> {
     const [theta, skipped, mean] = [reader.double(), reader.double(), reader.double()];
     const above = { count: reader.double(), values: reader.double() };
     const sparse = reader.double() === 1;
@@ -266,7 +266,7 @@ class Tops implements SystemParts<BlockPublisher> {
     return { release: { beginning, publisher } };
   }
 
-  statement({ holdout, release }: Stage<BlockPublisher>): Statement {
+  statement({ holdout, release }: Progress<BlockPublisher>): Statement {
     const {
       privacy: { epsilon, variant },
       grid: { min, max, resolution },
@@ -309,7 +309,7 @@ class Tops implements SystemParts<BlockPublisher> {
   }
 }
 
-function saveStage(writer: Encoder, { holdout, release }: Stage<BlockPublisher>): void {
+function saveProgress(writer: Encoder, { holdout, release }: Progress<BlockPublisher>): void {
   writer.double(Number(release !== undefined));
   if (release === undefined) return holdout!.save(writer);
   const { theta, skipped, mean, above, sparse } = release.beginning;

@@ -112,7 +112,7 @@ export interface PrivacySettings {
 
 /** Bounds of a value, and the grids that values and candidates for θ are rounded to. */
 export interface GridSettings {
-  /** The bounds of a value, and max − min. All stages but the first and the last see values less `min`, from 0 to `width`. */
+  /** The bounds of a value, and max − min. All code but the first and the last step sees values less `min`, from 0 to `width`. */
   readonly min: number;
   readonly max: number;
   readonly width: number;

@@ -23,7 +23,7 @@ export interface StateSettings extends KeyedSettings {
   readonly out: string;
   /** A snapshot of a stream is taken when it has this many values that no snapshot has. */
   readonly sealEvery: number;
-  /** And at the latest when a record this many offsets ago is in no snapshot: bounds the replay. */
+  /** A snapshot is taken at the latest when a record this many offsets ago is in none: bounds the replay. */
   readonly replayLimit: number;
 }
 

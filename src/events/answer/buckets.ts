@@ -87,7 +87,7 @@ export function groupSize(n: number): number {
 /** At most one entry per number of buckets. */
 const groupSizes = new Map<number, number>();
 
-/** That noise as a variance, in units of a bucket's variance at all of ε; half of ε makes four times as much. */
+/** Mean variance of a rank, in units of a bucket's variance at all of ε; with groups, half of ε makes it four times as much. */
 export function meanRankNoise(n: number, g: number): number {
   let sum = 0;
   for (let j = 1; j < n; j++) sum += rankSpread(n, g, j, j / n).variance;

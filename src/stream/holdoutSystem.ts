@@ -1,5 +1,5 @@
 /**
- * Values in, private numbers out, in stages: a hold-out that chooses θ, then a publisher. ToPS is this, and so is every
+ * Values in, private numbers out: a hold-out that chooses θ, then a publisher. ToPS is this, and so is every
  * system it is compared with, with other parts.
  *
  * A call that fails changes nothing: what can fail comes first, what changes the state comes last and cannot fail.
@@ -24,13 +24,13 @@ export interface SystemParts<P extends Publisher> {
   /** How many idle values at the end of the hold-out pass while the publisher draws what takes long. */
   readonly drawing?: number;
   publisher(beginning: Beginning): P;
-  statement(stage: Stage<P>): Statement;
+  statement(progress: Progress<P>): Statement;
   /** Estimate of the amount that clamping removes in published positions, in units of the stream, if they are known. */
-  clipping?(stage: Stage<P>, from: number, to: number, confidence: number): Hidden | undefined;
+  clipping?(progress: Progress<P>, from: number, to: number, confidence: number): Hidden | undefined;
 }
 
 /** Where a system is: in its hold-out, or behind it. */
-export interface Stage<P extends Publisher> {
+export interface Progress<P extends Publisher> {
   readonly holdout?: Holdout;
   /** Decisions of the hold-out, and the publisher that they began. */
   readonly release?: Release<P>;
@@ -41,40 +41,40 @@ interface Release<P extends Publisher> {
   readonly publisher: P;
 }
 
-export class StagedSystem<P extends Publisher> implements System {
+export class HoldoutSystem<P extends Publisher> implements System {
   readonly #parts: SystemParts<P>;
   /** Values that choose θ, all before those that only give time to draw, and all that are held out. */
   readonly #choosing: number;
   readonly #drawsFrom: number;
   readonly #heldOut: number;
-  #stage: Stage<P>;
-  /** The publisher of the stage, if there is one. */
+  #progress: Progress<P>;
+  /** The publisher, once the release has begun. */
   #publisher: P | undefined;
   /** The publisher while no call is under way: all that a push needs to ask. */
   #ready: P | undefined;
-  /** The release after the hold-out, if it is drawn during the hold-out's last values. Follows from the stage: never saved. */
+  /** The release after the hold-out, if it is drawn during the hold-out's last values. Follows from the hold-out: never saved. */
   #next: Release<P> | undefined;
   /** The hold-out takes fewer values than this before there is work to do that can fail. */
   #nextEnd: number;
   /** A call is under way in which code of the caller may run: getters of a batch, or a smoother. */
   #busy = false;
 
-  /** @param stage where a restored system is */
-  constructor(parts: SystemParts<P>, stage: Stage<P> = firstStage(parts)) {
+  /** @param progress where a restored system is */
+  constructor(parts: SystemParts<P>, progress: Progress<P> = firstProgress(parts)) {
     this.#parts = parts;
     this.#choosing = parts.settings.holdout.choosing;
     this.#heldOut = heldOut(parts.settings);
     this.#drawsFrom = this.#heldOut - (parts.drawing ?? 0);
-    this.#stage = stage;
-    this.#publisher = this.#ready = stage.release?.publisher;
-    this.#nextEnd = this.#endAfter(stage.holdout?.held ?? this.#heldOut);
-    if (stage.holdout !== undefined && this.#drawsAt(stage.holdout.held))
-      this.#next = release(parts, stage.holdout);
+    this.#progress = progress;
+    this.#publisher = this.#ready = progress.release?.publisher;
+    this.#nextEnd = this.#endAfter(progress.holdout?.held ?? this.#heldOut);
+    if (progress.holdout !== undefined && this.#drawsAt(progress.holdout.held))
+      this.#next = release(parts, progress.holdout);
     (this.#publisher ?? this.#next?.publisher)?.prepare?.();
   }
 
-  protected get stage(): Stage<P> {
-    return this.#stage;
+  protected get progress(): Progress<P> {
+    return this.#progress;
   }
 
   get length(): number {
@@ -82,15 +82,15 @@ export class StagedSystem<P extends Publisher> implements System {
   }
 
   get received(): number {
-    return (this.#stage.holdout?.held ?? this.#heldOut) + this.length;
+    return (this.#progress.holdout?.held ?? this.#heldOut) + this.length;
   }
 
   push(value: number): number | undefined {
     if (!Number.isFinite(value)) refuseValue();
     if (this.#ready !== undefined) return this.#ready.push(value);
     if (this.#busy) refuseReentry();
-    const holdout = this.#stage.holdout!;
-    if (holdout.held + 1 >= this.#nextEnd) this.#endStage(Float64Array.of(value), new Float64Array(0));
+    const holdout = this.#progress.holdout!;
+    if (holdout.held + 1 >= this.#nextEnd) this.#endPart(Float64Array.of(value), new Float64Array(0));
     else {
       holdout.add(value);
       if (this.#next !== undefined) this.#draw();
@@ -125,9 +125,9 @@ export class StagedSystem<P extends Publisher> implements System {
   /** @param checked makes sure of values that are held out */
   #take(batch: Float64Array, checked: (part: Float64Array) => Float64Array): Float64Array {
     if (this.#publisher !== undefined) return this.#publisher.pushMany(batch);
-    const holdout = this.#stage.holdout!;
+    const holdout = this.#progress.holdout!;
     const part = checked(batch.subarray(0, this.#heldOut - holdout.held));
-    if (holdout.held + part.length >= this.#nextEnd) return this.#endStage(part, batch.subarray(part.length));
+    if (holdout.held + part.length >= this.#nextEnd) return this.#endPart(part, batch.subarray(part.length));
     const published = new Float64Array(0); // before the values are taken: even this may fail
     holdout.addMany(part, part.length);
     this.#draw();
@@ -137,13 +137,13 @@ export class StagedSystem<P extends Publisher> implements System {
   range(from: number, to: number, options: RangeOptions = {}): RangeAnswer {
     this.checkIdle();
     const answer = answerRange(this.#publisher, from, to, options, this.#parts.answer);
-    const hidden = this.#parts.clipping?.(this.#stage, from, to, answer.confidence);
+    const hidden = this.#parts.clipping?.(this.#progress, from, to, answer.confidence);
     const received = { from: this.#heldOut + from, to: this.#heldOut + to };
     return { ...answer, received, ...(hidden === undefined ? {} : { hidden }) };
   }
 
   statement(): Statement {
-    return this.#parts.statement(this.#stage);
+    return this.#parts.statement(this.#progress);
   }
 
   explain(): string {
@@ -187,12 +187,12 @@ export class StagedSystem<P extends Publisher> implements System {
   }
 
   /**
-   * Takes values up to the end of a stage and beyond, on a copy. The copy becomes the state when all has succeeded.
+   * Takes values up to the end of a part of the hold-out and beyond, on a copy. The copy becomes the state when all has succeeded.
    * @param held values of the hold-out
    * @param rest values after it; none if it goes on
    */
-  #endStage(held: Float64Array, rest: Float64Array): Float64Array {
-    const before = this.#stage.holdout!;
+  #endPart(held: Float64Array, rest: Float64Array): Float64Array {
+    const before = this.#progress.holdout!;
     const numbers = this.#whileBusy(() => {
       const fresh = this.#parts.holdout();
       const holdout = before.held === 0 ? fresh : copyHoldout(before, fresh);
@@ -202,10 +202,10 @@ export class StagedSystem<P extends Publisher> implements System {
           holdout.done || this.#drawsAt(holdout.held)
             ? (this.#next ?? release(this.#parts, holdout))
             : undefined;
-        const stage = holdout.done ? { release: next! } : { holdout };
-        const published = stage.release?.publisher.pushMany(rest) ?? new Float64Array(0);
-        this.#stage = stage;
-        this.#publisher = stage.release?.publisher;
+        const progress = holdout.done ? { release: next! } : { holdout };
+        const published = progress.release?.publisher.pushMany(rest) ?? new Float64Array(0);
+        this.#progress = progress;
+        this.#publisher = progress.release?.publisher;
         this.#next = holdout.done ? undefined : next;
         this.#nextEnd = this.#endAfter(holdout.held);
         return published;
@@ -220,7 +220,7 @@ export class StagedSystem<P extends Publisher> implements System {
   }
 }
 
-function firstStage<P extends Publisher>(parts: SystemParts<P>): Stage<P> {
+function firstProgress<P extends Publisher>(parts: SystemParts<P>): Progress<P> {
   const holdout = parts.holdout();
   return holdout.done ? { release: release(parts, holdout) } : { holdout };
 }
