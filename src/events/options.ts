@@ -233,7 +233,7 @@ const KINDS = {
   events: { names: EVENT_STREAM_OPTIONS, resolve: resolveEventStream },
 } as const;
 
-/** What a stream gives: `of: "people"` counts different people, and `edges` make a histogram. */
+/** Options with `of: "people"` count different people, `edges` make a histogram, and all others a stream of events. */
 export function eventKind(options: AnyEventOptions): keyof typeof KINDS {
   if (Object.hasOwn(options, "of") && (options as PeopleOptions).of === "people") return "people";
   return Object.hasOwn(options, "edges") ? "histogram" : "events";
