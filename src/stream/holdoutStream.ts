@@ -204,7 +204,7 @@ const COMPOSITION = {
     "Release and following read the same values and share ε. In the first tree the second choice of θ reads them too, and half of ε is its share: sequential composition, ε. All other stages read values of their own, and so does every tree of noise: parallel composition, ε in all.",
 } as const;
 
-/** What makes a system with a hold-out ToPS. */
+/** Settings and functions that make a system with a hold-out ToPS. */
 class Tops implements SystemParts<BlockPublisher> {
   readonly settings: Settings;
   readonly answer;
