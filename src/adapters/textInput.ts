@@ -1,6 +1,6 @@
 /** Numbers from text as it arrives, in pieces of any size: `textInput(stream, { format: "csv", column: "fare" })`. */
 import { ownOptions, shown } from "../core/checks.js";
-import { chooseCore } from "../core/choose.js";
+import { chooseData } from "../core/choose.js";
 import type { Texts } from "../core/core.js";
 import { TextError } from "./textError.js";
 import { csvRows, itemLines, jsonLines, type OnRow, plainLines, type RecordReader } from "./textRecords.js";
@@ -53,7 +53,7 @@ export class TextReader {
   #busy = false;
 
   /** @param reader what it reads: {@link recordReader} makes one */
-  constructor(reader: RecordReader, core: Texts = chooseCore()) {
+  constructor(reader: RecordReader, core: Texts = chooseData()) {
     this.#core = core;
     this.#state = { reader, lines: 0, pending: new Uint8Array(0), begun: false };
   }

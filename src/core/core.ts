@@ -211,5 +211,10 @@ export interface NoiseCore extends Keystream, Digits, Sampling, Days {
   readonly name: "wasm" | "js";
 }
 
+/** The kernels that read data and need no tables of noise: all that reporters, aggregators and readers of text call. */
+export interface DataCore extends Ingest, SquareWave, HeldOut, Reports, Texts {
+  readonly name: "wasm" | "js";
+}
+
 /** All kernels. */
-export interface Core extends NoiseCore, Forests, Ingest, SquareWave, Thresholds, HeldOut, Reports, Texts {}
+export interface Core extends NoiseCore, DataCore, Forests, Thresholds {}

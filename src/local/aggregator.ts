@@ -8,8 +8,8 @@
  * counted is whole numbers (dayTally.ts), so aggregators of many workers add up to one.
  */
 import { ownOptions } from "../core/checks.js";
-import { chooseCore } from "../core/choose.js";
-import type { Core } from "../core/core.js";
+import { chooseData } from "../core/choose.js";
+import type { DataCore } from "../core/core.js";
 import type { BetweenOptions, Period, Series } from "../events/answer/answers.js";
 import type { Day } from "../events/days/calendar.js";
 import { type Duration, parseTime, type Time } from "../events/days/duration.js";
@@ -38,7 +38,7 @@ import { type LocalTerms, Thetas } from "./thetas.js";
 export class Aggregator {
   // Parameters
   readonly #settings: LocalSettings;
-  readonly #core: Core;
+  readonly #core: DataCore;
   readonly #channels = new Map<number, Channel>();
   readonly #answers: DayAnswers;
   // State
@@ -53,7 +53,7 @@ export class Aggregator {
     refuseFormer("aggregator", options);
     const own = ownOptions("aggregator", options, AGGREGATOR_OPTIONS);
     this.#settings = localSettings(own);
-    this.#core = chooseCore(own.core);
+    this.#core = chooseData(own.core);
     this.#thetas = new Thetas(this.#settings);
     const { mechanism } = this.#channel(this.#settings.max);
     this.#answers = new DayAnswers(this.#settings, this.#core, mechanism, () => ({

@@ -1,6 +1,6 @@
 /** Questions about days: which of them a range holds, and what their tallies say. */
 import { checkConfidence, checkNumber, ownOptions } from "../core/checks.js";
-import type { Core } from "../core/core.js";
+import type { DataCore } from "../core/core.js";
 import type { Mechanism } from "../core/tables/sectors.js";
 import type { BetweenOptions, Period, Series, Window } from "../events/answer/answers.js";
 import { type Day, DAY } from "../events/days/calendar.js";
@@ -44,7 +44,7 @@ const MOST_ANSWERS = 10_000;
 export class DayAnswers {
   // Parameters
   readonly #settings: LocalSettings;
-  readonly #core: Core;
+  readonly #core: DataCore;
   readonly #mechanism: Mechanism;
   readonly #counted: () => Counted;
   // State
@@ -52,7 +52,7 @@ export class DayAnswers {
   #estimated: { readonly of: string; readonly groups: Promise<readonly EstimatedGroup[]> } | undefined;
 
   /** @param mechanism of the reports: θ scales its estimates */
-  constructor(settings: LocalSettings, core: Core, mechanism: Mechanism, counted: () => Counted) {
+  constructor(settings: LocalSettings, core: DataCore, mechanism: Mechanism, counted: () => Counted) {
     this.#settings = settings;
     this.#core = core;
     this.#mechanism = mechanism;

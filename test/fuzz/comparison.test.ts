@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { privateStream } from "../../src/index.js";
-import { jsCore, jsNoise } from "../../src/core/js/index.js";
+import { jsCore, jsData, jsNoise } from "../../src/core/js/index.js";
 import type { Core } from "../../src/core/core.js";
 import { outcome, same } from "../../scripts/fuzz/compare.js";
 import { Dice } from "../../scripts/fuzz/dice.js";
@@ -70,7 +70,7 @@ describe("a core that is wrong by one bit, once in twenty calls, is caught", () 
       const result = honest(...args);
       return ++calls % oneIn === 0 ? spoiler(args, result) : result;
     };
-    for (const core of [jsCore, jsNoise])
+    for (const core of [jsCore, jsNoise, jsData])
       if (method in core) vi.spyOn(core as typeof jsCore, method).mockImplementation(wrong as never);
   }
 
@@ -96,11 +96,11 @@ describe("a core that is wrong by one bit, once in twenty calls, is caught", () 
 
   test("streams of events call no other method", async () => {
     const called = new Set<string>();
-    for (const core of [jsCore, jsNoise])
-      for (const method of Object.keys(core).filter((name) => name !== "name") as (keyof typeof jsNoise)[]) {
+    for (const core of [jsCore, jsNoise, jsData])
+      for (const method of Object.keys(core).filter((name) => name !== "name")) {
         const honest = Reflect.get(core, method) as (...args: never[]) => unknown;
         const counting = (...args: never[]) => (called.add(method), honest(...args));
-        vi.spyOn(core, method as "laplace").mockImplementation(counting as never);
+        vi.spyOn(core as typeof jsCore, method as "laplace").mockImplementation(counting as never);
       }
     for (let episode = 0; episode < 24; episode++) await driveEvents(new Dice(1, episode), 320, new Tally());
     expect([...called].sort()).toEqual([...EVENT_METHODS].sort());

@@ -1,6 +1,6 @@
 /** Drives an object that is kept in a store through faults: every call is repeated until it is stored, and answers as without faults. */
 import { expect, test } from "vitest";
-import { chooseCore, chooseNoise } from "../../src/core/choose.js";
+import { chooseData, chooseNoise } from "../../src/core/choose.js";
 import type { Store } from "../../src/index.js";
 import { failing, plainStore } from "../durable/support.js";
 import {
@@ -56,7 +56,7 @@ type Breaking = <T>(fault: Countdown, act: () => Promise<T>) => Promise<T>;
 const failingKernels =
   (when: "before" | "after"): Breaking =>
   (fault, act) =>
-    failingMethods(chooseCore(), fault, when, () => failingMethods(chooseNoise(), fault, when, act));
+    failingMethods(chooseData(), fault, when, () => failingMethods(chooseNoise(), fault, when, act));
 
 const ways: Record<string, Breaking> = {
   allocation: failingLaterAllocations,

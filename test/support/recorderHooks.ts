@@ -2,10 +2,10 @@
  * Where true sums meet noise, method by method. While a recording is active, these methods and both cores tell it what
  * they do; otherwise they are as ever. A mechanism that adds noise in a method of its own joins with a `watch` here.
  */
-import { chooseCore, chooseNoise } from "../../src/core/choose.js";
-import type { Core, NoiseCore, Tree } from "../../src/core/core.js";
+import { chooseCore, chooseData, chooseNoise } from "../../src/core/choose.js";
+import type { Core, DataCore, NoiseCore, Tree } from "../../src/core/core.js";
 import type { DayShape } from "../../src/core/dayShape.js";
-import { jsCore, jsNoise } from "../../src/core/js/index.js";
+import { jsCore, jsData, jsNoise } from "../../src/core/js/index.js";
 import { Purpose } from "../../src/core/random.js";
 import { HubMetric } from "../../src/durable/eventHub/hubMetric.js";
 import { MOST_COLUMNS } from "../../src/events/days/dayNoise.js";
@@ -59,7 +59,7 @@ let followed: number | undefined;
 /** Sub-stream, scale and shape of the trees of noise that were drawn, by the array of their leaves. */
 const grown = new WeakMap<Float64Array, NoiseTree>();
 
-function watchCore(core: Core | NoiseCore): void {
+function watchCore(core: NoiseCore | DataCore): void {
   const own = { ...core } as Core; // watched methods that the core does not have are left out below
   const none = new Float64Array(0);
   const sampler =
@@ -79,8 +79,8 @@ function watchCore(core: Core | NoiseCore): void {
     Core,
     "laplace" | "geometric" | "growTree" | "growDay" | "noisyMax" | "fillReports" | "keystream"
   > = {
-    laplace: sampler("laplace", own.laplace.bind(own)),
-    geometric: sampler("geometric", own.geometric.bind(own)),
+    laplace: sampler("laplace", (...all) => own.laplace(...all)),
+    geometric: sampler("geometric", (...all) => own.geometric(...all)),
     growTree(random, scale, fanout, levels) {
       if (active === undefined) return own.growTree(random, scale, fanout, levels);
       const [read, used] = [active.randomOf(random), active.scaleOf(scale)];
@@ -134,7 +134,8 @@ function watchCore(core: Core | NoiseCore): void {
     if (name in core) Object.assign(core, { [name]: Reflect.get(watched, name) as unknown });
 }
 
-for (const core of new Set([jsCore, jsNoise, chooseCore(), chooseNoise()])) watchCore(core);
+for (const core of new Set([jsCore, jsNoise, jsData, chooseCore(), chooseNoise(), chooseData()]))
+  watchCore(core);
 
 const evenBounds = (leaves: number, size: number): number[] =>
   Array.from({ length: leaves / size + 1 }, (_, i) => i * size);

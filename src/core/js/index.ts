@@ -1,5 +1,5 @@
 /** The cores in plain TypeScript: for platforms that forbid compiling wasm, and the opponent in the benchmark. */
-import type { Core, NoiseCore } from "../core.js";
+import type { Core, DataCore, NoiseCore } from "../core.js";
 import { keystream } from "./chacha.js";
 import { growDay } from "./day.js";
 import { fillDigit } from "./digit.js";
@@ -15,6 +15,19 @@ import { scanJson } from "./textJson.js";
 import { noisyMax } from "./threshold.js";
 
 export const jsNoise: NoiseCore = { name: "js", keystream, fillDigit, geometric, laplace, growDay };
+
+export const jsData: DataCore = {
+  name: "js",
+  blockSums,
+  estimateLeaves,
+  publishBlocks,
+  emSteps,
+  countHeldOut,
+  fillReports,
+  scanLines,
+  scanCsv,
+  scanJson,
+};
 
 // No spread: bundlers keep an object with a spread even if nobody uses it.
 export const jsCore: Core = {

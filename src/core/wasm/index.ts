@@ -1,5 +1,5 @@
-/** The cores in WebAssembly. Both makers throw where it cannot be compiled; choose.ts falls back to the js core then. */
-import type { Core, NoiseCore } from "../core.js";
+/** The cores in WebAssembly. Their makers throw where it cannot be compiled; choose.ts falls back to the js core then. */
+import type { Core, DataCore, NoiseCore } from "../core.js";
 import { chacha } from "./chacha.js";
 import { day } from "./day.js";
 import { digit } from "./digit.js";
@@ -24,17 +24,24 @@ export function makeWasmNoise(): NoiseCore {
   };
 }
 
-export function makeWasmCore(): Core {
-  const noise = makeWasmNoise();
+export function makeWasmData(): DataCore {
   const kernels = loadDataKernels();
   return {
-    ...noise,
-    ...forest(loadNoiseKernels()),
+    name: "wasm",
     ...ingest(kernels),
     ...squareWave(kernels),
-    ...threshold(kernels, noise.fillDigit),
     ...heldOut(kernels),
     ...reports(kernels),
     ...text(kernels),
+  };
+}
+
+export function makeWasmCore(): Core {
+  const noise = makeWasmNoise();
+  return {
+    ...noise,
+    ...makeWasmData(),
+    ...forest(loadNoiseKernels()),
+    ...threshold(loadDataKernels(), noise.fillDigit),
   };
 }

@@ -4,7 +4,7 @@ import { dataSource, noiseSource } from "./source.js";
 
 type TypedArray = Uint8Array | Uint16Array | Uint32Array | BigUint64Array | Float64Array;
 
-/** What both modules export. Pointers are byte offsets given out by an {@link Arena}. */
+/** Exports of both modules. Pointers are byte offsets given out by an {@link Arena}. */
 export interface Kernels {
   readonly memory: WebAssembly.Memory;
   heapBase(): number;

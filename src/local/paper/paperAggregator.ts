@@ -8,8 +8,8 @@
  * counted is whole numbers (tally.ts), so aggregators of many workers add up to one.
  */
 import { checkConfidence, checkNumber, checkRange, ownOptions } from "../../core/checks.js";
-import { chooseCore } from "../../core/choose.js";
-import type { Core } from "../../core/core.js";
+import { chooseData } from "../../core/choose.js";
+import type { DataCore } from "../../core/core.js";
 import { type PaperAnswer, makePaperAnswer } from "./answer.js";
 import { type Channel, nearestThreshold } from "../channel.js";
 import { type Estimate, pauses, type RunOptions } from "../em.js";
@@ -60,7 +60,7 @@ export interface ChosenThreshold {
 
 export class PaperAggregator {
   readonly #settings: PaperSettings;
-  readonly #core: Core;
+  readonly #core: DataCore;
   readonly #learning: Channel;
   readonly #counts = new Float64Array(BINS);
   #rejected: Readonly<RejectedCounts> = noRejections();
@@ -77,7 +77,7 @@ export class PaperAggregator {
   constructor(options: PaperOptions) {
     const own = ownOptions("aggregator", options, PAPER_OPTIONS);
     const s = (this.#settings = settingsOf(own));
-    this.#core = chooseCore(own.core);
+    this.#core = chooseData(own.core);
     this.#learning = paperChannel("learn", s.learnEpsilon, s.max);
     if (s.threshold !== undefined) this.#choose(s.threshold, undefined);
   }
