@@ -13,6 +13,7 @@ import {
   type CounterOptions,
   type EventStreamOptions,
   type HistogramOptions,
+  resolveCounter,
   resolveEventStream,
   resolveHistogram,
   resolvePeople,
@@ -44,7 +45,7 @@ export function privateCounter(options: CounterOptions | PeopleOptions): Counter
       throw new TypeError("keysPerPerson: expected none without keys; a hub (openHub) has keys");
     return make(CountedEvents, settings);
   }
-  return make(CountedEvents, resolveEventStream({ ...(options as CounterOptions), of: "count" }));
+  return make(CountedEvents, resolveCounter(options as CounterOptions));
 }
 
 /** Makes a histogram: counts, percentiles and shares of values over any range of time. */

@@ -117,12 +117,11 @@ export function resolveEventStream(asked: EventStreamOptions, finished = false):
   refuseFormer(asked);
   const options = ownOptions("options", asked, EVENT_STREAM_OPTIONS);
   const of = checkChoice("of", options.of ?? "sum", ["sum", "count", "mean"]);
+  if (of === "count") return countSettings(options, finished);
   const limit = resolvePerPerson(options.perPerson);
-  if (of !== "sum" && limit?.sum !== undefined)
-    throw new TypeError(`perPerson.sum: expected none for a ${of}; give perPerson.events instead`);
-  if (of === "count") refuseValueOptions(options);
-  const grid = of === "count" ? undefined : resolveGrid(options, limit);
-  const chosen = grid !== undefined && grid.threshold === undefined;
+  if (of === "mean") refuseSumLimit(of, limit);
+  const grid = resolveGrid(options, limit);
+  const chosen = grid.threshold === undefined;
   if (limit?.most !== undefined) checkChosenLimit(chosen, finished);
   return {
     ...common(options),
@@ -134,6 +133,34 @@ export function resolveEventStream(asked: EventStreamOptions, finished = false):
     buckets: undefined,
     columns: of === "mean" ? 2 : 1,
   };
+}
+
+/** Resolves the options of a counter alone, so that bundles with a counter leave out how values are read. */
+export function resolveCounter(asked: CounterOptions): EventSettings {
+  refuseFormer(asked);
+  return countSettings(ownOptions("options", { ...asked, of: "count" }, EVENT_STREAM_OPTIONS), false);
+}
+
+function countSettings(options: EventStreamOptions, finished: boolean): EventSettings {
+  const limit = resolvePerPerson(options.perPerson);
+  refuseSumLimit("count", limit);
+  refuseValueOptions(options);
+  if (limit?.most !== undefined) checkChosenLimit(false, finished);
+  return {
+    ...common(options),
+    of: "count",
+    limit,
+    grid: undefined,
+    shares: sharesOf({ people: limit !== undefined, chosen: false, finished }),
+    finished,
+    buckets: undefined,
+    columns: 1,
+  };
+}
+
+function refuseSumLimit(of: "count" | "mean", limit: PersonLimit | undefined): void {
+  if (limit?.sum !== undefined)
+    throw new TypeError(`perPerson.sum: expected none for a ${of}; give perPerson.events instead`);
 }
 
 /** Only one of θ and k is chosen, and k from a day that is not published. */
