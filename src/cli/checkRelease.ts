@@ -4,8 +4,8 @@ import { gunzipSync } from "node:zlib";
 import { readRow } from "../adapters/csv.js";
 import type { AnyStatement } from "../adapters/registryRecord.js";
 import type { Range } from "../events/answer/queries.js";
-import { parseTime } from "../events/days/duration.js";
-import type { EventStatement } from "../events/statement.js";
+import { parseDuration, parseTime } from "../events/days/duration.js";
+import { type EventStatement, SYSTEM } from "../events/statement.js";
 import type { Check } from "./checkStatement.js";
 import { DataError, UsageError } from "./command.js";
 import { cellsOf, exact, namesOf } from "./eventAnswers.js";
@@ -70,6 +70,10 @@ function rowsIn(read: Uint8Array): Row[] {
     line += row.lines;
   }
   const [names = [], ...others] = rows;
+  if (others.some((cells) => cells.length > 0 && cells.length !== names.length))
+    throw new DataError(
+      "--release: expected as many cells in each row as in the first, got a row that is cut",
+    );
   return others
     .filter((cells) => cells.length > 0)
     .map((cells) => Object.fromEntries(names.map((name, i) => [name, cells[i] ?? ""])));
@@ -122,7 +126,8 @@ function eventReleaseChecks(
   file: EventFile | undefined,
 ): Check[] {
   const seen = new Set<string>();
-  let [twice, outside, other, compared, compacted] = [0, 0, 0, 0, 0];
+  let [twice, outside, other, compared, compacted, wrongWidth] = [0, 0, 0, 0, 0, 0];
+  const statistic = statisticOf(statement);
   for (const row of rows) {
     const place = JSON.stringify([row["group"], row["from"], row["to"]]);
     if (seen.has(place)) twice++;
@@ -132,6 +137,7 @@ function eventReleaseChecks(
       (row[`${name}_low`] === "" || Number(row[`${name}_low`]) <= Number(row[name])) &&
       (row[`${name}_high`] === "" || Number(row[name]) <= Number(row[`${name}_high`]));
     outside += names.filter((name) => !isInside(name)).length;
+    if (row[statistic] !== "" && !isOfStatedNoise(row, statistic, statement)) wrongWidth++;
     if (file === undefined || names.length === 0) continue;
     if (file.isCompacted(rangeOf(row))) {
       compacted++;
@@ -143,6 +149,10 @@ function eventReleaseChecks(
   return [
     { what: `${rows.length} rows, no period twice`, holds: twice === 0 && rows.length > 0 },
     { what: "every number lies in its interval", holds: outside === 0 },
+    {
+      what: `every row has a ${statistic}, with an interval of the noise that is stated`,
+      holds: wrongWidth === 0,
+    },
     { what: "no period is missing between others, in any group", holds: isContiguous(rows) },
     ...(compacted === 0
       ? []
@@ -156,6 +166,10 @@ function eventReleaseChecks(
       ? []
       : [
           {
+            what: "every group that the state lists has rows",
+            holds: file.listed.every((group) => rows.some((row) => (row["group"] ?? group) === group)),
+          },
+          {
             what: `${compared} rows with numbers (${statement.zone}) are as the state says, intervals too`,
             holds: other === 0 && compared > 0,
           },
@@ -163,7 +177,47 @@ function eventReleaseChecks(
   ];
 }
 
-const rangeOf = (row: Row): Range => [parseTime("from", row["from"]!), parseTime("to", row["to"]!)];
+/** The name of the number that a release has for each period. */
+function statisticOf({ system, people }: EventStatement): string {
+  if (people !== null) return "people";
+  const found = Object.entries(SYSTEM).find(([, words]) => words === system)?.[0];
+  return found === "histogram" || found === undefined ? "count" : found;
+}
+
+/** Half a 95 % interval of noise is between these multiples of its standard error, whatever the day's shape. */
+const LEAST_REACH = 0.9;
+const MOST_REACH = 2.8;
+
+/**
+ * Whether a row has the statistic, and an interval as long as the noise of a whole period of a level makes it. Means, buckets
+ * and other periods have intervals of other lengths.
+ */
+function isOfStatedNoise(row: Row, statistic: string, statement: EventStatement): boolean {
+  const [low, high] = [row[`${statistic}_low`], row[`${statistic}_high`]];
+  if (row[statistic] === undefined || low === undefined || high === undefined) return false;
+  const error = errorOf(row, statement);
+  if (error === undefined || row["complete"] !== "true" || !["sum", "count", "people"].includes(statistic))
+    return true;
+  const [half, room] = [(Number(high) - Number(low)) / 2, statement.resolution ?? 1];
+  return half >= LEAST_REACH * error - room && half <= MOST_REACH * error + room;
+}
+
+/** The stated standard error of a row, if it is one period of a level. */
+function errorOf(row: Row, { people, levels, standardErrors, system }: EventStatement): number | undefined {
+  if (standardErrors === null || system === SYSTEM.histogram) return undefined;
+  if (people !== null) return standardErrors[people.over];
+  const [from, to] = rangeOf(row);
+  const level = levels.find((each) => parseDuration("levels", each) === to - from);
+  return level === undefined ? undefined : standardErrors[level];
+}
+
+function rangeOf(row: Row): Range {
+  try {
+    return [parseTime("from", row["from"]!), parseTime("to", row["to"]!)];
+  } catch {
+    throw new DataError("--release: expected times in the fields from and to, got something else");
+  }
+}
 
 /** Whether a row has the numbers and intervals that the state gives for its time. @param names of the numbers that the row has */
 function isAsStored(row: Row, names: readonly string[], file: EventFile): boolean {

@@ -35,7 +35,8 @@ export class EventFile implements Snapshotted {
   readonly from: number;
   /** Whether rows have a group. */
   readonly isGrouped: boolean;
-  readonly #listed: readonly string[];
+  /** Groups that were listed; found ones come with time. */
+  readonly listed: readonly string[];
   /** For groups that nobody listed. */
   readonly #votes: KeyDiscovery | undefined;
   /** Groups that votes made public, in the order in which they were found. */
@@ -46,13 +47,13 @@ export class EventFile implements Snapshotted {
     const core = chooseNoise(settings.core);
     this.from = stored.from;
     this.isGrouped = stored.keys !== undefined;
-    this.#listed = stored.keys ?? [ALL];
+    this.listed = stored.keys ?? [ALL];
     const keys = {
       people: derivedKey(core, key, Purpose.people, 4),
       own: key,
       release: (group: string) => derivedKey(core, key, Purpose.groups, 8, this.#numberOf(group)),
     };
-    this.metric = new EventMetric(settings, core, keys, stored.from, this.#listed);
+    this.metric = new EventMetric(settings, core, keys, stored.from, this.listed);
     if (settings.discovery !== undefined)
       this.#votes = new KeyDiscovery(settings.discovery.rule, core, key, settings.limit!.people);
     this.snapshots = new Snapshots(
@@ -108,14 +109,14 @@ export class EventFile implements Snapshotted {
 
   /** Groups, or one that holds all; that of rows of all others comes last. */
   get groups(): readonly string[] {
-    if (this.#found.length === 0) return this.#listed;
-    return [...this.#listed.filter((group) => group !== OTHER_KEYS), ...this.#found, OTHER_KEYS];
+    if (this.#found.length === 0) return this.listed;
+    return [...this.listed.filter((group) => group !== OTHER_KEYS), ...this.#found, OTHER_KEYS];
   }
 
   /** The number of a group stays as it is when others are found: its noise follows from it. */
   #numberOf(group: string): number {
-    const listed = this.#listed.indexOf(group);
-    return listed >= 0 ? listed : this.#listed.length + this.#found.indexOf(group);
+    const listed = this.listed.indexOf(group);
+    return listed >= 0 ? listed : this.listed.length + this.#found.indexOf(group);
   }
 
   /** Publishes groups from the next period on. */
@@ -129,7 +130,7 @@ export class EventFile implements Snapshotted {
   /** Takes an event. Rows of groups that are not listed are dropped; if groups are found by votes, they count together. */
   take({ at, value, person, group }: EventRow): void {
     let key = this.isGrouped ? group! : ALL;
-    if (this.isGrouped && this.metric.release(key) === undefined && !this.#listed.includes(key)) {
+    if (this.isGrouped && this.metric.release(key) === undefined && !this.listed.includes(key)) {
       if (this.#votes === undefined) return;
       key = OTHER_KEYS;
     }

@@ -75,7 +75,15 @@ async function checksBeside(args: Arguments, statements: readonly NamedStatement
 async function openState(folder: string, keyPath: string): Promise<EventFile> {
   const state = await EventState.open(folder, keyPath, true);
   const stored = state.release!;
-  return EventFile.resume((await state.snapshot())!, state.key, stored, stored.from);
+  const snapshot = (await state.snapshot())!;
+  try {
+    EventFile.begin(stored, stored.from);
+  } catch {
+    throw new DataError(
+      `--state: expected ${folder}/release.json as brume release wrote it, got other options`,
+    );
+  }
+  return EventFile.resume(snapshot, state.key, stored, stored.from);
 }
 
 /** Fields of a statement that depend on the moment or on the machine. */

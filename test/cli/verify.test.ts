@@ -1,6 +1,6 @@
 /** brume verify: what was released passes; a number, a statement, a state or a store that was changed does not. */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -315,6 +315,35 @@ test.each<[string, (lines: string[]) => readonly string[], string]>([
   );
   expect(out).toContain(said);
   expect(code).toBe(1);
+});
+
+test("a row that is cut, a group that is left out, and a state with other options are found", async () => {
+  const whole = readFileSync(at("published.csv"), "utf8");
+  writeFileSync(at("cut.csv"), whole.slice(0, whole.indexOf("\n", 300) - 20));
+  const cut = await brume("verify", at("events.json"), "--release", at("cut.csv"));
+  expect(cut).toMatchObject({ code: 1, err: expect.stringContaining("got a row that is cut") as string });
+  const berlin = release("berlin.csv", (lines) => lines.filter((line) => !line.startsWith("oslo")));
+  const half = await brume("verify", at("events.json"), "--state", at("shop"), "--release", berlin);
+  expect([half.code, half.out]).toEqual([1, expect.stringContaining("✗ every group that the state lists")]);
+  cpSync(at("shop"), at("moved"), { recursive: true });
+  writeFileSync(at("moved/release.json"), "{}");
+  const moved = await brume("verify", at("events.json"), "--state", at("moved"), "--key", at("shop.key"));
+  expect([moved.code, moved.err]).toEqual([
+    1,
+    expect.stringContaining("release.json as brume release wrote it"),
+  ]);
+});
+
+test("the release of another ε, or of another statistic, is found without a state", async () => {
+  const events = ["release", at("events.csv"), "--every", "1h", "--time", "ts", "--group-by", "shop"];
+  const range = ["--keys", "berlin,oslo", "--from", "2026-03-01T10:00Z", "--to", "2026-03-01T15:00Z"];
+  const sums = ["--value", "amount", "--max", "100", "--threshold", "50", "--epsilon", "0.2"];
+  expect((await brume(...events, ...range, ...sums, "--out", at("other-epsilon.csv"))).code).toBe(0);
+  expect((await brume(...events, ...range, "--epsilon", "1", "--out", at("counts.csv"))).code).toBe(0);
+  for (const name of ["other-epsilon.csv", "counts.csv"]) {
+    const { code, out } = await brume("verify", at("events.json"), "--release", at(name));
+    expect([code, out]).toEqual([1, expect.stringContaining("✗ every row has a sum")]);
+  }
 });
 
 test("periods that a state keeps no more are said to be not compared", async () => {
