@@ -1,7 +1,7 @@
 /** Writes the tables that noise is drawn from, one JSON object per line, for scripts/checkTables.py. */
 import { pathToFileURL } from "node:url";
 import { chooseCore } from "../src/core/choose.js";
-import { MECHANISM_WEIGHTS, SCALE_COLUMNS, TAIL_WORDS } from "../src/core/layout.js";
+import { MECHANISM_NUMBER, SCALE_COLUMNS, TAIL_WORDS } from "../src/core/layout.js";
 import { expCoin } from "../src/core/tables/coin.js";
 import { exactRational } from "../src/core/tables/fixedPoint.js";
 import { columnsBefore, makeScale } from "../src/core/tables/scale.js";
@@ -57,6 +57,7 @@ function scaleEntry([numerator, denominator]: readonly [bigint, bigint]): object
   return {
     ...{ kind: "scale", divisor: scale.divisor, escape: scale.escape },
     ...text(scale.numerator, scale.denominator),
+    header: [...words.subarray(0, SCALE_COLUMNS)],
     shifts: scale.weights.map(Math.log2),
     columns: digits.map(([from, to]) => [...words.subarray(SCALE_COLUMNS + from, SCALE_COLUMNS + to)]),
     tails: digits.map(([from, to]) => [
@@ -71,7 +72,7 @@ function mechanismEntry(name: string, make: (epsilon: number) => Mechanism, epsi
   return {
     ...{ kind: "mechanism", name, ...text(numerator, denominator), top, width },
     weights: weights.map(String),
-    words: [...words.subarray(MECHANISM_WEIGHTS, MECHANISM_WEIGHTS + 32)],
+    words: [...words.subarray(0, MECHANISM_NUMBER)],
   };
 }
 

@@ -1,11 +1,12 @@
 /** Another program, in another language, recomputes the tables that noise is drawn from (scripts/checkTables.py). */
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
+import { Dice } from "../../scripts/fuzz/dice.js";
 import { tableLines } from "../../scripts/writeTables.js";
 
 const lines = tableLines();
-const python = (input: readonly string[]) => {
-  const { status, stdout, stderr, error } = spawnSync("python3", ["scripts/checkTables.py"], {
+const python = (input: readonly string[], ...argv: string[]) => {
+  const { status, stdout, stderr, error } = spawnSync("python3", ["scripts/checkTables.py", ...argv], {
     input: input.join("\n"),
     encoding: "utf8",
   });
@@ -71,4 +72,44 @@ test.each<[string, (table: Table) => boolean, (table: Table) => void]>([
   const { status, said } = python(tables.map((table) => JSON.stringify(table)));
   expect(status).toBe(1);
   expect(said).toMatch(/^checkTables: /);
+});
+
+/** Places of all numbers of a table, without the options that it was made for. */
+const placesIn = (value: unknown, path: readonly string[] = []): (readonly string[])[] =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([name, own]) => placesIn(own, [...path, name]))
+    : [path];
+const OPTIONS = new Set(["kind", "name", "numerator", "denominator", "asked"]);
+
+type Place = Record<string, string | number>;
+
+/** A copy of a table with one bit of one number turned. */
+function turned(line: string, path: readonly string[], bit: number): string {
+  const table = JSON.parse(line) as Place;
+  const place = path.slice(0, -1).reduce((own, name) => own[name] as unknown as Place, table);
+  const value = place[path.at(-1)!]!;
+  const other = BigInt(value) ^ (1n << BigInt(bit));
+  place[path.at(-1)!] = typeof value === "string" ? String(other) : Number(other);
+  return JSON.stringify(table);
+}
+
+test("any bit of any number that noise is drawn from is found, if it is turned", () => {
+  const dice = new Dice(7, 0);
+  const spoiled = lines.flatMap((line) => {
+    const places = placesIn(JSON.parse(line)).filter(([name]) => !OPTIONS.has(name!));
+    const kindOf = ([name, digit]: readonly string[]): string =>
+      name === "columns" || name === "tails" ? `${name} ${digit}` : name!;
+    const kinds = [...new Set(places.map(kindOf))];
+    // The lowest bit of three places of each kind, and another bit of each of them.
+    return kinds.flatMap((kind) => {
+      const own = places.filter((path) => kindOf(path) === kind);
+      return Array.from({ length: 3 }, () => own[dice.below(own.length)]!).flatMap((path) =>
+        [0, dice.below(32)].map((bit) => turned(line, path, bit)),
+      );
+    });
+  });
+  const { status, said } = python(spoiled, "--all");
+  expect(status).toBe(1);
+  expect(said.match(/^checkTables: /gm)).toHaveLength(spoiled.length);
+  expect(spoiled.length).toBeGreaterThan(1000);
 });
