@@ -1,24 +1,35 @@
 /**
  * The evidence of a version, in one folder that a release carries:
  *
- *     npm run evidence -- [--full] [--only audit,coverage] [--out build/evidence]
+ *     npm run evidence -- [--full] [--only audit,coverage] [--of-commit] [--out build/evidence]
  *
- * One file per study, and evidence.json with the version, the commit, the machine and what each study said. The default takes
- * about ten minutes; `--full` makes the long runs, which take a night. A study whose file is there is not run again.
+ * One file per study, and evidence.json with what each study said. Each file names the version, the commit and the machine it
+ * was measured on. The default takes about ten minutes; `--full` makes the long runs, which take a night. A study whose file is
+ * of this commit is not run again; one of another commit is, and until then evidence.json says that it is not current.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { cpus } from "node:os";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { audit, MECHANISM_NAMES, type MechanismName } from "../research/audit/audit.js";
 import { OPPONENT_TARGETS, GAUSSIAN_TARGETS } from "../research/audit/targets/opponents.js";
 import { software } from "../src/core/software.js";
+import {
+  type Covered,
+  coverageTable,
+  type Listed,
+  listed,
+  mutantTotal,
+  type Origin,
+  withHeading,
+} from "./evidence/folder.js";
 
 const HELP = `npm run evidence [-- options]
 
   --full       the long runs: 10⁹ fuzz operations, 10⁶ configurations, 10⁵ histories, mutants of every group
-  --only a,b   these studies alone
+  --only a,b   these studies alone; the others stay as they are, with the commit that they are of
+  --of-commit  fail unless every figure is of this commit, and the checkout has no changes
   --out DIR    default build/evidence
   --help       this text
 `;
@@ -27,6 +38,7 @@ const { values: asked } = parseArgs({
   options: {
     full: { type: "boolean", default: false },
     only: { type: "string" },
+    "of-commit": { type: "boolean", default: false },
     out: { type: "string", default: "build/evidence" },
     help: { type: "boolean", default: false },
   },
@@ -45,6 +57,25 @@ interface Study {
 /** The seed of fuzz runs: the same runs for everybody. */
 const SEED = "25";
 const pick = <T>(short: T, full: T): T => (asked.full ? full : short);
+
+/** The commit of the checkout as it is now; null if files have changed. */
+function commitNow(): string | null {
+  execFileSync("node", ["scripts/writeBuiltFrom.js"]);
+  const [, commit] = /COMMIT: string \| null = (.*);/.exec(readFileSync("src/core/builtFrom.ts", "utf8"))!;
+  return JSON.parse(commit!) as string | null;
+}
+
+const machine = {
+  cpu: cpus()[0]?.model ?? "unknown processor",
+  cores: cpus().length,
+  node: process.version,
+  platform: process.platform,
+};
+/** The origin of what this run measures. */
+const now: Origin = {
+  ...{ version: software.version, commit: commitNow(), runs: asked.full ? "long" : "short" },
+  ...{ node: machine.node, cpu: machine.cpu },
+};
 
 /** Runs a command of package.json and returns what it prints. */
 function npm(script: string, ...args: string[]): string {
@@ -71,21 +102,31 @@ function auditBounds(): string {
   return `${JSON.stringify(found, null, 2)}\n${found.length} audits, ${violations.length} violations\n`;
 }
 
-/** Tests that compare intervals with the truth, per data set and question. */
+/** A table of what tests measure that compare intervals with the truth, per data set and question; and these tests. */
 function coverage(): string {
   const files = [
     "test/events/coverage.slow.test.ts",
     "test/stream/coverageAny.slow.test.ts",
     "test/stream/coverage.slow.test.ts",
   ];
-  const { status, stdout } = spawnSync("npx", ["vitest", "run", ...files, "--reporter=verbose"], {
-    encoding: "utf8",
-    env: { ...process.env, NO_COLOR: "1" },
-    maxBuffer: 2 ** 28,
-  });
-  if (status !== 0) throw new Error(`coverage: exit ${status}\n${stdout.slice(-2000)}`);
-  const lines = stdout.split("\n").filter((line) => /^\s*✓/.test(line));
-  return `${lines.join("\n")}\n${lines.length} tests of coverage passed\n`;
+  const folder = mkdtempSync(join(tmpdir(), "brume-coverage-"));
+  try {
+    const measured = join(folder, "cells.jsonl");
+    const { status, stdout } = spawnSync("npx", ["vitest", "run", ...files, "--reporter=verbose"], {
+      encoding: "utf8",
+      env: { ...process.env, NO_COLOR: "1", BRUME_COVERAGE: measured },
+      maxBuffer: 2 ** 28,
+    });
+    if (status !== 0) throw new Error(`coverage: exit ${status}\n${stdout.slice(-2000)}`);
+    const tests = stdout.split("\n").filter((line) => /^\s*✓/.test(line));
+    const lines = readFileSync(measured, "utf8").trim().split("\n");
+    const rows = lines
+      .map((line) => JSON.parse(line) as Covered)
+      .sort((a, b) => (a.what < b.what ? -1 : Number(a.what > b.what))); // files run side by side
+    return `${tests.join("\n")}\n\n${coverageTable(rows)}\n`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 function tables(): string {
@@ -103,6 +144,13 @@ function benchRatios(): string {
   return `${text.trim()}\n${rows.length} rows\n`;
 }
 
+/** Results are kept for this commit alone: another one has other tests. */
+function mutation(): string {
+  const results = ["--results", join(asked.out, `mutants-${now.commit ?? process.pid}.jsonl`)];
+  const text = npm("mutate", "--mutants", pick("5", "40"), ...results);
+  return `${text.trimEnd()}\n${mutantTotal(text)}\n`;
+}
+
 const fuzz = (...args: string[]) => npm("fuzz", "--seed", SEED, ...args);
 const STUDIES: Readonly<Record<string, Study>> = {
   tables: { file: "tables.txt", run: tables },
@@ -111,7 +159,7 @@ const STUDIES: Readonly<Record<string, Study>> = {
   fuzz: { file: "fuzz.txt", run: () => fuzz("--operations", pick("1e7", "1e9")) },
   recorder: { file: "recorder.txt", run: () => fuzz("--recorder", "--configurations", pick("1e4", "1e6")) },
   counted: { file: "counted.txt", run: () => fuzz("--counted", "--histories", pick("1e3", "1e5")) },
-  mutation: { file: "mutation.txt", run: () => npm("mutate", "--mutants", pick("5", "40")) },
+  mutation: { file: "mutation.txt", run: mutation },
   bench: { file: "bench.txt", run: benchRatios },
 };
 
@@ -123,33 +171,51 @@ if (unknown.length > 0) {
 }
 
 mkdirSync(asked.out, { recursive: true });
-const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1)!;
-const summaries: Record<string, string> = {};
-for (const name of names) {
-  const { file, run } = STUDIES[name]!;
-  const path = join(asked.out, file);
-  if (!existsSync(path)) {
-    console.log(`${name} …`);
-    writeFileSync(path, run());
-  }
-  summaries[name] = lastLine(readFileSync(path, "utf8"));
-  console.log(`${name}: ${summaries[name]}`);
+const today = (): string => new Date().toISOString().slice(0, 10);
+const pathOf = (name: string): string => join(asked.out, STUDIES[name]!.file);
+
+/** The study in the folder, if it is there and says what it was measured on. */
+function stored(name: string): Listed | undefined {
+  const path = pathOf(name);
+  return existsSync(path) ? listed(STUDIES[name]!.file, readFileSync(path, "utf8"), now) : undefined;
 }
-writeFileSync(
-  join(asked.out, "evidence.json"),
-  `${JSON.stringify(
-    {
-      ...{ software, full: asked.full, date: new Date().toISOString().slice(0, 10) },
-      machine: {
-        cpu: cpus()[0]?.model,
-        cores: cpus().length,
-        node: process.version,
-        platform: process.platform,
-      },
-      studies: summaries,
-    },
-    null,
-    2,
-  )}\n`,
+
+if (now.commit === null) {
+  console.log("files have changed since the last commit: figures of this run are of no commit");
+  if (asked["of-commit"]) process.exit(1);
+}
+for (const name of names) {
+  const found = stored(name);
+  if (found?.current !== true) {
+    console.log(`${name} …`);
+    const began = performance.now();
+    const text = STUDIES[name]!.run();
+    if (commitNow() !== now.commit)
+      throw new Error(
+        `evidence: the checkout changed while ${name} ran; nothing of it was kept. Run it again`,
+      );
+    writeFileSync(pathOf(name), withHeading(now, today(), text));
+    console.log(`${name}: ${((performance.now() - began) / 1000).toFixed(0)} s`);
+  }
+  console.log(`${name}: ${stored(name)!.summary}`);
+}
+
+const studies = Object.fromEntries(
+  Object.keys(STUDIES).flatMap((name) => {
+    const found = stored(name);
+    return found === undefined ? [] : [[name, found] as const];
+  }),
 );
-console.log(`${join(asked.out, "evidence.json")}: written`);
+const missing = Object.keys(STUDIES).filter((name) => !Object.hasOwn(studies, name));
+const others = Object.keys(studies).filter((name) => !studies[name]!.current);
+const path = join(asked.out, "evidence.json");
+writeFileSync(path, `${JSON.stringify({ software, date: today(), machine, studies, missing }, null, 2)}\n`);
+console.log(`${path}: written`);
+for (const name of others)
+  console.log(`${name}: not current: ${studies[name]!.runs} runs of ${studies[name]!.commit ?? "no commit"}`);
+if (asked["of-commit"] && missing.length + others.length > 0) {
+  console.error(
+    `evidence: expected every study of this commit, got none of ${[...missing, ...others].join(", ")}`,
+  );
+  process.exitCode = 1;
+}

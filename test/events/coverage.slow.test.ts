@@ -5,6 +5,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { DAY, HOUR } from "../../src/events/days/calendar.js";
+import { noteCoverage } from "../support/covered.js";
 import { BEGAN, coverage, drawn } from "../support/eventCoverage.js";
 import { eventAnswer } from "../../src/events/answer/answers.js";
 import { integers } from "../support/numbers.js";
@@ -38,8 +39,11 @@ describe.each([0.1, 1, 5])("ε = %d", (epsilon) => {
       // Draws are the same for all data, and the noise does not depend on them: one rate has all of them, others half.
       const draws = rate === 5 ? DRAWS : DRAWS / 2;
       const shares = coverage({ epsilon, every: "1h", of: "count" }, data[name]!(rate), questions, draws);
-      for (const [question, share] of Object.entries(shares))
-        expect(share, `${question}, ${rate} an hour`).toBeGreaterThanOrEqual(0.94);
+      for (const [question, held] of Object.entries(shares)) {
+        const asked = `${question}, ${rate} an hour`;
+        noteCoverage({ what: "counts", data: name, question: asked, epsilon, runs: draws, held });
+        expect(held, asked).toBeGreaterThanOrEqual(0.94);
+      }
     }
   });
 });
@@ -55,10 +59,13 @@ test("finer levels, people and a week hold too", () => {
     { levels: ["1h", "6h", "1d"] },
     { levels: ["1h", "1d"], perPerson: { events: 3 } },
   ])
-    for (const share of Object.values(
+    for (const [question, held] of Object.entries(
       coverage({ epsilon: 1, every: "1h", of: "count", ...options }, week, long, 2000),
-    ))
-      expect(share).toBeGreaterThanOrEqual(0.94);
+    )) {
+      const data = `a week, levels ${options.levels.join(", ")}${"perPerson" in options ? ", people" : ""}`;
+      noteCoverage({ what: "counts", data, question, epsilon: 1, runs: 2000, held });
+      expect(held).toBeGreaterThanOrEqual(0.94);
+    }
 });
 
 describe("broken siblings are seen", () => {
@@ -117,8 +124,11 @@ describe("means", () => {
         else said++;
       }
     }
-    expect(hits.hour / DRAWS).toBeGreaterThanOrEqual(0.94);
-    expect(hits.day / DRAWS).toBeGreaterThanOrEqual(0.94);
+    for (const [question, hit] of Object.entries(hits)) {
+      const cell = { what: "means", data: `${rate} events an hour`, question, epsilon, runs: DRAWS };
+      noteCoverage({ ...cell, held: hit / DRAWS });
+      expect(hit / DRAWS).toBeGreaterThanOrEqual(0.94);
+    }
     if (rate === 300) expect(said).toBe(2 * DRAWS);
   });
 });
@@ -141,10 +151,13 @@ describe.each([
 
   test.each(Object.keys(data))("%s", (name) => {
     const values = valuesIn(data[name]!(rate), theta);
+    const cell = { data: name, epsilon, runs: DRAWS };
     for (const [question, share] of Object.entries(
       coverage({ ...bounds, of: "sum" }, totals(values), asked, DRAWS),
-    ))
+    )) {
+      noteCoverage({ what: "sums", ...cell, question: `${question}, ${rate} an hour`, held: share });
       expect(share, `sum, ${question}`).toBeGreaterThanOrEqual(0.94);
+    }
     const columns = [totals(values), totals(values.map((list) => list.map((v) => theta - v)))];
     const hits = Object.fromEntries(Object.keys(asked).map((question) => [question, 0]));
     const options = { ...bounds, of: "mean" } as const;
@@ -159,8 +172,10 @@ describe.each([
         if (!(mean < low! || mean > high!)) hits[question]!++; // of no event no interval is wrong
       }
     }
-    for (const [question, hit] of Object.entries(hits))
+    for (const [question, hit] of Object.entries(hits)) {
+      noteCoverage({ what: "means", ...cell, question: `${question}, ${rate} an hour`, held: hit / DRAWS });
       expect(hit / DRAWS, `mean, ${question}`).toBeGreaterThanOrEqual(0.94);
+    }
   });
 });
 
@@ -182,8 +197,11 @@ describe("values below zero", () => {
     for (const epsilon of [0.1, 1, 5])
       for (const [question, share] of Object.entries(
         coverage({ ...bounds, epsilon, of: "sum" }, sums, questions, draws),
-      ))
+      )) {
+        const cell = { what: "sums below zero", data: name, question, epsilon, runs: draws };
+        noteCoverage({ ...cell, held: share });
         expect(share, `${question}, ε = ${epsilon}`).toBeGreaterThanOrEqual(0.94);
+      }
   });
 
   test.each(Object.keys(meters))("means of %s: in the interval, which lies in [min, θ]", (name) => {
@@ -208,7 +226,11 @@ describe("values below zero", () => {
           throw new Error(`[${low}, ${high}] is no interval in [${min}, ${theta}]`);
       });
     }
-    for (const hit of hits) expect(hit / draws).toBeGreaterThanOrEqual(0.94);
+    hits.forEach((hit, i) => {
+      const cell = { what: "means below zero", data: name, question: ["the hour at three", "the day"][i]! };
+      noteCoverage({ ...cell, epsilon: 1, runs: draws, held: hit / draws });
+      expect(hit / draws).toBeGreaterThanOrEqual(0.94);
+    });
     expect(means.some(Number.isNaN)).toBe(name === "no meter");
   });
 

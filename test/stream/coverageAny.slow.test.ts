@@ -10,6 +10,7 @@ import { BlockPublisher } from "../../src/stream/release/blockPublisher.js";
 import { resolveSettings, type Settings } from "../../src/stream/options.js";
 import type { Bounds, Estimated, RawAnswer } from "../../src/stream/answer/rangeIndex.js";
 import { incompleteBeta } from "../support/binomial.js";
+import { noteCoverage } from "../support/covered.js";
 
 const RUNS = 1000;
 const THETA = 10;
@@ -129,8 +130,12 @@ const found = new Map<string, Shares>();
 beforeAll(() => {
   for (const n of LENGTHS)
     for (const epsilon of EPSILONS)
-      for (const [name, data] of Object.entries(dataOf(n)))
-        found.set(`${name}, ε = ${epsilon}, blocks of ${n}`, sharesOf(n, epsilon, data));
+      for (const [name, data] of Object.entries(dataOf(n))) {
+        const shares = sharesOf(n, epsilon, data);
+        found.set(`${name}, ε = ${epsilon}, blocks of ${n}`, shares);
+        const cell = { what: `values, blocks of ${n}`, data: name, epsilon, runs: RUNS };
+        for (const [question, held] of shares.get("the rule")!) noteCoverage({ ...cell, question, held });
+      }
 });
 
 /** Cells in which a rule holds the truth too rarely. */
