@@ -6,7 +6,8 @@
 import type { HistogramAnswer } from "brume";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { LIVE_QUANTILES } from "./http/liveFeed.js";
-import type { Answer, ServedMetric, Service } from "./service.js";
+import type { Answer, Service } from "./service.js";
+import type { ServedMetric } from "./servedMetrics.js";
 
 /** Metrics times keys on one page; `brume_series_cut` says how many more there are. */
 export const MOST_SERIES = 10_000;

@@ -7,5 +7,6 @@ export { makeLogger, makeServer } from "./http/server.js";
 export { importLog, type EventFields, type ImportOptions, type Log } from "./import/importLog.js";
 export type { LogEvent } from "./import/timeOrder.js";
 export { Refusal } from "brume/node";
-export { Service, type ServiceOptions } from "./service.js";
+export type { ServiceOptions } from "./openService.js";
+export { Service } from "./service.js";
 export type { ServiceStatement } from "./statement.js";

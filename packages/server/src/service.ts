@@ -1,75 +1,28 @@
 /** The service without HTTP: a hub of events, opened as a config describes it. */
-import { Refusal } from "brume/node";
-import {
-  type ClosedSpan,
-  type Duration,
-  type EventAnswer,
-  type EventHub,
-  type EventHubOptions,
-  type EventHubStats,
-  type EventStatement,
-  type HistogramAnswer,
-  type HistogramQuery,
-  type MetricEvent,
-  openHub,
-  type SectionReports,
-  type Series,
-  type Store,
+import type {
+  ClosedSpan,
+  Duration,
+  EventAnswer,
+  EventHub,
+  EventStatement,
+  HistogramAnswer,
+  HistogramQuery,
+  MetricEvent,
+  SectionReports,
+  Series,
 } from "brume";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Clock, type ClockSource } from "./clock.js";
-import { milliseconds } from "./config/duration.js";
-import { isCounted, type Metric, metricsOf } from "./config/metrics.js";
-import { readKey } from "./config/secrets.js";
+import type { Clock } from "./clock.js";
+import { type Limits, limitsOf } from "./config/limits.js";
+import { isCounted, type Metric } from "./config/metrics.js";
 import type { Config } from "./config/types.js";
-import { DayBudget, type SettingsChange, type Spending } from "./dayBudget.js";
-import { ImportRecord } from "./import/importRecord.js";
-import { LocalMetric } from "./localMetric.js";
-import { Mark, markOf } from "./mark.js";
-import { openStore } from "./stores.js";
+import type { DayBudget, SettingsChange, Spending } from "./dayBudget.js";
+import { codeOf, Health, isStoreError } from "./health.js";
+import type { Mark } from "./mark.js";
+import { type OpenedService, openService, type ServiceOptions } from "./openService.js";
+import { followKeys, type ServedMetric } from "./servedMetrics.js";
 import { bodyOf, Busy, type CheckedEvent, hashOf, KeyReused, Unavailable } from "./submission.js";
-import {
-  asRefusal,
-  codeOf,
-  IN_DOUBT,
-  isStoreError,
-  isTakenOver,
-  TAKEN_OVER,
-  TROUBLE,
-  UNPAID,
-} from "./trouble.js";
 import { Turns } from "./turns.js";
-
-export interface Limits {
-  readonly body: number;
-  readonly batch: number;
-  readonly waiting: number;
-  readonly perMinute: number;
-  readonly commitEvery: number;
-  readonly remember: number;
-  /** Milliseconds that a request waits for the store. */
-  readonly timeout: number;
-}
-
-export interface ServiceOptions {
-  /** In place of the config's store: any durable store with `putMany`. It has no high-water mark beside it. */
-  readonly store?: Store;
-  /** In place of the config's key: 32 bytes. */
-  readonly key?: Uint8Array;
-  readonly clock?: ClockSource;
-  /** Says that a clock more than an hour after the newest stored time is right. Default false: it is refused. */
-  readonly confirmClock?: boolean;
-  /** Told what an operator must know; no message holds private data. */
-  readonly onTrouble?: (message: string) => void;
-  /** A log that the past is filled from. Time then passes as the log says: periods are closed by `flush` alone. */
-  readonly past?: ImportRecord;
-}
-
-/** A metric as the service has it. */
-export interface ServedMetric {
-  readonly metric: Metric;
-  readonly local: LocalMetric | undefined;
-}
 
 /** Which part of the time a question is about. */
 export type Question =
@@ -79,8 +32,6 @@ export type Question =
 
 export type Answer = EventAnswer | HistogramAnswer;
 
-/** Milliseconds between two attempts on a store that fails. */
-const RETRY = 250;
 /** Milliseconds between two looks at the budget, and two marks. */
 const PULSE = 1000;
 /** Milliseconds that a store has to take what is left when the service stops. */
@@ -97,6 +48,7 @@ export class Service {
   readonly hub: EventHub;
   readonly #clock: Clock;
   readonly #tell: (message: string) => void;
+  readonly #health: Health;
   readonly #budget: DayBudget;
   readonly #mark: Mark | undefined;
   readonly #closeStore: () => Promise<void>;
@@ -104,31 +56,25 @@ export class Service {
   readonly #listeners = new Set<(closed: ClosedSpan) => void>();
   /** How often each metric has published since this process began. */
   readonly #versions = new Map<string, number>();
-  #storeTrouble: string | undefined;
-  /** Why the next day could not be charged to the budget: no event of it is taken. */
-  #unpaid: string | undefined;
-  #ended: Error | undefined;
   /** The store is being asked whether another process has taken over. */
   #checking = false;
-  #onEnd: ((reason: Error) => void) | undefined;
-  /** Calls of the store that failed. */
-  failures = 0;
   #pulse: NodeJS.Timeout | undefined;
   #stopped: Promise<void> | undefined;
   /** The mark could not be written; it is told once. */
   #unmarked = false;
 
-  private constructor(parts: Parts) {
-    this.config = parts.config;
-    this.limits = limitsOf(parts.config);
-    this.zone = parts.config.zone ?? "UTC";
-    this.#metrics = parts.metrics;
-    this.hub = parts.hub;
-    this.#clock = parts.clock;
-    this.#tell = parts.tell;
-    this.#budget = parts.budget;
-    this.#mark = parts.mark;
-    this.#closeStore = parts.close;
+  private constructor(config: Config, opened: OpenedService, tell: (message: string) => void) {
+    this.config = config;
+    this.limits = limitsOf(config);
+    this.zone = config.zone ?? "UTC";
+    this.#metrics = opened.metrics;
+    this.hub = opened.hub;
+    this.#clock = opened.clock;
+    this.#tell = tell;
+    this.#budget = opened.budget;
+    this.#mark = opened.mark;
+    this.#closeStore = opened.closeStore;
+    this.#health = new Health(opened.clock, tell, () => opened.hub.advance());
   }
 
   /** Closes periods as their time comes. */
@@ -137,91 +83,25 @@ export class Service {
     this.#pulse.unref();
     this.hub.start(
       () => undefined,
-      (error) => this.#fails(error),
+      (error) => this.#health.fails(error),
     );
   }
 
   /** Opens the state, and continues where it stopped. */
   static async open(config: Config, options: ServiceOptions = {}): Promise<Service> {
-    const key = options.key ?? readKey(config.key);
-    const given = options.store;
-    const opened =
-      given === undefined ? await openStore(config) : { store: given, close: () => Promise.resolve() };
-    try {
-      checkStore(opened.store);
-      const mark = given === undefined ? markOf(config) : undefined;
-      return await Service.#openHub(config, key, opened, mark, options);
-    } catch (error) {
-      await opened.close();
-      throw asRefusal(error, given === undefined ? markOf(config) : undefined);
-    }
-  }
-
-  static async #openHub(
-    config: Config,
-    key: Uint8Array,
-    { store, close }: { readonly store: Store; readonly close: () => Promise<void> },
-    mark: Mark | undefined,
-    { clock: source, confirmClock = false, onTrouble: tell = () => undefined, past }: ServiceOptions,
-  ): Promise<Service> {
-    const atLeast = (await mark?.read()) ?? { rows: 0, budget: 0 };
-    const { waiting, commitEvery, remember } = limitsOf(config);
-    const clock = new Clock(source);
-    const made: { service?: Service; budget?: DayBudget } = {}; // what the hub calls back, once it is there
-    const metrics = servedMetrics(
-      config,
-      () => clock.now() ?? clock.time,
-      (name) => void made.service?.storeSoon(name),
-    );
-    const hub: EventHub = openHub({
-      metrics: hubMetrics(metrics),
-      zone: config.zone ?? "UTC",
-      name: "service",
-      store,
-      key,
-      commitEvery,
-      remember,
-      atLeast: atLeast.rows,
-      confirmClock,
-      exclusive: true,
-      waiting: { events: waiting, reports: waiting },
-      sections: [...[...metrics.values()].flatMap(({ local }) => local ?? []), past ?? new ImportRecord()],
-      // No time passes that is not paid for: nothing of an uncharged day is published.
-      clock: () => {
-        const now = clock.now() ?? clock.time;
-        return Math.min(now, made.budget?.paidUntil ?? Infinity);
-      },
-      onPublished: (closed) => made.service?.publish(closed),
+    const made: { service?: Service } = {}; // what the hub calls back, once it is there
+    const opened = await openService(config, options, {
+      publish: (closed) => made.service?.publish(closed),
+      storeSoon: (name) => void made.service?.storeSoon(name),
     });
-    const stats = await hub.stats(); // of two services that start together, one is refused here
-    clock.startAfter(await newestTime(hub, metrics, stats));
-    const budget = await DayBudget.open(config, store, key, atLeast.budget);
-    await budget.charge(clock.time); // before anything is published, and after the clock was checked
-    await mark?.write({ rows: await hub.sequence(), budget: budget.sequence }).catch((cause: unknown) => {
-      throw new Refusal(
-        `mark: cannot write the file ${mark.path} (${codeOf(cause)}); let this user write there, or set mark to another place`,
-        { cause },
-      );
-    });
-    const service = new Service({ config, metrics, hub, clock, tell, budget, mark, close });
-    await service.#followKeys();
-    Object.assign(made, { service, budget });
-    if (past === undefined) service.#start();
+    const service = (made.service = new Service(config, opened, options.onTrouble ?? (() => undefined)));
+    if (options.past === undefined) service.#start();
     return service;
   }
 
   /** Keys of a metric that discovers them change when it publishes. */
   get metrics(): ReadonlyMap<string, ServedMetric> {
     return this.#metrics;
-  }
-
-  /** Takes up the keys that are public now. */
-  async #followKeys(): Promise<void> {
-    for (const [name, served] of this.#metrics)
-      if (served.metric.discovers !== undefined) {
-        const keys = await this.hub.keys(name);
-        this.#metrics.set(name, { ...served, metric: { ...served.metric, keys } });
-      }
   }
 
   metric(name: string): ServedMetric | undefined {
@@ -235,27 +115,22 @@ export class Service {
 
   /** Why nothing can be taken, if so. */
   get trouble(): string | undefined {
-    return this.failure ?? this.#storeTrouble ?? this.#unpaid ?? this.#clockTrouble();
+    return this.#health.trouble;
   }
 
   /** Why this service has ended, if so: only a new process can go on. */
   get failure(): string | undefined {
-    return this.#ended?.message;
+    return this.#health.failure;
   }
 
-  #clockTrouble(): string | undefined {
-    if (this.#clock.now() === undefined)
-      return "clock: the machine's clock jumped by more than a minute; set it right, or start the service again if it is right now";
-    const { behind } = this.#clock;
-    return behind < 60_000
-      ? undefined
-      : `clock: the machine's clock is ${Math.round(behind / 1000)} s behind the newest stored time; set it right, or wait`;
+  /** Calls of the store that failed. */
+  get failures(): number {
+    return this.#health.failures;
   }
 
   /** Calls back if this service ends by itself: another one took the state over, or the state is damaged. */
   onEnd(listener: (reason: Error) => void): void {
-    this.#onEnd = listener;
-    if (this.#ended !== undefined) listener(this.#ended);
+    this.#health.onEnd(listener);
   }
 
   /**
@@ -290,8 +165,7 @@ export class Service {
       const { code } = error as { code?: unknown };
       if (code === "busy") throw new Busy();
       if (code === "request-conflict") throw new KeyReused();
-      this.#fails(error);
-      throw new Unavailable(this.failure ?? IN_DOUBT);
+      throw this.#health.storeFails(error);
     }
   }
 
@@ -310,21 +184,15 @@ export class Service {
         ? await this.hub.series(metric, key, question.every, from, to, query)
         : await this.hub.between(metric, key, from, to, query);
     } catch (error) {
-      throw this.#readFails(error);
+      throw this.#health.readFails(error);
     }
   }
 
   /** The statement of a metric. */
   statement({ name, keys }: Metric): Promise<EventStatement> {
     return this.hub.statement(name, keys[0]!).catch((error: unknown) => {
-      throw this.#readFails(error);
+      throw this.#health.readFails(error);
     });
-  }
-
-  #readFails(error: unknown): unknown {
-    if (!isStoreError(error) && this.#storeTrouble === undefined) return error;
-    this.#fails(error);
-    return new Unavailable(this.failure ?? TROUBLE);
   }
 
   /** The budget of a person in the running day of the zone, and how much of it is spent. */
@@ -342,7 +210,7 @@ export class Service {
   /** Tells those who listen what was published. From now on an older state is refused. */
   publish(closed: readonly ClosedSpan[]): void {
     void this.#writeMark();
-    void this.#followKeys()
+    void followKeys(this.#metrics, this.hub)
       .catch(() => undefined) // the service has ended, or its store fails
       .then(() => this.#tellPublished(closed));
   }
@@ -365,7 +233,7 @@ export class Service {
     try {
       await this.hub.advance();
     } catch (error) {
-      this.#fails(error);
+      this.#health.fails(error);
       throw error;
     }
   }
@@ -379,7 +247,7 @@ export class Service {
 
   /** Without events and far from the end of a period nothing is written: another process that took over would not be noticed. */
   async #checkOwner(): Promise<void> {
-    if (this.#stopped !== undefined || this.#ended !== undefined || this.#checking) return;
+    if (this.#health.isOver || this.#checking) return;
     this.#checking = true; // a store that does not answer is asked once
     try {
       if (await this.hub.isOvertaken().catch(() => false)) await this.flush().catch(() => undefined);
@@ -390,15 +258,12 @@ export class Service {
 
   /** Charges the running day, and the next one before it begins. If that fails, `trouble` says why. */
   async charge(): Promise<void> {
-    if (this.#ended !== undefined || this.#clock.now() === undefined) return;
+    if (this.failure !== undefined || this.#clock.now() === undefined) return;
     try {
       await this.#budget.charge(this.now);
-      if (this.#unpaid !== undefined) this.#tell("budget: the day is charged");
-      this.#unpaid = undefined;
+      this.#health.paid();
     } catch (error) {
-      const reason = error instanceof Refusal ? error.message : `${UNPAID} (${codeOf(error)})`;
-      if (this.#unpaid !== reason) this.#tell(reason);
-      this.#unpaid = reason;
+      this.#health.payFails(error);
     }
   }
 
@@ -407,43 +272,10 @@ export class Service {
     try {
       await this.#mark.write({ rows: await this.hub.sequence(), budget: this.#budget.sequence });
     } catch (error) {
-      if (isStoreError(error)) return this.#fails(error);
+      if (isStoreError(error)) return this.#health.fails(error);
       if (!this.#unmarked) this.#tell(`mark: cannot write the file ${this.#mark.path} (${codeOf(error)})`);
       this.#unmarked = true;
     }
-  }
-
-  /** A call of the hub failed: the state in memory is gone, and is read from the store again. */
-  #fails(error: unknown): void {
-    if (this.#stopped !== undefined || this.#ended !== undefined) return;
-    this.failures++;
-    const code = codeOf(error);
-    if (isTakenOver(error)) return this.#end(new Refusal(TAKEN_OVER, { cause: error }));
-    if ((error as { code?: unknown } | undefined)?.code === "rolled-back")
-      return this.#end(new Refusal((error as Error).message, { cause: error }));
-    if (this.#storeTrouble !== undefined) return;
-    this.#storeTrouble = TROUBLE;
-    this.#tell(`${TROUBLE} (${code})`);
-    void this.#recover();
-  }
-
-  async #recover(): Promise<void> {
-    while (this.#ended === undefined && this.#stopped === undefined) {
-      await sleep(RETRY);
-      try {
-        await this.hub.advance();
-        this.#storeTrouble = undefined;
-        return this.#tell("store: recovered");
-      } catch (error) {
-        this.#fails(error);
-      }
-    }
-  }
-
-  #end(reason: Error): void {
-    this.#ended ??= reason;
-    clearInterval(this.#pulse);
-    this.#onEnd?.(reason);
   }
 
   /** Takes nothing more, stores everything, and ends. */
@@ -452,6 +284,7 @@ export class Service {
   }
 
   async #stop(): Promise<void> {
+    this.#health.stop();
     clearInterval(this.#pulse);
     // If it fails, rows of the journal have everything.
     const stored = this.hub
@@ -464,62 +297,11 @@ export class Service {
       sleep(LAST_CHANCE, undefined, { signal: late.signal }), // keeps the process: one that ends here has no exit code of its own
     ]);
     late.abort();
-    this.#ended ??= new Unavailable("the service stops");
+    this.#health.stopped();
     if (rows !== undefined)
       await this.#mark?.write({ rows, budget: this.#budget.sequence }).catch(() => undefined);
     await this.#closeStore();
   }
-}
-
-interface Parts {
-  readonly config: Config;
-  readonly metrics: Map<string, ServedMetric>;
-  readonly hub: EventHub;
-  readonly clock: Clock;
-  readonly tell: (message: string) => void;
-  readonly budget: DayBudget;
-  readonly mark: Mark | undefined;
-  readonly close: () => Promise<void>;
-}
-
-function servedMetrics(
-  config: Config,
-  now: () => number,
-  onChosen: (name: string) => void,
-): Map<string, ServedMetric> {
-  return new Map(
-    metricsOf(config).map((metric) => {
-      const { name } = metric;
-      const local =
-        metric.local === undefined
-          ? undefined
-          : new LocalMetric(metric, config.zone ?? "UTC", now, () => onChosen(name));
-      return [name, { metric, local }];
-    }),
-  );
-}
-
-function hubMetrics(metrics: ReadonlyMap<string, ServedMetric>): EventHubOptions["metrics"] {
-  return Object.fromEntries(
-    [...metrics.values()].flatMap(({ metric: { name, options, keys, discovers } }) =>
-      options === undefined ? [] : [[name, { ...options, keys: discovers ?? keys }]],
-    ),
-  );
-}
-
-/** The time that periods are closed at, of metrics that have closed one. Of those that were passed over, it may lie ahead. */
-async function newestTime(
-  hub: EventHub,
-  metrics: ReadonlyMap<string, ServedMetric>,
-  stats: EventHubStats,
-): Promise<number> {
-  let newest = -Infinity;
-  for (const [name, { closedTo }] of Object.entries(stats.metrics)) {
-    const { keys, lateness } = metrics.get(name)!.metric;
-    const { firstNumber } = await hub.statement(name, keys[0]!);
-    if (closedTo + lateness >= Date.parse(firstNumber)) newest = Math.max(newest, closedTo + lateness);
-  }
-  return Math.min(newest, stats.told);
 }
 
 /** As many as it stands for. */
@@ -533,23 +315,4 @@ function hubEvents({ metric, key, value, count, at, person }: CheckedEvent): Met
     ...(person === undefined ? {} : { person }),
   };
   return count === 1 ? [event] : Array<MetricEvent>(count).fill(event);
-}
-
-export function limitsOf({ limits = {} }: Config): Limits {
-  return {
-    body: limits.body ?? 1 << 20,
-    batch: limits.batch ?? 2500,
-    waiting: limits.waiting ?? 200_000,
-    perMinute: limits.perMinute ?? 60_000,
-    commitEvery: limits.commitEvery ?? 20,
-    remember: milliseconds(limits.remember ?? "10m"),
-    timeout: 10_000,
-  };
-}
-
-function checkStore(store: Store): void {
-  if (store.putMany === undefined)
-    throw new Refusal(
-      "store: expected one with putMany, which stores several parts in one call; take another one",
-    );
 }

@@ -5,7 +5,8 @@ import { type Metric, personDelta, personEpsilon } from "./config/metrics.js";
 import type { PerPersonConfig } from "./config/types.js";
 import type { SettingsChange, Spending } from "./dayBudget.js";
 import { personPlan, type PlannedDays } from "./personPlan.js";
-import type { ServedMetric, Service } from "./service.js";
+import type { ServedMetric } from "./servedMetrics.js";
+import type { Service } from "./service.js";
 
 export interface MetricStatement {
   readonly name: string;

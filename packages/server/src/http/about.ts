@@ -1,6 +1,7 @@
 /** Routes that say what the service publishes and promises: `/v1/metrics` and `/v1/statement`. */
 import type { FastifyInstance } from "fastify";
-import type { Answer, ServedMetric, Service } from "../service.js";
+import type { Answer, Service } from "../service.js";
+import type { ServedMetric } from "../servedMetrics.js";
 import { explainService, serviceRecord, serviceStatement } from "../statement.js";
 import { errorAnswers } from "./events.js";
 

@@ -1,7 +1,7 @@
 /** `POST /v1/events`: batches of events as JSON or lines of JSON. Acknowledged means stored. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isCounted } from "../config/metrics.js";
-import type { Limits } from "../service.js";
+import type { Limits } from "../config/limits.js";
 import { type CheckedEvent, type Named, Unavailable } from "../submission.js";
 import type { Turns } from "../turns.js";
 import { BadRequest, ERROR_SCHEMA } from "./errors.js";

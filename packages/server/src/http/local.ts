@@ -3,7 +3,8 @@ import type { FastifyInstance } from "fastify";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import type { ServedMetric, Service } from "../service.js";
+import type { ServedMetric } from "../servedMetrics.js";
+import type { Service } from "../service.js";
 import { BadRequest, NotFound } from "./errors.js";
 import { errorAnswers } from "./events.js";
 

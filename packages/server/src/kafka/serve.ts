@@ -11,7 +11,7 @@ import { guardLoopback } from "../http/guard.js";
 import { operationRoutes } from "../http/operation.js";
 import { otlpRoutes } from "../http/otlp.js";
 import { emptyServer } from "../http/server.js";
-import { limitsOf } from "../service.js";
+import { limitsOf } from "../config/limits.js";
 import { Turns } from "../turns.js";
 import { KafkaIntake, kafkaOf, type KafkaPort, type NewRecord, topicsOf } from "./kafkaIntake.js";
 
