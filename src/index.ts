@@ -30,7 +30,6 @@ export type { ClosedSpan } from "./durable/eventHub/hubMetric.js";
 export type { RequestId } from "./durable/eventHub/requestIds.js";
 export type { HubOptions } from "./durable/hub/hubOptions.js";
 export {
-  type ApproximateSpending,
   type Budget,
   type Odometer,
   openOdometer,
@@ -40,7 +39,7 @@ export {
   type StatementOptions,
   type Terms,
 } from "./durable/budget/odometer.js";
-export type { EqualDraws } from "./durable/budget/composition.js";
+export type { ApproximateSpending, EqualDraws } from "./durable/budget/composition.js";
 export { memoryStore } from "./durable/stores/memory.js";
 export type {
   NamedSnapshot,

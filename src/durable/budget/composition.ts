@@ -13,7 +13,7 @@
  */
 import { checkInteger, shown } from "../../core/checks.js";
 import { expFixed } from "../../core/tables/fixedPoint.js";
-import { checkEpsilon, exact, type ExactDraws, rounded } from "./ledger.js";
+import { type Charge, checkEpsilon, deltaOf, drawsOf, exact, type ExactDraws, rounded } from "./ledger.js";
 
 /** Equal draws of noise that share nothing: each is pure ε for one unit. */
 export interface EqualDraws {
@@ -22,8 +22,20 @@ export interface EqualDraws {
   readonly times: number;
 }
 
+/** (ε, δ) of releases together. It holds if the list of releases was not chosen by what they showed. */
+export interface ApproximateSpending {
+  /** ε of all releases together at this δ, rounded up. */
+  readonly epsilon: number;
+  /** The δ that was asked for. */
+  readonly delta: number;
+  /** Draws of noise that one unit is in and that share nothing. */
+  readonly draws: number;
+}
+
 /** Draws that are composed one by one; more are put together to larger ones. */
 const MOST_DRAWS = 4096n;
+/** Kinds of draws that are composed one by one. */
+const MOST_KINDS = 64;
 /** Cells that the loss may have. */
 const CELLS = 40_000n;
 const BITS = 256;
@@ -72,6 +84,48 @@ export function composed(draws: readonly ExactDraws[], delta: number): number {
   const epsilon = high * grain;
   return rounded(epsilon < sum ? epsilon : sum);
 }
+
+/**
+ * (ε, δ) of the part that spent most, with what reads all of the data. Releases with a δ of their own leave less of it for
+ * the composition: 1 − (1 − δ′)·Π(1 − δᵢ) ≤ δ′ + Σ δᵢ.
+ */
+export function approximateSpending(charges: readonly Charge[], asked: number): ApproximateSpending {
+  const spent = charges.reduce((sum, charge) => sum + deltaOf(charge), 0n); // not below that of any part
+  if (spent > 0n && asked <= rounded(spent))
+    throw new RangeError(
+      `delta: expected more than ${rounded(spent)}, which votes for keys have spent, got ${asked}`,
+    );
+  const delta = spent === 0n ? asked : rounded(exact(asked) - spent) * (1 - 2 ** -50);
+  const whole = charges.filter(({ part }) => part === null).map(drawsOf);
+  const parts = new Map<string, ExactDraws[]>();
+  for (const charge of charges)
+    if (charge.part !== null) parts.set(charge.part, [...(parts.get(charge.part) ?? []), drawsOf(charge)]);
+  // Parts with equal draws spend the same.
+  const kinds = new Map([...parts.values()].map((draws) => [keyOf(draws), draws]));
+  const spendings = (kinds.size === 0 ? [[]] : [...kinds.values()]).map((draws) => [...whole, ...draws]);
+  const each = spendings.map((draws) => ({
+    // The sum holds for every δ.
+    epsilon: kinds.size > MOST_KINDS ? sumOf(draws) : composed(draws, delta),
+    draws: Number(draws.reduce((total, { times }) => total + times, 0n)),
+  }));
+  const worst = each.reduce((most, one) => (one.epsilon > most.epsilon ? one : most));
+  return { epsilon: worst.epsilon, delta: asked, draws: worst.draws };
+}
+
+const keyOf = (draws: readonly ExactDraws[]): string =>
+  draws
+    .map(({ epsilon, times }) => `${epsilon}×${times}`)
+    .sort()
+    .join(" ");
+
+const sumOf = (draws: readonly ExactDraws[]): number =>
+  rounded(draws.reduce((total, { epsilon, times }) => total + epsilon * times, 0n));
+
+/** What composition changes, in a sentence. @param spent the sum of ε */
+export const approximateWords = ({ epsilon, delta, draws }: ApproximateSpending, spent: number): string =>
+  epsilon < spent
+    ? `at δ = ${delta} the same releases are ε = ${epsilon}: ${draws} draws of noise share nothing, and the list of releases was not chosen by what they showed`
+    : `at δ = ${delta} it is the same ε = ${epsilon}: ${draws === 1 ? "all of it may share one draw of noise" : "the draws of noise are too few or too large"}, so ε adds up`;
 
 /** At most 2·MOST_DRAWS draws that dominate these; undefined if there are too many different ones. */
 function merge(draws: readonly ExactDraws[]): ExactDraws[] | undefined {

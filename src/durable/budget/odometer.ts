@@ -7,15 +7,18 @@ import { given } from "../../core/given.js";
 import { type SnapshotKey, snapshotKey, StreamCipher } from "../../snapshot/streamCipher.js";
 import { encodeState, openSnapshot, type Parameters, encryptSnapshot } from "../../snapshot/snapshot.js";
 import { CheckedStore, checkSequence } from "../checkedStore.js";
-import { checkDelta, composed } from "./composition.js";
+import {
+  type ApproximateSpending,
+  approximateSpending,
+  approximateWords,
+  checkDelta,
+} from "./composition.js";
 import {
   type Charge,
   checkEpsilon,
   costOf,
   deltaOf,
-  drawsOf,
   exact,
-  type ExactDraws,
   type Periods,
   rounded,
   spentOn,
@@ -70,16 +73,6 @@ export interface Terms {
 export interface Budget extends Terms {
   /** The odometer that is charged. */
   readonly odometer: Odometer;
-}
-
-/** (ε, δ) of releases together. It holds if the list of releases was not chosen by what they showed. */
-export interface ApproximateSpending {
-  /** ε of all releases together at this δ, rounded up. */
-  readonly epsilon: number;
-  /** The δ that was asked for. */
-  readonly delta: number;
-  /** Draws of noise that one unit is in and that share nothing. */
-  readonly draws: number;
 }
 
 export interface StatementOptions {
@@ -242,7 +235,7 @@ export class Odometer {
       spent: this.spent(data),
       left: this.left(data),
       ...withDelta("delta", rounded(spentOn(data, charges, deltaOf))),
-      ...(delta === undefined ? {} : { approximate: approximately(charges, delta) }),
+      ...(delta === undefined ? {} : { approximate: approximateSpending(charges, delta) }),
       releases: charges.map((charge) => ({ ...charge, spent: rounded(costOf(charge)) })),
     }));
     const limits = { limit: this.#limit, ...withDelta("deltaLimit", this.#deltaLimit) };
@@ -396,50 +389,6 @@ export const TERMS: readonly (keyof Terms)[] = ["data", "part", "perUnit"];
 const ALL_DATA = "all data";
 /** How often a change is tried when other processes change the odometer at the same time. */
 const ATTEMPTS = 8;
-
-/** Kinds of draws that are composed one by one. */
-const MOST_KINDS = 64;
-
-/**
- * (ε, δ) of the part that spent most, with what reads all of the data. Releases with a δ of their own leave less of it for
- * the composition: 1 − (1 − δ′)·Π(1 − δᵢ) ≤ δ′ + Σ δᵢ.
- */
-function approximately(charges: readonly Charge[], asked: number): ApproximateSpending {
-  const spent = charges.reduce((sum, charge) => sum + deltaOf(charge), 0n); // not below that of any part
-  if (spent > 0n && asked <= rounded(spent))
-    throw new RangeError(
-      `delta: expected more than ${rounded(spent)}, which votes for keys have spent, got ${asked}`,
-    );
-  const delta = spent === 0n ? asked : rounded(exact(asked) - spent) * (1 - 2 ** -50);
-  const whole = charges.filter(({ part }) => part === null).map(drawsOf);
-  const parts = new Map<string, ExactDraws[]>();
-  for (const charge of charges)
-    if (charge.part !== null) parts.set(charge.part, [...(parts.get(charge.part) ?? []), drawsOf(charge)]);
-  // Parts with equal draws spend the same.
-  const kinds = new Map([...parts.values()].map((draws) => [keyOf(draws), draws]));
-  const spendings = (kinds.size === 0 ? [[]] : [...kinds.values()]).map((draws) => [...whole, ...draws]);
-  const each = spendings.map((draws) => ({
-    // The sum holds for every δ.
-    epsilon: kinds.size > MOST_KINDS ? sumOf(draws) : composed(draws, delta),
-    draws: Number(draws.reduce((total, { times }) => total + times, 0n)),
-  }));
-  const worst = each.reduce((most, one) => (one.epsilon > most.epsilon ? one : most));
-  return { epsilon: worst.epsilon, delta: asked, draws: worst.draws };
-}
-
-const keyOf = (draws: readonly ExactDraws[]): string =>
-  draws
-    .map(({ epsilon, times }) => `${epsilon}×${times}`)
-    .sort()
-    .join(" ");
-
-const sumOf = (draws: readonly ExactDraws[]): number =>
-  rounded(draws.reduce((total, { epsilon, times }) => total + epsilon * times, 0n));
-
-const approximateWords = ({ epsilon, delta, draws }: ApproximateSpending, spent: number): string =>
-  epsilon < spent
-    ? `at δ = ${delta} the same releases are ε = ${epsilon}: ${draws} draws of noise share nothing, and the list of releases was not chosen by what they showed`
-    : `at δ = ${delta} it is the same ε = ${epsilon}: ${draws === 1 ? "all of it may share one draw of noise" : "the draws of noise are too few or too large"}, so ε adds up`;
 
 /** Noise that was once said to be shared stays so: that is never too little. */
 function checkSameTerms(before: Charge, now: Charge): void {
