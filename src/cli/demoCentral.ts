@@ -2,7 +2,6 @@
 import { planValues } from "../stream/plan.js";
 import { valueStream } from "../stream/holdoutStream.js";
 import type { PrivateStream } from "../stream/system.js";
-import { chart } from "./chart.js";
 import { bold, faint, green } from "./colour.js";
 import { EXAMPLE } from "./example.js";
 import { table } from "./table.js";
@@ -12,6 +11,8 @@ export const HOLDOUT = 65_536;
 const LENGTH = EXAMPLE.length - HOLDOUT;
 const DAY = 86_400;
 
+/** Lines of the picture. */
+const ROWS = 12;
 /** Points of the picture: with the labels beside it, it is 100 columns wide. */
 const MOST_POINTS = 90;
 
@@ -119,6 +120,20 @@ export function showCentral(release: Central): string {
       `Position 0 is the first value after the hold-out. The interval is that of values clamped to θ: clamping hides ${percent(hidden.truth)} of the total, by noisy counts ${percent(hidden.low)} to ${percent(hidden.high)}.`,
     ),
   ].join("\n");
+}
+
+/** Two series as a picture of text: the first as dots, the second as points on top. */
+function chart(under: readonly number[], over: readonly number[]): string {
+  const all = [...under, ...over];
+  const [low, high] = [Math.min(...all), Math.max(...all)];
+  const rowOf = (value: number) => Math.round(((value - low) / (high - low || 1)) * (ROWS - 1));
+  const lines = Array.from({ length: ROWS }, (_, i) => {
+    const row = ROWS - 1 - i;
+    const label = (low + ((high - low) * row) / (ROWS - 1)).toFixed(1).padStart(8);
+    const cells = under.map((value, x) => (rowOf(over[x]!) === row ? "●" : rowOf(value) === row ? "·" : " "));
+    return `${label} ┤${cells.join("")}`.trimEnd();
+  });
+  return lines.join("\n");
 }
 
 export function sumOf(values: Float64Array): number {

@@ -1,15 +1,14 @@
 /** brume release: numbers in, private numbers out, as they come. */
 import { recordReader, TextReader } from "../adapters/textInput.js";
+import { columnOf, type OnRow } from "../adapters/textRecords.js";
 import { valueStream } from "../stream/holdoutStream.js";
 import type { PrivateStream } from "../stream/system.js";
-import { type Carried, carriedOf } from "./carried.js";
 import { type Arguments, type Command, DataError, NothingPublished, UsageError } from "./command.js";
 import { EVENT_FLAGS, EVENT_RELEASE_FLAGS, FORMER_FLAGS } from "./eventOptions.js";
 import { OUTPUT_FORMATS, type OutputFormat } from "./formats.js";
 import { openBytes, type Source } from "./input.js";
 import { guessInput } from "./guess.js";
 import { INPUT_FLAGS, inputOf } from "./inputOptions.js";
-import { onInterrupt } from "./interrupt.js";
 import { gzipped, nowhere, openSink, type Sink, standardOutput } from "./output.js";
 import { Progress } from "./progress.js";
 import { STREAM_FLAGS, streamOptions } from "./streamOptions.js";
@@ -125,4 +124,76 @@ async function openOutput(args: Arguments): Promise<Sink> {
   const sink = await openSink(args, "out", standardOutput);
   const compress = args.has("gzip") || /\.gz$/i.test(args.text("out") ?? "");
   return compress ? gzipped(sink) : sink;
+}
+
+/** Public columns of a CSV file that are copied to the output, because the caller named them. */
+class Carried {
+  readonly names: readonly string[];
+  #columns: readonly number[] | undefined;
+  #rows: string[][] = [];
+
+  constructor(names: readonly string[]) {
+    this.names = names;
+  }
+
+  /** Keeps the carried fields of every row until they are asked for. */
+  readonly onRow: OnRow = (cells, isHeader) => {
+    if (this.#columns === undefined) {
+      if (!isHeader) throw new UsageError("--carry: expected a header with these names in the first row");
+      this.#columns = this.names.map((name) => columnOf(cells, name, "carry"));
+    } else this.#rows.push(this.#columns.map((column) => cells[column]!));
+  };
+
+  /** The fields of the newest rows, one row per published number; older rows were held out. */
+  take(count: number): readonly (readonly string[])[] {
+    const rows = count === 0 ? [] : this.#rows.slice(-count);
+    this.#rows = [];
+    return rows;
+  }
+}
+
+/** @param asked names with commas between */
+function carriedOf(asked: string | undefined, format: string, output: string): Carried | undefined {
+  if (asked === undefined) return undefined;
+  if (format !== "csv" || output !== "csv")
+    throw new UsageError("--carry: expected CSV in and --format csv out; other formats have no columns");
+  const names = asked.split(",").map((name) => name.trim());
+  if (names.includes("")) throw new UsageError(`--carry: expected names with commas between, got "${asked}"`);
+  process.stderr.write(
+    `Warning: the columns ${names.join(", ")} are copied to the output without any protection. Only name columns that are public.\n`,
+  );
+  return new Carried(names);
+}
+
+/** Signals that end a command, by their numbers: shells report 128 more. */
+const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
+type Signal = keyof typeof SIGNALS;
+
+/** Ctrl-C, or being asked to stop. The code that throws it has cleaned up. */
+class Interrupted extends Error {
+  readonly exitCode: number;
+
+  constructor(signal: Signal) {
+    super(signal);
+    this.exitCode = 128 + SIGNALS[signal];
+  }
+}
+
+/** Calls `stop` at the first signal; `reason` is set from then on. */
+function onInterrupt(stop: () => void): { readonly reason: Interrupted | undefined; ignore(): void } {
+  let reason: Interrupted | undefined;
+  const signals = Object.keys(SIGNALS) as Signal[];
+  const hear = (signal: NodeJS.Signals) => {
+    reason = new Interrupted(signal as Signal);
+    stop();
+  };
+  for (const signal of signals) process.once(signal, hear);
+  return {
+    get reason() {
+      return reason;
+    },
+    ignore() {
+      for (const signal of signals) process.off(signal, hear);
+    },
+  };
 }
