@@ -15,7 +15,6 @@ import { checkHubName, MARK } from "../budget/budget.js";
 import { HubCharge } from "../budget/hubCharge.js";
 import { beginningOf, DurableStream } from "../durableStream.js";
 import { openDurable, type Place } from "../openDurable.js";
-import { RunningCalls } from "./runningCalls.js";
 import { heldOutPartly, HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
 
 /** How far a stream is. */
@@ -322,6 +321,38 @@ export class Hub {
   async #begin(name: string): Promise<void> {
     await this.#place;
     await this.#charge!.begin(name);
+  }
+}
+
+/** The calls of a hub that are running: closing waits for them, and later ones are refused. */
+class RunningCalls {
+  #count = 0;
+  #whenIdle: (() => void) | undefined;
+  #closed: Promise<void> | undefined;
+
+  get closed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  /** A call that begins must end, also if it fails. */
+  begin(): void {
+    if (this.closed)
+      throw new Error("hub: expected an open hub, got a closed one; make another one on the same store");
+    this.#count++;
+  }
+
+  end(): void {
+    if (--this.#count === 0) this.#whenIdle?.();
+  }
+
+  /** Ends once, however often it is asked to. @param finish runs when no call is left */
+  close(finish: () => Promise<void>): Promise<void> {
+    return (this.#closed ??= this.#closeAll(finish));
+  }
+
+  async #closeAll(finish: () => Promise<void>): Promise<void> {
+    if (this.#count > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    await finish();
   }
 }
 
