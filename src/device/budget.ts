@@ -54,7 +54,7 @@ export function reportsLeft(limits: Limits, spent: Spent, now: number): number {
 }
 
 /** Charges one more report and returns the new spending; undefined when no report is left. */
-export function charged(limits: Limits, spent: Spent, now: number): Spent | undefined {
+export function charge(limits: Limits, spent: Spent, now: number): Spent | undefined {
   if (reportsLeft(limits, spent, now) === 0) return undefined;
   const total = spent.total + 1;
   if (now < spent.until) return { ...spent, reports: spent.reports + 1, total };

@@ -4,7 +4,7 @@
  * and two tabs never spend the same allowance. No value and no id is stored.
  */
 import { joinBytes } from "../core/bytes.js";
-import { charged, type Limits, NOTHING_SPENT, type Spent } from "./budget.js";
+import { charge, type Limits, NOTHING_SPENT, type Spent } from "./budget.js";
 
 /** Reports that are remembered by id. An id that comes back after this many later reports costs a new one. */
 const REMEMBERED = 1024;
@@ -97,7 +97,7 @@ export class Database {
     return this.#transact("readwrite", ["state", "remembered", "outbox"], async (stores) => {
       const known = key === undefined ? undefined : await reportFor(stores.remembered, key);
       if (known !== undefined) return { kind: "known", report: known };
-      const spent = charged(limits, await spentIn(stores), now);
+      const spent = charge(limits, await spentIn(stores), now);
       if (spent === undefined) return { kind: "spent" };
       if ((await result(stores.outbox.count())) >= MOST_WAITING)
         throw new RangeError(

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
-  charged,
+  charge,
   limitsOf,
   NOTHING_SPENT,
   originsOf,
@@ -16,13 +16,13 @@ const HOUR = 3_600_000;
 
 test("two reports an hour, by hand", () => {
   const limits = limitsOf({ reports: 2, every: "1h" });
-  const one = charged(limits, NOTHING_SPENT, 10.25 * HOUR)!;
+  const one = charge(limits, NOTHING_SPENT, 10.25 * HOUR)!;
   expect(one).toEqual({ until: 11 * HOUR, reports: 1, total: 1 });
-  const two = charged(limits, one, 10.75 * HOUR)!;
+  const two = charge(limits, one, 10.75 * HOUR)!;
   expect(two).toEqual({ until: 11 * HOUR, reports: 2, total: 2 });
-  expect(charged(limits, two, 11 * HOUR - 1)).toBeUndefined();
-  expect(charged(limits, two, 0)).toBeUndefined();
-  expect(charged(limits, two, 11 * HOUR)).toEqual({ until: 12 * HOUR, reports: 1, total: 3 });
+  expect(charge(limits, two, 11 * HOUR - 1)).toBeUndefined();
+  expect(charge(limits, two, 0)).toBeUndefined();
+  expect(charge(limits, two, 11 * HOUR)).toEqual({ until: 12 * HOUR, reports: 1, total: 3 });
 });
 
 test("whatever the clock does, no period of it has more reports than granted, nor has the lifetime", () => {
@@ -38,7 +38,7 @@ test("whatever the clock does, no period of it has more reports than granted, no
         const granted = new Map<number, number>();
         for (const now of times) {
           const left = reportsLeft(limits, spent, now);
-          const next = charged(limits, spent, now);
+          const next = charge(limits, spent, now);
           expect(next === undefined).toBe(left === 0);
           if (next === undefined) continue;
           granted.set(next.until, (granted.get(next.until) ?? 0) + 1);

@@ -1,16 +1,16 @@
-/** The bytes of a file store: batches of a log, and the folder of its files. */
+/** The bytes of a file store: appends of a log, and the folder of its files. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { encodeBatch, readBatches } from "../../src/durable/stores/log.js";
+import { encodeAppend, readAppends } from "../../src/durable/stores/log.js";
 import { LogFolder } from "../../src/durable/stores/logFolder.js";
 import { temporaryFolders } from "./support.js";
 
 const folder = temporaryFolders();
 const bytesOf = (...numbers: number[]) => Uint8Array.from(numbers);
 
-describe("batches of a log", () => {
+describe("appends of a log", () => {
   const records = [
     { name: "é", sequence: 7, bytes: bytesOf(1, 2, 3) },
     { name: "gone", sequence: 0 },
@@ -39,33 +39,33 @@ describe("batches of a log", () => {
   }
 
   test("stand as the format says, and say where", () => {
-    const { bytes, batch } = encodeBatch(records, 1000);
+    const { bytes, append } = encodeAppend(records, 1000);
     expect(bytes).toEqual(written());
-    expect(batch.end).toBe(1000 + bytes.length);
-    expect(batch.entries.map(({ name, sequence, length }) => [name, sequence, length])).toEqual([
+    expect(append.end).toBe(1000 + bytes.length);
+    expect(append.entries.map(({ name, sequence, length }) => [name, sequence, length])).toEqual([
       ["é", 7, 3],
       ["gone", 0, 0],
       ["", 2 ** 40, 1],
     ]);
-    for (const [i, { start, length }] of batch.entries.entries())
+    for (const [i, { start, length }] of append.entries.entries())
       expect(bytes.subarray(start - 1000, start - 1000 + length)).toEqual(
         Buffer.from(records[i]!.bytes ?? []),
       );
   });
 
   test("are read back, one after the other, up to the first that is not complete", () => {
-    const first = encodeBatch(records, 500);
-    const second = encodeBatch([{ name: "b", sequence: 1, bytes: bytesOf(5) }], first.batch.end);
-    const empty = encodeBatch([], second.batch.end);
+    const first = encodeAppend(records, 500);
+    const second = encodeAppend([{ name: "b", sequence: 1, bytes: bytesOf(5) }], first.append.end);
+    const empty = encodeAppend([], second.append.end);
     const whole = Buffer.concat([first.bytes, second.bytes, empty.bytes]);
-    expect(readBatches(whole, 500)).toEqual([first.batch, second.batch, empty.batch]);
-    expect(readBatches(whole.subarray(0, -1), 500)).toHaveLength(2);
-    expect(readBatches(Buffer.concat([whole, Buffer.alloc(39)]), 500)).toHaveLength(3);
+    expect(readAppends(whole, 500)).toEqual([first.append, second.append, empty.append]);
+    expect(readAppends(whole.subarray(0, -1), 500)).toHaveLength(2);
+    expect(readAppends(Buffer.concat([whole, Buffer.alloc(39)]), 500)).toHaveLength(3);
     const from = first.bytes.length;
     const wrong = (change: (copy: Buffer) => void) => {
       const copy = Buffer.from(whole);
       change(copy);
-      return readBatches(copy, 500).length;
+      return readAppends(copy, 500).length;
     };
     for (const size of [-1, 0.5, NaN, Infinity, second.bytes.length - 41, 2 ** 40])
       expect(wrong((copy) => copy.writeDoubleLE(size, from))).toBe(1);

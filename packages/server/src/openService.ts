@@ -56,8 +56,8 @@ export async function openService(
   const mark = given === undefined ? markOf(config) : undefined;
   try {
     checkStore(opened.store);
-    const parts = await openOn(config, key, opened.store, mark, options, callBack);
-    return { ...parts, mark, closeStore: opened.close };
+    const own = await openOn(config, key, opened.store, mark, options, callBack);
+    return { ...own, mark, closeStore: opened.close };
   } catch (error) {
     await opened.close();
     throw asRefusal(error, mark);
@@ -130,6 +130,6 @@ async function newestTime(
 function checkStore(store: Store): void {
   if (store.putMany === undefined)
     throw new Refusal(
-      "store: expected one with putMany, which stores several parts in one call; take another one",
+      "store: expected one with putMany, which stores several sections in one call; take another one",
     );
 }

@@ -19,7 +19,7 @@ export class Catalogue implements Section {
   /** 8 words, from which all noise follows. */
   root: Uint32Array;
   zone: string;
-  /** It was changed and is not stored. */
+  /** Whether the catalogue was changed and is not stored. */
   urgent = false;
   readonly #metrics = new Map<string, Known>();
   #sections: string[] = [];

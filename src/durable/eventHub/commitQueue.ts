@@ -37,7 +37,8 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-interface Batch {
+/** Submissions and closings that one row stores. */
+interface Commit {
   readonly waiting: Waiting[];
   size: number;
   /** Closes the periods that are due then. */
@@ -80,7 +81,7 @@ export class CommitQueue {
   #began: number | undefined;
   /** Whether the hub is being closed, or is: nothing is drawn ahead any more. */
   #isEnding = false;
-  #queue: Batch[] = [];
+  #queue: Commit[] = [];
   #running: Promise<void> | undefined;
   #events = 0;
   #reports = 0;
@@ -158,9 +159,9 @@ export class CommitQueue {
       const last = this.#queue.at(-1);
       // Not behind a closing in its row: how many others are there would decide which event finds room and is not late.
       const joins = last !== undefined && Number.isNaN(last.closeAt) && hasRoom(last, events + reports);
-      const batch = joins ? last : this.#begin();
-      batch.waiting.push({ submission, resolve, reject });
-      batch.size += events + reports;
+      const commit = joins ? last : this.#begin();
+      commit.waiting.push({ submission, resolve, reject });
+      commit.size += events + reports;
       this.#start();
     }).finally(() => {
       this.#events -= events;
@@ -171,9 +172,9 @@ export class CommitQueue {
   /** Closes the periods that are due at a time; resolves to them when that is stored. */
   close(now: number): Promise<readonly ClosedSpan[]> {
     return new Promise((resolve, reject) => {
-      const batch = this.#queue.at(-1) ?? this.#begin();
-      batch.closeAt = Number.isNaN(batch.closeAt) ? now : Math.max(batch.closeAt, now);
-      batch.closings.push({ resolve, reject });
+      const commit = this.#queue.at(-1) ?? this.#begin();
+      commit.closeAt = Number.isNaN(commit.closeAt) ? now : Math.max(commit.closeAt, now);
+      commit.closings.push({ resolve, reject });
       this.#wake();
       this.#start();
     });
@@ -189,10 +190,10 @@ export class CommitQueue {
     return ["opening", "preparing", "committing"].includes(this.#states.current);
   }
 
-  #begin(): Batch {
-    const batch: Batch = { waiting: [], size: 0, closeAt: NaN, closings: [] };
-    this.#queue.push(batch);
-    return batch;
+  #begin(): Commit {
+    const commit: Commit = { waiting: [], size: 0, closeAt: NaN, closings: [] };
+    this.#queue.push(commit);
+    return commit;
   }
 
   #start(): void {
@@ -203,9 +204,9 @@ export class CommitQueue {
     await Promise.resolve(); // calls that are made together are stored together
     while (this.#queue.length > 0) {
       await this.#pause().catch(() => undefined); // a clock that fails holds nothing up
-      const batch = this.#queue.shift()!;
-      await this.#commit(batch).catch((reason: unknown) => {
-        for (const { reject } of [...batch.waiting, ...batch.closings]) reject(reason); // nobody waits for ever
+      const commit = this.#queue.shift()!;
+      await this.#commit(commit).catch((reason: unknown) => {
+        for (const { reject } of [...commit.waiting, ...commit.closings]) reject(reason); // nobody waits for ever
       });
     }
     this.#running = undefined; // at once: a call that comes now begins another run
@@ -224,7 +225,7 @@ export class CommitQueue {
     }
   }
 
-  async #commit({ waiting, closings, closeAt }: Batch): Promise<void> {
+  async #commit({ waiting, closings, closeAt }: Commit): Promise<void> {
     this.#restUntil = performance.now() + this.#options.every;
     const submissions = waiting.map(({ submission }) => submission);
     for (let attempt = 1; ; attempt++) {
@@ -257,7 +258,7 @@ export class CommitQueue {
   }
 
   /** Which periods were closed is not known any more; they are published, and `between` has them. */
-  async #resolveStored(waiting: readonly Waiting[], closings: Batch["closings"]): Promise<void> {
+  async #resolveStored(waiting: readonly Waiting[], closings: Commit["closings"]): Promise<void> {
     await this.state().catch(() => undefined);
     for (const { resolve } of waiting) resolve();
     for (const { resolve } of closings) resolve([]);
@@ -302,5 +303,5 @@ export class CommitQueue {
   }
 }
 
-/** Whether a batch that waits takes so many events and reports more. */
-const hasRoom = ({ size }: Batch, more: number): boolean => size === 0 || size + more <= MOST_EVENTS;
+/** Whether a commit that waits takes so many events and reports more. */
+const hasRoom = ({ size }: Commit, more: number): boolean => size === 0 || size + more <= MOST_EVENTS;

@@ -54,7 +54,7 @@ export interface PeopleMetric extends Omit<PeopleOptions, "name" | "clock" | "zo
 
 export type Metric = StreamMetric | HistogramMetric | PeopleMetric;
 
-/** A part of the state that the caller keeps, stored with the hub: it takes reports of devices. */
+/** A section of the state that the caller keeps, stored with the hub: it takes reports of devices. */
 export interface HubSection {
   /** Unique in its hub. Public. */
   readonly name: string;
@@ -73,9 +73,9 @@ export interface HubSection {
   check?(state: Uint8Array | undefined, begun: boolean): void;
   /** Resumes from what `save` gave, or begins anew if the store has nothing. After a failure of the store it comes again. */
   load(state: Uint8Array | undefined): void | Promise<void>;
-  /** It must be in the next commit. */
+  /** Whether the section must be in the next commit. */
   readonly urgent?: boolean;
-  /** Told that its newest state is stored. */
+  /** Told that the section's newest state is stored. */
   stored?(): void;
 }
 
@@ -106,7 +106,7 @@ export interface EventHubOptions<M extends Record<string, Metric> = Record<strin
   readonly waiting?: { readonly events?: number; readonly reports?: number };
   /** How long the ids of requests are known. Default "10m". */
   readonly remember?: Duration;
-  /** Parts of the state that take reports of devices. */
+  /** Sections of the state that take reports of devices. */
   readonly sections?: readonly HubSection[];
   /** Told which periods are published, after they are stored. */
   readonly onPublished?: (closed: readonly ClosedSpan[]) => void;

@@ -1,6 +1,6 @@
 /**
  * One metric of a hub: the clock, the people and the hold-out that its keys share, the keys in chunks, and the days that it
- * has closed. The shared part and every chunk are sections of the journal, each with a position of its own.
+ * has closed. What keys share and every chunk are sections of the journal, each with a position of its own.
  */
 import type { NoiseCore } from "../../core/core.js";
 import { type Day, DayPeriods, HOUR } from "../../events/days/calendar.js";
@@ -171,7 +171,7 @@ export class HubMetric {
     }
   }
 
-  /** Ends the replay: the keys of all lanes join the shared part. */
+  /** Ends the replay: the keys of all lanes join what is shared. */
   merge(): void {
     this.#lanes.merge(this.name);
   }

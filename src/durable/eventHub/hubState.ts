@@ -361,9 +361,9 @@ export class HubState {
   }
 
   #takeReport(number: number, words: Uint32Array, position: number, at: number): void {
-    const held = this.#sections.get(this.#catalogue.sectionName(number) ?? "");
-    if (held === undefined || this.journal.covers(held.section) >= position) return;
-    held.own.take(new Uint8Array(words.slice(0, 2).buffer), at);
+    const known = this.#sections.get(this.#catalogue.sectionName(number) ?? "");
+    if (known === undefined || this.journal.covers(known.section) >= position) return;
+    known.own.take(new Uint8Array(words.slice(0, 2).buffer), at);
   }
 
   /** Draws the noise of the running day, one key at a time, while nobody waits. */

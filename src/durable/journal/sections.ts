@@ -1,5 +1,5 @@
 /**
- * Sections of a journal: parts of the state that are stored by themselves, in turn. Each stored version says which rows it
+ * Sections of a journal: pieces of the state that are stored by themselves, in turn. Each stored version says which rows it
  * covers; what is in memory follows from it and the rows behind it. A section is stored again before the row that changed
  * it first is overwritten.
  */
@@ -16,7 +16,7 @@ import type { Records } from "./records.js";
 import { type ManifestEntry, SLOTS } from "./ring.js";
 import { conflict, type NamedSnapshot, StoreError } from "../stores/store.js";
 
-/** A part of the state that is stored by itself. */
+/** A piece of the state that is stored by itself. */
 export interface Section {
   /** Unique in its journal. Public. */
   readonly name: string;
@@ -24,14 +24,14 @@ export interface Section {
   readonly parameters?: Parameters;
   /** Writes the state of this moment. */
   save(writer: Encoder): void;
-  /** It must be in the next commit. */
+  /** Whether the section must be in the next commit. */
   readonly urgent?: boolean;
   /**
-   * It holds what no row says. While it is urgent it is stored before the row that it comes with; and always over the version
-   * that this process knows alone: a process that lost against another one must not replace what that one began with.
+   * Whether the section holds what no row says. While it is urgent it is stored before the row that it comes with; and always over
+   * the version that this process knows alone: a process that lost against another one must not replace what that one began with.
    */
   readonly leads?: boolean;
-  /** Told that its newest state is in the store. */
+  /** Told that the section's newest state is in the store. */
   stored?(): void;
 }
 

@@ -3,13 +3,13 @@
  * is written, by the process that created it: a batch of snapshots is one write and one flush.
  *
  * A process that wants to write creates the next file first, and only then reads how far the older files go. Its first
- * batch says so, and what is written to them later does not count. A writer looks for a newer file after each flush,
- * before it reports success. If there is none, every later writer sees its batch. If there is one, the first batch of the
- * newer file says whether the writer's batch counts. This needs no lock, so a killed process locks nobody out.
+ * append says so, and what is written to them later does not count. A writer looks for a newer file after each flush,
+ * before it reports success. If there is none, every later writer sees its append. If there is one, the first append of the
+ * newer file says whether the writer's append counts. This needs no lock, so a killed process locks nobody out.
  *
  * Readers change nothing: what they read counts if no newer file exists afterwards.
  */
-import { type Batch, encodeBatch, type Entry, type LogRecord, readBatches } from "./log.js";
+import { type Append, encodeAppend, type Entry, type LogRecord, readAppends } from "./log.js";
 import { type LogFiles, LogFolder } from "./logFolder.js";
 import { conflict, finalConflicts, sameBytes, type Store, type StoredSnapshot } from "./store.js";
 
@@ -19,7 +19,7 @@ export interface LogLimits {
   /** Bytes that are copied at once when an old file is emptied: they delay the call that copies them. */
   readonly copied: number;
   readonly files: number;
-  /** How long a reader waits for the first batch of a file, in milliseconds: after that its writer was killed. */
+  /** How long a reader waits for the first append of a file, in milliseconds: after that its writer was killed. */
   readonly patience: number;
 }
 
@@ -133,17 +133,17 @@ class Log {
       const appended = records.filter((_, i) => verdicts[i] === "append");
       if (appended.length === 0) return stored;
       const own = this.#own;
-      const batch = await this.#write(appended);
-      if (batch === undefined) continue;
+      const append = await this.#write(appended);
+      if (append === undefined) continue;
       if ((await this.#folder.newest()) === own) {
-        this.#add(own, batch);
+        this.#add(own, append);
         await this.#tidy();
         return stored;
       }
       await this.#takeOver();
       const end = this.#files.get(own)?.end;
-      if (end !== undefined && end >= batch.end) return stored;
-      // The batch came too late to count, or counted in a file that others have emptied since: judge again.
+      if (end !== undefined && end >= append.end) return stored;
+      // The append came too late to count, or counted in a file that others have emptied since: judge again.
       lost ||= end === undefined;
     }
   }
@@ -164,14 +164,14 @@ class Log {
    * After a failed write nobody knows what the disk has: this process leaves the file, and reads it before it writes again.
    * Undefined if the file is gone, because another process took over and removed it.
    */
-  async #write(records: readonly LogRecord[]): Promise<Batch | undefined> {
+  async #write(records: readonly LogRecord[]): Promise<Append | undefined> {
     const own = this.#own;
     const { end } = this.#files.get(own)!;
-    const { bytes, batch } = encodeBatch(records, end);
+    const { bytes, append } = encodeAppend(records, end);
     this.#own = 0;
     if (!(await this.#folder.append(own, bytes, end))) return undefined;
     this.#own = own;
-    return batch;
+    return append;
   }
 
   /** Creates the next file, reads the older ones, and writes down how far they count. */
@@ -187,16 +187,16 @@ class Log {
       const ends = [...this.#files].map(([file, { end }]) => ({ name: String(file), sequence: end }));
       this.#files.set(number, { end: 0, live: 0 });
       this.#own = number;
-      const batch = await this.#write(ends).catch((error: unknown) => {
-        this.#forget(); // the file stays without a first batch, and counts nothing
+      const append = await this.#write(ends).catch((error: unknown) => {
+        this.#forget(); // the file stays without a first append, and counts nothing
         throw error;
       });
-      if (batch === undefined) {
+      if (append === undefined) {
         this.#files.delete(number);
         continue;
       }
       await this.#folder.flushNames();
-      this.#files.get(number)!.end = batch.end;
+      this.#files.get(number)!.end = append.end;
       if ((await this.#folder.newest()) !== number) continue;
       for (const older of await this.#folder.numbers())
         if (older < number && !this.#files.has(older)) await this.#folder.remove(older); // it counts nothing
@@ -219,7 +219,7 @@ class Log {
   }
 
   /**
-   * Reads what the files below `limit` have and the index has not. Gives "begun" if the newest of them has no first batch
+   * Reads what the files below `limit` have and the index has not. Gives "begun" if the newest of them has no first append
    * yet: how far the older ones count is not known then. Gives "gone" if another process emptied and removed a file
    * meanwhile: newer ones have what it had.
    */
@@ -229,7 +229,7 @@ class Log {
     if ([...this.#files.keys()].some((known) => known > newest)) this.#forget(); // the folder was replaced
     for (const number of numbers.toReversed()) {
       const built = this.#files.has(number) || (await this.#rebuild(number));
-      if (built === false) continue; // it has no first batch
+      if (built === false) continue; // it has no first append
       if (built === undefined || !(await this.#readTail(number))) {
         this.#forget();
         return "gone";
@@ -240,13 +240,13 @@ class Log {
   }
 
   /**
-   * Builds the index again from a file that this process has not seen. Gives false if it has no first batch, and undefined
+   * Builds the index again from a file that this process has not seen. Gives false if it has no first append, and undefined
    * if it is gone.
    */
   async #rebuild(number: number): Promise<boolean | undefined> {
     const bytes = await this.#folder.read(number, 0);
     if (bytes === undefined) return undefined;
-    const [first] = readBatches(bytes, 0);
+    const [first] = readAppends(bytes, 0);
     if (first === undefined) return false;
     this.#forget();
     for (const { name, sequence: end } of first.entries) {
@@ -254,7 +254,7 @@ class Log {
       const piece = await this.#folder.read(file, 0, end);
       if (piece === undefined) continue; // emptied and removed: what it had is in the tail of the newest one
       this.#files.set(file, { end: 0, live: 0 });
-      for (const batch of readBatches(piece, 0).slice(1)) this.#add(file, batch);
+      for (const append of readAppends(piece, 0).slice(1)) this.#add(file, append);
       this.#files.get(file)!.end = end;
     }
     this.#files.set(number, { end: first.end, live: 0 });
@@ -266,9 +266,9 @@ class Log {
     const { end } = this.#files.get(number)!;
     const bytes = await this.#folder.read(number, end);
     if (bytes === undefined) return false;
-    const batches = readBatches(bytes, end);
-    if (batches.length > 0) await this.#folder.flush(number); // what counts survives a power cut
-    for (const batch of batches) this.#add(number, batch);
+    const appends = readAppends(bytes, end);
+    if (appends.length > 0) await this.#folder.flush(number); // what counts survives a power cut
+    for (const append of appends) this.#add(number, append);
     return true;
   }
 
@@ -278,7 +278,7 @@ class Log {
     this.#own = 0;
   }
 
-  #add(file: number, { entries, end }: Batch): void {
+  #add(file: number, { entries, end }: Append): void {
     for (const entry of entries) {
       const before = this.#newest.get(entry.name);
       if (before !== undefined) this.#files.get(before.file)!.live -= before.length;
@@ -314,9 +314,9 @@ class Log {
       size += place.length;
     }
     if (copies.length > 0) {
-      const batch = await this.#write(copies);
-      if (batch === undefined || (await this.#folder.newest()) !== this.#own) return; // the next call reads what counts
-      this.#add(this.#own, batch);
+      const append = await this.#write(copies);
+      if (append === undefined || (await this.#folder.newest()) !== this.#own) return; // the next call reads what counts
+      this.#add(this.#own, append);
     }
     if (size > copied) return;
     this.#files.delete(oldest!);

@@ -1,10 +1,10 @@
 /**
- * The bytes of a log file (file.ts): batches, one after the other. A batch is complete or it does not count.
+ * The bytes of a log file (file.ts): appends, one after the other. An append is complete or it does not count.
  *
- *     batch = length of the content (8 bytes) · SHA-256 of the content (32 bytes) · content
+ *     append = length of the content (8 bytes) · SHA-256 of the content (32 bytes) · content
  *     content = entries: length of the name · name · sequence (8 bytes) · length of the bytes · bytes
  *
- * The first batch of a file says how much of each older file counts: entries whose names are file numbers.
+ * The first append of a file says how much of each older file counts: entries whose names are file numbers.
  */
 import { createHash } from "node:crypto";
 
@@ -17,9 +17,10 @@ export interface Entry {
   readonly length: number;
 }
 
-export interface Batch {
+/** What one write appended to a file. */
+export interface Append {
   readonly entries: readonly Entry[];
-  /** Where the next batch begins. */
+  /** Where the next append begins. */
   readonly end: number;
 }
 
@@ -32,8 +33,11 @@ export interface LogRecord {
   readonly bytes?: Uint8Array;
 }
 
-/** @param start where the batch will stand in the file */
-export function encodeBatch(records: readonly LogRecord[], start: number): { bytes: Buffer; batch: Batch } {
+/** @param start where the append will stand in the file */
+export function encodeAppend(
+  records: readonly LogRecord[],
+  start: number,
+): { bytes: Buffer; append: Append } {
   const named = records.map(({ name, sequence, bytes = EMPTY }) => ({
     name: Buffer.from(name),
     sequence,
@@ -54,25 +58,25 @@ export function encodeBatch(records: readonly LogRecord[], start: number): { byt
   });
   out.writeDoubleLE(size - HEADER, 0);
   checksum(out.subarray(HEADER)).copy(out, 8);
-  return { bytes: out, batch: { entries, end: start + size } };
+  return { bytes: out, append: { entries, end: start + size } };
 }
 
 /**
- * The complete batches of a piece of a file, up to the first that is not complete.
+ * The complete appends of a piece of a file, up to the first that is not complete.
  * @param start where the piece begins in the file
  */
-export function readBatches(piece: Buffer, start: number): Batch[] {
-  const batches: Batch[] = [];
+export function readAppends(piece: Buffer, start: number): Append[] {
+  const appends: Append[] = [];
   for (let at = 0; at + HEADER <= piece.length;) {
     const size = piece.readDoubleLE(at);
     const end = at + HEADER + size;
     if (!(Number.isInteger(size) && size >= 0 && end <= piece.length)) break;
     const content = piece.subarray(at + HEADER, end);
     if (!checksum(content).equals(piece.subarray(at + 8, at + HEADER))) break;
-    batches.push({ entries: readEntries(content, start + at + HEADER), end: start + end });
+    appends.push({ entries: readEntries(content, start + at + HEADER), end: start + end });
     at = end;
   }
-  return batches;
+  return appends;
 }
 
 function readEntries(content: Buffer, start: number): Entry[] {
