@@ -121,7 +121,7 @@ const keyOf = (draws: readonly ExactDraws[]): string =>
 const sumOf = (draws: readonly ExactDraws[]): number =>
   rounded(draws.reduce((total, { epsilon, times }) => total + epsilon * times, 0n));
 
-/** What composition changes, in a sentence. @param spent the sum of ε */
+/** The effect of composition, in a sentence. @param spent the sum of ε */
 export const approximateWords = ({ epsilon, delta, draws }: ApproximateSpending, spent: number): string =>
   epsilon < spent
     ? `at δ = ${delta} the same releases are ε = ${epsilon}: ${draws} draws of noise share nothing, and the list of releases was not chosen by what they showed`

@@ -399,7 +399,8 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
 
 /** Keys among which the one that was meant is looked for. */
 const MOST_NAMES = 1000;
-export const KEYS = "An event counts for one key, and keys are known in advance: ε holds for all keys together.";
+export const KEYS =
+  "An event counts for one key, and keys are known in advance: ε holds for all keys together.";
 
 export const FOUND_KEYS =
   "An event counts for one key, or for all keys that are not public: ε holds for all of them together.";
