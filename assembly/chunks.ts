@@ -7,7 +7,7 @@
 
 import { HOPELESS_STRIDES } from "../src/core/layout";
 
-/** A selection as staged (layout.ts): what a value above θ costs, two factors of the penalty, and T. */
+/** A selection as it is put into the arena (layout.ts): what a value above θ costs, two factors of the penalty, and T. */
 // @ts-ignore: decorator
 @unmanaged
 class Grid {

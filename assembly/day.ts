@@ -13,7 +13,7 @@ import { sumInOrder, sumIntegers } from "./consistency";
 import { laplaceInto } from "./laplace";
 import { beginRandom } from "./reader";
 
-/** The first word of a nonce in a staged ChaCha20 state. */
+/** The first word of a nonce in a ChaCha20 state. */
 const NONCE: usize = 52;
 
 /**

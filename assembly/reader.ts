@@ -1,12 +1,12 @@
 /**
- * Random words in order, for any kernel. A kernel that draws takes a pointer `random` to a block staged by
+ * Random words in order, for any kernel. A kernel that draws takes a pointer `random` to a record put there by
  * src/core/wasm/reader.ts, and does
  *
  *     beginRandom(random);
  *     … nextWord(), flip(coin); drawGeometric(scale), drawLaplace(scale) of laplace.ts …
  *     endRandom();
  *
- * The block: ChaCha20 state (64 bytes), position in words (f64, read at the beginning and written at the end),
+ * The record: ChaCha20 state (64 bytes), position in words (f64, read at the beginning and written at the end),
  * 8 bytes of padding, buffer. Words are made four blocks ahead, but `position` counts only those taken.
  */
 import { RANDOM_BUFFER, RANDOM_POSITION } from "../src/core/layout";
@@ -16,7 +16,7 @@ const POSITION: usize = RANDOM_POSITION;
 const BUFFER: usize = RANDOM_BUFFER;
 const BUFFER_BYTES: usize = 1024;
 
-/** Bytes of a staged random block; the arena asks for as many. */
+/** Bytes of the record; the arena asks for as many. */
 export function randomBytes(): usize {
   return BUFFER + BUFFER_BYTES;
 }

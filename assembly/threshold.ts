@@ -22,7 +22,7 @@ let holder: u32 = 0;
 /**
  * The selected candidate, from 1. The most promising chunk sets a mark; one word is then enough to see that most
  * others stay below it.
- * @param random staged for reader.ts
+ * @param random a record of reader.ts
  * @param parameters grid of the scores (4 × f64: chunks.ts), two coins, scale
  * @param bins m of them, u32 if `wide`, else u16
  * @param scratch chunksBytes(candidates, chunkBits, m) bytes

@@ -86,6 +86,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\b(hold(s|ing)?|held) back\b|[hH]eld[bB]ack|[hH]olds?Back/, "deferred; held is for the hold-out"],
   [/\bStages assembly\b/, "Calls assembly"],
   [/\b[A-Z]+_PARTS\b|\b(node|first)Parts\b/, "share of ε"],
+  [/\b[sS]tag(ed|ing)\b/, "copied, put; a stage is a line of the statement"],
   [/\b[bB]locks of candidates\b/, "chunks of candidates"],
 ];
 

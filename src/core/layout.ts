@@ -63,7 +63,7 @@ export const MAX_DAY_LEAVES = 1048576;
 export const DAY_RUN = 64;
 /** Candidates for θ: 2²⁰. */
 export const MAX_CANDIDATES = 1048576;
-/** Held-out values: 2²⁷, twelve bytes each, staged in less than 2 GiB. */
+/** Held-out values: 2²⁷, twelve bytes each, in less than 2 GiB of WASM memory. */
 export const MAX_HOLDOUT = 134217728;
 /** Noise scales lie between 2⁻³² and 2⁴⁰. */
 export const MIN_SCALE_BITS = 32;

@@ -26,7 +26,7 @@ export interface ServiceOptions {
   readonly past?: ImportRecord;
 }
 
-/** What a service consists of. */
+/** Objects that a service consists of. */
 export interface OpenedService {
   readonly metrics: Map<string, ServedMetric>;
   readonly hub: EventHub;
@@ -36,7 +36,7 @@ export interface OpenedService {
   readonly closeStore: () => Promise<void>;
 }
 
-/** What a hub tells its service. */
+/** Messages of a hub to its service. */
 export interface CallBack {
   readonly publish: (closed: readonly ClosedSpan[]) => void;
   /** A metric of devices has chosen θ, which is to be stored. */

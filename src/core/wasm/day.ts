@@ -1,12 +1,10 @@
 /** Calls assembly/day.ts. */
 import type { Days } from "../core.js";
-import { initialState } from "../js/chacha.js";
 import * as js from "../js/day.js";
-import { RANDOM_POSITION } from "../layout.js";
-import type { Random } from "../random.js";
 import { digit } from "./digit.js";
-import { type Arena, type NoiseKernels, useArena } from "./instance.js";
+import { type NoiseKernels, useArena } from "./instance.js";
 import { FEW_SAMPLES } from "./laplace.js";
+import { putRandom } from "./reader.js";
 
 const BYTES = Float64Array.BYTES_PER_ELEMENT;
 
@@ -21,8 +19,8 @@ export function day(kernels: NoiseKernels): Days {
       return useArena(kernels, (arena) => {
         const shares = arena.take(inner * BYTES);
         kernels.growDay(
-          stage(kernels, arena, leafRandom),
-          stage(kernels, arena, nodeRandom),
+          putRandom(kernels, arena, { ...leafRandom, position: 0 }),
+          putRandom(kernels, arena, { ...nodeRandom, position: 0 }),
           arena.put(words),
           leaves,
           inner,
@@ -35,12 +33,4 @@ export function day(kernels: NoiseKernels): Days {
       });
     },
   };
-}
-
-/** Stages a sub-stream from its first word. */
-function stage(kernels: NoiseKernels, arena: Arena, random: Random): number {
-  const block = arena.take(kernels.randomBytes());
-  arena.write(block, initialState(random));
-  arena.writeDouble(block + RANDOM_POSITION, 0);
-  return block;
 }

@@ -20,7 +20,7 @@ export function forest(kernels: NoiseKernels): Forests {
         const scaleAt = arena.put(words);
         const start = arena.take(nodes * BYTES);
         const excess = arena.take((nodes - leaves) * BYTES);
-        withRandom(kernels, arena, random, (block) => kernels.fillLaplace(block, scaleAt, nodes, start));
+        withRandom(kernels, arena, random, (record) => kernels.fillLaplace(record, scaleAt, nodes, start));
         if (levels > 1) kernels.makeConsistent(start, leaves, fanout, excess);
         return {
           noise: arena.copy(start, leaves),

@@ -3,7 +3,7 @@ import type { HeldOut } from "../core.js";
 import * as js from "../js/heldOut.js";
 import { type DataKernels, useArena } from "./instance.js";
 
-/** Values staged at a time: 64 KiB, which stay in the processor's cache between copy and kernel. */
+/** Values copied at a time: 64 KiB, which stay in the processor's cache between copy and kernel. */
 const CHUNK = 8192;
 /** Below this, a call with its copies costs more than the loop in JavaScript. */
 const SMALL = 512;

@@ -4,7 +4,7 @@ import * as js from "../js/ingest.js";
 import { refuse } from "../quantise.js";
 import { Arena, type DataKernels, useArena } from "./instance.js";
 
-/** Values staged at a time: 64 KiB, which stay in the processor's cache between copy and kernel. */
+/** Values copied at a time: 64 KiB, which stay in the processor's cache between copy and kernel. */
 const CHUNK = 8192;
 /** Below this, a call with its copies costs more than the loop in JavaScript. */
 const SMALL = 512;

@@ -1,4 +1,4 @@
-/** The WASM instances that all streams of a realm share, one per module, and the arenas in their memories where calls are staged. */
+/** The WASM instances that all streams of a realm share, one per module, and the arenas in their memories that hold what a call reads and writes. */
 import { demangle } from "@assemblyscript/loader";
 import { dataSource, noiseSource } from "./source.js";
 

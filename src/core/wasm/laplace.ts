@@ -14,15 +14,15 @@ export function laplace(kernels: NoiseKernels): Sampling {
     geometric(random, scale, out) {
       const words = scale.words(fillDigit);
       if (out.length <= FEW_SAMPLES) return js.geometric(random, scale, out);
-      fillChunks(kernels, random, words, out, (block, scaleAt, count, at) =>
-        kernels.fillGeometric(block, scaleAt, count, at),
+      fillChunks(kernels, random, words, out, (record, scaleAt, count, at) =>
+        kernels.fillGeometric(record, scaleAt, count, at),
       );
     },
     laplace(random, scale, out) {
       const words = scale.words(fillDigit);
       if (out.length <= FEW_SAMPLES) return js.laplace(random, scale, out);
-      fillChunks(kernels, random, words, out, (block, scaleAt, count, at) =>
-        kernels.fillLaplace(block, scaleAt, count, at),
+      fillChunks(kernels, random, words, out, (record, scaleAt, count, at) =>
+        kernels.fillLaplace(record, scaleAt, count, at),
       );
     },
   };

@@ -3,7 +3,7 @@ import type { Reports } from "../core.js";
 import { type DataKernels, useArena } from "./instance.js";
 import { withRandom } from "./reader.js";
 
-/** Values staged at a time: 64 KiB. */
+/** Values copied at a time: 64 KiB. */
 const CHUNK = 8192;
 
 export function reports(kernels: DataKernels): Reports {
@@ -15,11 +15,11 @@ export function reports(kernels: DataKernels): Reports {
         const bytes = 8 * Math.min(CHUNK, values.length);
         const valuesAt = arena.take(bytes);
         const outAt = arena.take(bytes / 2);
-        withRandom(kernels, arena, random, (block) => {
+        withRandom(kernels, arena, random, (record) => {
           for (let done = 0; done < values.length; done += CHUNK) {
             const part = values.subarray(done, done + CHUNK);
             arena.write(valuesAt, part);
-            kernels.fillReports(block, mechanismAt, valuesAt, part.length, scale, shift, outAt);
+            kernels.fillReports(record, mechanismAt, valuesAt, part.length, scale, shift, outAt);
             arena.read(outAt, out.subarray(done, done + CHUNK));
           }
         });

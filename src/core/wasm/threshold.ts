@@ -21,13 +21,13 @@ export function threshold(kernels: DataKernels, fillDigit: FillDigit): Threshold
       const { candidates, chunkBits } = selection;
       const scale = selection.scale.words(fillDigit); // before the arena is taken
       return useArena(kernels, (arena) => {
-        const parameters = stage(arena, selection, scale);
+        const parameters = putSelection(arena, selection, scale);
         const values = arena.put(bins);
         const scratch = arena.take(kernels.chunksBytes(candidates, chunkBits, bins.length));
         let winner = 0;
-        withRandom(kernels, arena, random, (block) => {
+        withRandom(kernels, arena, random, (record) => {
           winner = kernels.noisyMax(
-            block,
+            record,
             parameters,
             selection.noise === "laplace" ? 1 : 0,
             candidates,
@@ -45,7 +45,7 @@ export function threshold(kernels: DataKernels, fillDigit: FillDigit): Threshold
 }
 
 /** A selection as assembly/threshold.ts reads it (layout.ts). */
-function stage(arena: Arena, selection: Selection, scale: Uint32Array): number {
+function putSelection(arena: Arena, selection: Selection, scale: Uint32Array): number {
   const { countWeight, penaltyFactor, penaltyUnit, stride, strideCoin, sideCoin } = selection;
   const at = arena.take(SELECTION_SCALE + scale.byteLength);
   arena.writeDouble(at + SELECTION_COUNT_WEIGHT, countWeight);

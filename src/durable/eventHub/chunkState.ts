@@ -1,5 +1,5 @@
 /**
- * What is stored of a chunk of keys: those that publish the running day and those that are to come, the clock, and closed days
+ * State of a chunk of keys as it is stored: those that publish the running day and those that are to come, the clock, and closed days
  * that are no entries of the store yet.
  */
 import { DayPeriods } from "../../events/days/calendar.js";

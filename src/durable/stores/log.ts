@@ -17,7 +17,7 @@ export interface Entry {
   readonly length: number;
 }
 
-/** What one write appended to a file. */
+/** Entries that one write appended to a file. */
 export interface Append {
   readonly entries: readonly Entry[];
   /** Where the next append begins. */
