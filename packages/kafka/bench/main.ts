@@ -11,7 +11,7 @@ import { build } from "esbuild";
 
 import { startCluster } from "../broker/broker.js";
 import { percentile } from "../chaos/recoveries.js";
-import { kafkaPort } from "../src/kafka/port.js";
+import { kafkaPort } from "../src/kafka/kafkaPort.js";
 import { type Bench, fill, latency, makeInput, restoreTime, throughput } from "./measure.js";
 
 const { values: given } = parseArgs({

@@ -1,5 +1,5 @@
 /** One process of the bench: a private worker, or the same pipeline without privacy. Settings come as JSON. */
-import { kafkaPort } from "../src/kafka/port.js";
+import { kafkaPort } from "../src/kafka/kafkaPort.js";
 import { makeWorker } from "../src/worker.js";
 import { passThrough } from "./passThrough.js";
 import { benchOptions, type BenchSetting } from "./setting.js";

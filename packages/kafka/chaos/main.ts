@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 
 import { startCluster } from "../broker/broker.js";
 import { readCommitted } from "../src/committed.js";
-import { kafkaPort } from "../src/kafka/port.js";
+import { kafkaPort } from "../src/kafka/kafkaPort.js";
 import { buildWorkerProgram } from "../test/broker/setup.js";
 import { percentile } from "./recoveries.js";
 import { fullDisk, smallDisk } from "./disk.js";

@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { kafkaPort } from "../src/kafka/port.js";
+import { kafkaPort } from "../src/kafka/kafkaPort.js";
 import type { Port } from "../src/port.js";
 import { judge, type Verdict } from "../test/support/judge.js";
 import { makeTopics, sendRound, testOptions, until } from "../test/support/workload.js";

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 import { errorCode } from "./kafka/connections.js";
-import { kafkaPort } from "./kafka/port.js";
+import { kafkaPort } from "./kafka/kafkaPort.js";
 import type { Port } from "./port.js";
 import { PublishedTwice, readPublishedFrom } from "./readPublished.js";
 import { rekey } from "./rekey.js";

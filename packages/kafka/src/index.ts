@@ -1,6 +1,6 @@
 /** Brume on Kafka. The public names. */
 export { type ConnectOptions } from "./kafka/connections.js";
-export { kafkaPort } from "./kafka/port.js";
+export { kafkaPort } from "./kafka/kafkaPort.js";
 export { Refusal } from "brume/node";
 export type { KeyOption } from "./keyring.js";
 export { type Batch as ReportBatch, collect } from "./local/collect.js";

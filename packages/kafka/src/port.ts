@@ -1,6 +1,6 @@
 /**
  * The least that a cluster must do: it assigns partitions, it gives the records of a log, and it writes
- * records to several logs in one transaction. `kafka/` makes a port on a real cluster, `memory/` one for tests.
+ * records to several logs in one transaction. `kafka/kafkaPort.ts` makes a port on a real cluster, `memory/` one for tests.
  */
 
 /** One record of a log. */

@@ -4,7 +4,7 @@
  * publish to the same topic.
  */
 import type { ConnectOptions } from "./kafka/connections.js";
-import { kafkaPort } from "./kafka/port.js";
+import { kafkaPort } from "./kafka/kafkaPort.js";
 import { fetchCommitted } from "./committed.js";
 import type { Port } from "./port.js";
 import { type OutputFormat, type Published, readPublishedRecord } from "./values.js";

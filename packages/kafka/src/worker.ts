@@ -1,5 +1,5 @@
 /** A worker of a group: it takes partitions as the group gives them, and runs a task for each. */
-import { kafkaPort } from "./kafka/port.js";
+import { kafkaPort } from "./kafka/kafkaPort.js";
 import type { ConnectOptions } from "./kafka/connections.js";
 import { added, GroupTasks, type MemberOptions } from "./groupTasks.js";
 import { type KeyOption, Keyring } from "./keyring.js";

@@ -22,7 +22,7 @@ import type { Mark } from "./mark.js";
 import { type OpenedService, openService, type ServiceOptions } from "./openService.js";
 import { followKeys, type ServedMetric } from "./servedMetrics.js";
 import { bodyOf, Busy, type CheckedEvent, hashOf, KeyReused, Unavailable } from "./submission.js";
-import { Turns } from "./turns.js";
+import { WorkTurns } from "./workTurns.js";
 
 /** Which part of the time a question is about. */
 export type Question =
@@ -44,7 +44,7 @@ export class Service {
   readonly zone: string;
   readonly #metrics: Map<string, ServedMetric>;
   /** Where long work gets its turn, without holding up anything else. */
-  readonly turns = new Turns();
+  readonly turns = new WorkTurns();
   readonly hub: EventHub;
   readonly #clock: Clock;
   readonly #tell: (message: string) => void;

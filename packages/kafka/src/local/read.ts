@@ -2,7 +2,7 @@
 import type { Aggregator } from "brume";
 
 import type { ConnectOptions } from "../kafka/connections.js";
-import { kafkaPort } from "../kafka/port.js";
+import { kafkaPort } from "../kafka/kafkaPort.js";
 import type { Port } from "../port.js";
 import type { LocalOptions } from "./options.js";
 import { mergedReports, readTerms } from "./threshold.js";

@@ -7,7 +7,7 @@ import { aggregator } from "brume";
 import { fetchCommitted } from "../committed.js";
 import { added, GroupTasks, type MemberOptions } from "../groupTasks.js";
 import type { ConnectOptions } from "../kafka/connections.js";
-import { kafkaPort } from "../kafka/port.js";
+import { kafkaPort } from "../kafka/kafkaPort.js";
 import type { Port, TransactionalWriter } from "../port.js";
 import { Reopening } from "../reopening.js";
 import { checkLocalTopics, type LocalOptions } from "./options.js";

@@ -2,7 +2,7 @@
 import { expect, inject, test } from "vitest";
 
 import { fetchCommitted } from "../../src/committed.js";
-import { kafkaPort } from "../../src/kafka/port.js";
+import { kafkaPort } from "../../src/kafka/kafkaPort.js";
 import { Fenced, type NewRecord } from "../../src/port.js";
 import { makeWorker } from "../../src/worker.js";
 import { makeTopics, RIGHT, sendRound, settled, testOptions } from "../support/workload.js";

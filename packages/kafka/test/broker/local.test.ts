@@ -1,7 +1,7 @@
 /** The local model on a real broker: workers come, go and lose the cluster; any process answers from the tallies. */
 import { expect, inject, test } from "vitest";
 
-import { kafkaPort } from "../../src/kafka/port.js";
+import { kafkaPort } from "../../src/kafka/kafkaPort.js";
 import { localTopicPlan } from "../../src/local/options.js";
 import { readLocal } from "../../src/local/read.js";
 import { makeLocalWorker } from "../../src/local/worker.js";

@@ -2,7 +2,7 @@
  * A worker as a process, for tests that kill it. Settings come as JSON in the first argument; what happens is
  * written to standard output, one JSON line each.
  */
-import { kafkaPort } from "../../src/kafka/port.js";
+import { kafkaPort } from "../../src/kafka/kafkaPort.js";
 import type { Port, Write } from "../../src/port.js";
 import { PartitionTask } from "../../src/partitionTask.js";
 import { makeWorker } from "../../src/worker.js";

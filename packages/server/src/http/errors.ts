@@ -1,7 +1,7 @@
 /** Errors as answers. They name the field, what was expected and what to do; never a value, a key or an id. */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Busy, KeyReused, Unavailable } from "../submission.js";
-import { Abandoned, TooManyReads } from "../turns.js";
+import { Abandoned, TooManyReads } from "../workTurns.js";
 
 /** A request that makes no sense; the message is shown. */
 export class BadRequest extends Error {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isCounted } from "../config/metrics.js";
 import type { Limits } from "../config/limits.js";
 import { type CheckedEvent, type Named, Unavailable } from "../submission.js";
-import type { Turns } from "../turns.js";
+import type { WorkTurns } from "../workTurns.js";
 import { BadRequest, ERROR_SCHEMA } from "./errors.js";
 
 /** Where events go: the hub, or the topics of a cluster. */
@@ -15,7 +15,7 @@ export interface Intake<M extends Named> {
 
 export interface IntakeOptions<M extends Named> {
   readonly intake: Intake<M>;
-  readonly turns: Turns;
+  readonly turns: WorkTurns;
   readonly limits: Limits;
 }
 
@@ -143,7 +143,7 @@ const LONG_BATCH = 1000;
 const LONG_BODY = 1 << 14;
 
 /** Parsers of events. Long bodies get a turn of the event loop each: parsing and checking one takes up to 30 ms. */
-function addParsers(app: FastifyInstance, turns: Turns): void {
+function addParsers(app: FastifyInstance, turns: WorkTurns): void {
   app.removeContentTypeParser("text/plain"); // pages of any site may send it without being asked
   const json = app.getDefaultJsonParser("error", "error");
   const parsers = {

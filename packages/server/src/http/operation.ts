@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Gauges } from "../gauges.js";
 import { Unavailable } from "../submission.js";
-import type { Turns } from "../turns.js";
+import type { WorkTurns } from "../workTurns.js";
 import { errorAnswers } from "./events.js";
 
 const STATUS = {
@@ -50,7 +50,7 @@ export function operationRoutes(app: FastifyInstance, operated: Operated): void 
 }
 
 /** @param turns a page may be megabytes: each reader's is sent in a turn of its own */
-export function metricsRoute(app: FastifyInstance, gauges: Gauges, turns: Turns): void {
+export function metricsRoute(app: FastifyInstance, gauges: Gauges, turns: WorkTurns): void {
   app.get(
     "/metrics",
     {

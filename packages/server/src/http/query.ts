@@ -6,7 +6,7 @@ import { durationOf } from "../config/duration.js";
 import type { Metric } from "../config/metrics.js";
 import type { Question, Service } from "../service.js";
 import type { ServedMetric } from "../servedMetrics.js";
-import { Abandoned } from "../turns.js";
+import { Abandoned } from "../workTurns.js";
 import { ZoneDays } from "../zoneDays.js";
 import { answersOf, bucketsOf, checkCost, type Computed } from "./computed.js";
 import { BadRequest, NotFound } from "./errors.js";

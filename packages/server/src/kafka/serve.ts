@@ -12,7 +12,7 @@ import { operationRoutes } from "../http/operation.js";
 import { otlpRoutes } from "../http/otlp.js";
 import { emptyServer } from "../http/server.js";
 import { limitsOf } from "../config/limits.js";
-import { Turns } from "../turns.js";
+import { WorkTurns } from "../workTurns.js";
 import { KafkaIntake, kafkaOf, type KafkaPort, type NewRecord, topicsOf } from "./kafkaIntake.js";
 
 /** Functions of brume-kafka that are used here. */
@@ -58,7 +58,7 @@ export async function makeKafkaServer(
     },
   );
   const metrics = metricsOf(config);
-  const turns = new Turns();
+  const turns = new WorkTurns();
   await prepare(app, { config, limits }, documentOf(metrics.map((metric) => ({ metric }))));
   await app.register((routes: FastifyInstance) => {
     eventRoutes(routes, { intake, limits, turns });

@@ -1,6 +1,6 @@
 /** Kafka mode on a real broker. */
 import { inject, test } from "vitest";
-import { kafkaPort } from "../../../kafka/src/kafka/port.js";
+import { kafkaPort } from "../../../kafka/src/kafka/kafkaPort.js";
 import { keepsPromises } from "../kafkaPromises.js";
 
 test("events over HTTP, numbers from the topic out", async () => {

@@ -14,7 +14,7 @@ export class TooManyReads extends Error {
 /** The reader has gone: nobody reads this error. */
 export class Abandoned extends Error {}
 
-export class Turns {
+export class WorkTurns {
   readonly #callers: (() => void)[] = [];
   #reads = 0;
 
