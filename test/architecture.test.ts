@@ -1,7 +1,8 @@
 /** The diagrams of ARCHITECTURE.md name the files that the default path runs: these, and no others. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { privateStream } from "../src/index.js";
+import { openHub, privateStream } from "../src/index.js";
+import { key, plainStore } from "./durable/support.js";
 import { executedFiles } from "./support/executed.js";
 
 const text = readFileSync("ARCHITECTURE.md", "utf8");
@@ -50,6 +51,17 @@ test("the way of an event", async () => {
     expect(stream.last("1d").value).not.toBeNull();
   });
   expect(inFolder(files, "src/events/")).toEqual(drawn("The way of an event", "src/events/"));
+});
+
+test("the way of an event into a hub", async () => {
+  const metrics = {
+    visits: { of: "count", epsilon: 0.97, every: "1h", perPerson: { events: 4 }, keys: ["a"] },
+  } as const;
+  const hub = openHub({ metrics, store: plainStore(), key, clock: () => START, commitEvery: 0 });
+  await hub.add("visits", "a", undefined, { person: "p" }); // opens the hub
+  const files = await executedFiles(() => hub.add("visits", "a", undefined, { person: "q" }));
+  await hub.close();
+  expect(inFolder(files, "src/durable/")).toEqual(drawn("The way of an event into a hub", "src/durable/"));
 });
 
 test("a file that does not run, or is not drawn, is noticed", async () => {
