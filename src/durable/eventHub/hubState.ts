@@ -60,6 +60,16 @@ interface OwnSection {
   readonly own: HubSection;
 }
 
+/** A section of the caller, as the journal has it. */
+export const sectionOf = (own: HubSection): Section => ({
+  name: `sections/${own.name}`,
+  save: (writer) => writer.blob(own.save()),
+  get urgent() {
+    return own.urgent === true;
+  },
+  stored: () => own.stored?.(),
+});
+
 export class HubState {
   // Parameters
   readonly #settings: EventHubSettings;
@@ -95,9 +105,11 @@ export class HubState {
 
   // Opening
 
-  /** Takes up a section of the caller, which was read. */
-  addSection(section: Section, own: HubSection): void {
+  /** Takes up a section of the caller, which is still to be read. */
+  addSection(own: HubSection): Section {
+    const section = sectionOf(own);
     this.#sections.set(own.name, { section, own });
+    return section;
   }
 
   /** Takes up a metric of the catalogue. */

@@ -14,12 +14,11 @@ import type { Parameters } from "../../snapshot/snapshot.js";
 import { snapshotKey } from "../../snapshot/streamCipher.js";
 import { chargeMetric, checkCharge } from "../budget/budget.js";
 import { Journal } from "../journal/journal.js";
-import type { Section } from "../journal/sections.js";
 import { Catalogue } from "./catalogue.js";
-import type { EventHubSettings, HubSection, MetricSettings } from "./eventHubOptions.js";
+import type { EventHubSettings, MetricSettings } from "./eventHubOptions.js";
 import { readRow, rowAt } from "./eventRow.js";
 import type { HubMetric } from "./hubMetric.js";
-import { HubState } from "./hubState.js";
+import { HubState, sectionOf } from "./hubState.js";
 import { NoiseKeys } from "./noiseKeys.js";
 import { RequestIds } from "./requestIds.js";
 
@@ -77,11 +76,10 @@ class Opening {
       if (stored !== undefined) section.load(stored);
     }
     for (const own of settings.sections) {
-      const section = sectionOf(own);
+      const section = state.addSection(own);
       const stored = await journal.load(section);
       if (stored === undefined) journal.touch(section); // stored with the first row
       await own.load(stored?.blob());
-      state.addSection(section, own);
     }
     for (const [name, metric] of settings.metrics) {
       const record = catalogue.listed(name, parametersOf(metric));
@@ -172,16 +170,6 @@ const parametersOf = ({ events, keys }: MetricSettings): Parameters => ({
 /** The name under which an odometer knows a metric of a hub. */
 const releaseName = (hub: string, metric: string, generation: number): string =>
   `${hub}/${metric}${generation === 1 ? "" : `#${generation}`}`;
-
-/** A section of the caller, as the journal has it. */
-const sectionOf = (own: HubSection): Section => ({
-  name: `sections/${own.name}`,
-  save: (writer) => writer.blob(own.save()),
-  get urgent() {
-    return own.urgent === true;
-  },
-  stored: () => own.stored?.(),
-});
 
 /**
  * Refuses options that the store contradicts. Changes nothing.
