@@ -3,7 +3,7 @@ import seedrandom from "seedrandom";
 
 const DAY = 86_400; // seconds, and one value per second
 
-/** It begins at six in the morning, so that the busy hours fall into the part of the hold-out that chooses θ. */
+/** The stream begins at six in the morning, so that the busy hours fall into the part of the hold-out that chooses θ. */
 const START = DAY / 4;
 
 export const EXAMPLE = {

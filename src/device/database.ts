@@ -30,7 +30,7 @@ interface Waiting {
 
 /** Outcome of an attempt to make a report. */
 export type Outcome =
-  /** It is charged, and waits for the server. */
+  /** The report is charged, and waits for the server. */
   | { readonly kind: "made" }
   /** The id has a report already: that one stands. */
   | { readonly kind: "known"; readonly report: Uint8Array }

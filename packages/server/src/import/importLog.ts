@@ -222,7 +222,7 @@ const fieldsOf = ({ type, hasKeys, perPerson }: Metric): EventFields => ({
   ...{ key: hasKeys, value: !isCounted(type), person: perPerson !== undefined },
 });
 
-/** Other bytes, another way to read them, other times or other metrics are another import. */
+/** The identity of an import: other bytes, another way to read them, other times or other metrics are another one. */
 function idOf(config: Config, { reading }: Log, digest: Uint8Array, from: number, to: number): Uint8Array {
   const { zone = "UTC", metrics, epsilon } = config;
   const parts = [Buffer.from(digest).toString("base64"), reading, from, to, zone, epsilon, metrics];
