@@ -1,5 +1,5 @@
 /** brume audit: attacks a mechanism and says how much of its ε the attack has shown. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type Audit,
@@ -10,9 +10,10 @@ import {
 } from "../audit/audit.js";
 import { parseBreak } from "../audit/breaks.js";
 import { given } from "../../src/core/given.js";
-import { type Arguments, type Command, UsageError } from "../../src/cli/command.js";
+import { type Arguments, type Command, DataError, UsageError } from "../../src/cli/command.js";
 import { Progress } from "../../src/cli/progress.js";
 import { SUMMARIES } from "../../src/cli/summaries.js";
+import { inWords } from "../../src/cli/systemErrors.js";
 
 export const audit: Command = {
   name: "audit",
@@ -35,8 +36,10 @@ export const audit: Command = {
     const progress = new Progress("runs");
     const folder = args.text("dump");
     const dumped: Dumped[] = [];
+    const asked = auditOptions(args);
+    if (folder !== undefined) makeFolder(folder); // before runs that may take minutes
     const found = runAudit({
-      ...auditOptions(args),
+      ...asked,
       ...(folder === undefined
         ? {}
         : { dump: (samples) => dumped.push(dumpSamples(folder, dumped.length, samples)) }),
@@ -69,9 +72,18 @@ interface Dumped {
   readonly files: readonly [string, string];
 }
 
+/** Makes the folder of the samples; its parent must be there. */
+function makeFolder(folder: string): void {
+  try {
+    if (!existsSync(folder)) mkdirSync(folder);
+    writeFileSync(join(folder, "samples.json"), "");
+  } catch (reason) {
+    throw new DataError(`--dump: cannot write to ${folder}: ${inWords(reason)}`, { cause: reason });
+  }
+}
+
 /** Writes both inputs of an attack as little-endian float64, row by row. */
 function dumpSamples(folder: string, i: number, { name, features, rows }: AuditSamples): Dumped {
-  mkdirSync(folder, { recursive: true });
   const files = [`${i}-first.f64`, `${i}-second.f64`] as const;
   for (const [world, file] of files.entries()) {
     const bytes = new DataView(new ArrayBuffer(8 * rows[world]!.length));

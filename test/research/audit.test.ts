@@ -181,13 +181,16 @@ describe("every break is caught", () => {
     ["refining", "choice-scale=0.5"], // a choice with all of ε beside the nodes
     ["counter", "scale=0.4"],
     ["counter", "float"],
+    ["counter", "skip-node"],
     ["events", "scale=0.4"],
     ["mean", "scale=0.4"],
     ["per-person", "scale=0.4"],
+    ["per-person", "float"],
     ["hub-people", "scale=0.3"],
     ["discovery", "scale=0.75"],
     ["limit", "scale=0.65"],
     ["histogram", "scale=0.4"],
+    ["histogram", "skip-node"],
     ["sr", "scale=0.8"],
     ["pm", "scale=0.8"],
     ["hm", "scale=0.8"],
@@ -290,6 +293,12 @@ describe("brume audit", () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  test("a folder that cannot be made is named before the first run", async () => {
+    await expect(printed(...quick, "laplace", "--dump", "/nowhere/at/all")).rejects.toThrow(
+      "--dump: cannot write to /nowhere/at/all: no such file or folder",
+    );
   });
 
   test("a break is named in words", async () => {
