@@ -4,6 +4,7 @@
  */
 import type { Software } from "../core/software.js";
 import { overWord } from "../events/people/distinct.js";
+import { SHARES } from "../events/shares.js";
 import type { EventStatement } from "../events/statement.js";
 import type { LocalStatement } from "../local/localStatement.js";
 import type { PaperStatement } from "../local/paper/statement.js";
@@ -162,7 +163,9 @@ function eventFacts(statement: EventStatement): RegistryFacts {
   return {
     ...{ software, epsilon, delta, neighbours, composition, model: "Central" },
     unit: hasPerson ? `User-${period}-level` : "Event-level",
-    parameters: `ε is spent once per ${period} of the zone ${statement.zone}; n ${period}s of a person are protected at nε.`,
+    parameters: hasPerson
+      ? `ε is spent once per ${period} of the zone ${statement.zone}; n ${period}s of a person are protected at nε${delta === 0 ? "" : " and nδ"}.`
+      : "ε is for one event; a person is not protected as such: k events of one person, on any days, are protected at kε.",
     domain: `Events with a time${hasPerson ? ", a person" : ""}${resolution === null ? "" : " and a value"}, by ${period}s of the zone ${statement.zone}.`,
     unprotected: statement.notProtected,
     trust: TRUSTED,
@@ -184,9 +187,33 @@ function eventFacts(statement: EventStatement): RegistryFacts {
     ].join(" "),
     mechanisms: [
       `${statement.noise}${statement.noiseScale === null ? "" : `, scale ${statement.noiseScale}`}, on every period of the levels ${statement.levels.join(", ")}.`,
+      ...partsBesideSums(statement),
       `Randomness: ${statement.randomness}.`,
     ],
   };
+}
+
+/** Mechanisms that read the events beside their sums. */
+function partsBesideSums({ shares, discovery, perPerson }: EventStatement): string[] {
+  const of = (share: number): string => `${share}/${SHARES} of ε`;
+  return [
+    ...(shares.limited > 0
+      ? [`Counts of people beyond their limit: discrete Laplace, ${of(shares.limited)}.`]
+      : []),
+    ...(shares.clipped > 0
+      ? [
+          `θ: permute-and-flip, ${shares.threshold > 0 ? of(shares.threshold) : "all of ε of events that are not published"}. Counts of events above θ: discrete Laplace, ${of(shares.clipped)}.`,
+        ]
+      : []),
+    ...(perPerson?.most === undefined
+      ? []
+      : ["The limit of a person: permute-and-flip, all of ε of its first whole day."]),
+    ...(discovery === null
+      ? []
+      : [
+          `Keys that nobody listed: truncated discrete Laplace noise on one vote per person and day, threshold ${discovery.k}, ${of(shares.discovery)}, δ = ${discovery.delta}.`,
+        ]),
+  ];
 }
 
 function localFacts(statement: LocalStatement | PaperStatement): RegistryFacts {

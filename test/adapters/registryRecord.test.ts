@@ -1,7 +1,7 @@
 /** Records for the public registry of deployments: its fields, filled from statements, and marks where the operator writes. */
 import { expect, test } from "vitest";
 import { recordOfStatement } from "../../src/adapters/registryRecord.js";
-import { aggregator, privateCounter, privateStream } from "../../src/index.js";
+import { aggregator, privateCounter, privateHistogram, privateStream } from "../../src/index.js";
 
 /** The fields of a record of tier 3 in September 2026. */
 const FIELDS = {
@@ -23,6 +23,8 @@ const FIELDS = {
 const statements = {
   values: privateStream({ epsilon: 0.5, max: 100, threshold: 20, maxRange: 256 }).statement(),
   events: privateStream({ epsilon: 1, every: "1h", max: 100, threshold: 20 }).statement(),
+  buckets: privateHistogram({ epsilon: 1, every: "1h", edges: [1, 2] }).statement(),
+  "different people": privateCounter({ epsilon: 1, of: "people", over: "1mo" }).statement(),
   people: privateCounter({ epsilon: 2, every: "1h", zone: "Europe/Berlin", perPerson: 5 }).statement(),
   reports: aggregator({ epsilon: 2, max: 100, threshold: 25 }).statement(),
   paper: aggregator({ epsilon: 2, max: 100, maxRange: 256, variant: "paper" }).statement(),
@@ -82,4 +84,22 @@ test("bounds that are not 0 are those of the statement", () => {
     privateStream({ epsilon: 1, every: "1h", min: -20, max: 100, threshold: 20 }).statement(),
   );
   expect(texts(events).join()).toContain("Values below -20 are clamped to it.");
+});
+
+test("a record of single events promises nothing to people; one of people does, by the day", () => {
+  const details = (statement: Parameters<typeof recordOfStatement>[0]) =>
+    recordOfStatement(statement).deployment["privacy_loss"]!["privacy_parameters_details"];
+  expect(details(statements.events)).toContain("a person is not protected as such");
+  expect(details(statements.people)).toContain("n days of a person are protected at nε.");
+});
+
+test("every mechanism that reads the events is named", () => {
+  const mechanisms = (statement: Parameters<typeof recordOfStatement>[0]) =>
+    recordOfStatement(statement).deployment["implementation"]!["mechanisms"];
+  expect(mechanisms(statements.people)).toContain("people beyond their limit: discrete Laplace, 1/32 of ε");
+  const chosen = privateStream({ epsilon: 1, every: "1h", max: 100 }).statement();
+  expect(mechanisms(chosen)).toContain("θ: permute-and-flip");
+  const limit = { events: "choose", most: 9 } as const;
+  const counter = privateCounter({ epsilon: 1, every: "1h", perPerson: limit }).statement();
+  expect(mechanisms(counter)).toContain("The limit of a person: permute-and-flip");
 });
