@@ -1,9 +1,9 @@
 /**
- * What a file of evidence says of itself. Its first line names version, commit, length of the runs, day and machine: a figure
+ * Head of a file of evidence. Its first line names version, commit, length of the runs, day and machine: a figure
  * of another commit, or of a checkout that had changes, is not taken for one of this.
  */
 
-/** What a figure was measured on. */
+/** Origin of a figure. */
 export interface Origin {
   readonly version: string;
   /** Null if files had changed since the last commit. */
