@@ -133,7 +133,7 @@ describe("a counter of people", () => {
       expect(JSON.stringify(recordOfStatement(statement))).toContain(unit);
       expect(checkStatement(statement).filter(({ holds }) => !holds)).toEqual([]);
       const little = { ...statement, noiseScale: statement.noiseScale! * 0.9 };
-      expect(checkStatement(little).filter(({ holds }) => !holds)).toHaveLength(2);
+      expect(checkStatement(little).filter(({ holds }) => !holds)).toHaveLength(3);
     }
   });
 
