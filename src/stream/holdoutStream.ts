@@ -31,7 +31,9 @@ import { SnapshotSequence } from "../snapshot/snapshotSequence.js";
 import { type Progress, HoldoutSystem, type SystemParts } from "./holdoutSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
 import type { PrivateStream, RangeOptions } from "./system.js";
-import { prepareTables } from "./release/followTables.js";
+import { choiceTables } from "./holdout/choice.js";
+import { followRule } from "./release/follow.js";
+import { refiningChoice } from "./release/refining.js";
 import { firstShare, nodeEpsilon } from "./epsilonShares.js";
 
 /** Makes a stream of values: `push` a value, get its private number. This is ToPS. */
@@ -216,7 +218,9 @@ class Tops implements SystemParts<BlockPublisher> {
     this.settings = settings;
     this.answer = settings.privacy.variant === "paper" ? ("published" as const) : ("best" as const);
     this.drawing = drawingValues(settings);
-    prepareTables(settings, core);
+    // Tables of noise that do not depend on θ, before any value comes: they take a part of a millisecond each.
+    if (settings.privacy.follow) followRule(settings).scale.words(core.fillDigit);
+    if (settings.privacy.refine) choiceTables(refiningChoice(settings), core);
     this.#core = core;
     this.#key = key;
   }

@@ -18,13 +18,6 @@ export class WarmStart {
     this.#count++;
   }
 
-  copy(): WarmStart {
-    const copy = new WarmStart();
-    copy.#sum = this.#sum;
-    copy.#count = this.#count;
-    return copy;
-  }
-
   save(writer: Encoder): void {
     writer.double(this.#sum);
     writer.count(this.#count);

@@ -19,7 +19,7 @@ import { type Hidden, clippingIn } from "../answer/clipping.js";
 import { RangeIndex, type RawAnswer } from "../answer/rangeIndex.js";
 import { leastEpsilon } from "../epsilonShares.js";
 import { fractionBits, largestSum } from "./forest.js";
-import { largestTheta } from "./followTables.js";
+import { largestTheta } from "./follow.js";
 import type { Publisher } from "../publisher.js";
 import { warmValues } from "../shape.js";
 import type { Settings } from "../options.js";
@@ -27,8 +27,7 @@ import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import { Predictor } from "../predict/predictor.js";
 import type { Refined } from "./refining.js";
 import type { Epoch } from "./epochs.js";
-import type { Reached } from "./runningTree.js";
-import { TreeSequence } from "./treeSequence.js";
+import { type Reached, TreeSequence } from "./treeSequence.js";
 
 export class BlockPublisher extends Accumulator implements Publisher {
   readonly #core: Core;

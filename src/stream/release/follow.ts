@@ -15,7 +15,10 @@ import type { Core } from "../../core/core.js";
 import { Purpose, subStream } from "../../core/random.js";
 import { exactRational } from "../../core/tables/fixedPoint.js";
 import { makeScale, type Scale } from "../../core/tables/scale.js";
-import { binOf } from "../holdout/choice.js";
+import { lastMade } from "../../core/lastMade.js";
+import { binOf, geometricCandidates } from "../holdout/choice.js";
+import { candidateGrid } from "../grid.js";
+import type { Settings } from "../options.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import { WHOLE } from "./epochs.js";
 
@@ -45,6 +48,19 @@ export function makeFollowRule(epsilon: number, candidates: Float64Array): Follo
     scale: makeScale(BigInt(WHOLE) * denominator, BigInt(COUNT_SHARE) * numerator),
   };
 }
+
+const ruleFor = lastMade((epsilon: number, largest: number, step: number) =>
+  makeFollowRule(epsilon, geometricCandidates(largest, step)),
+);
+
+export function followRule(settings: Settings): FollowRule {
+  const { largest, step } = candidateGrid(settings.grid);
+  return ruleFor(settings.privacy.epsilon, largest, step);
+}
+
+/** The largest Θ that a tree may have. */
+export const largestTheta = (settings: Settings, first: number): number =>
+  settings.privacy.follow ? candidateGrid(settings.grid).largest : first;
 
 /** A tree of this many values can hold enough of them above θ to be believed. */
 export function canFollow(epsilon: number, treeLength: number): boolean {

@@ -5,7 +5,7 @@ import { SLICE } from "../../../src/core/treeSlices.js";
 import { unsafeKey } from "../../../src/core/unsafeKey.js";
 import { makeWasmCore } from "../../../src/core/wasm/index.js";
 import { resolveReading, resolveSettings, type StreamOptions } from "../../../src/stream/options.js";
-import { followRule } from "../../../src/stream/release/followTables.js";
+import { followRule } from "../../../src/stream/release/follow.js";
 import { refiningChoice } from "../../../src/stream/release/refining.js";
 import { HoldoutStream, restoreValues } from "../../../src/stream/holdoutStream.js";
 import { SLICES_PER_VALUE } from "../../../src/stream/release/firstTree.js";
