@@ -2,6 +2,7 @@
 export { registryRecord, type RegistryRecord } from "./adapters/registryRecord.js";
 export { epsilonAdvice } from "./core/advice.js";
 export { Refusal } from "./durable/refusal.js";
+export { Turns } from "./durable/turns.js";
 export { software, softwareText } from "./core/software.js";
 export { budgetKey } from "./durable/budget/budgetKey.js";
 export { composedEpsilon } from "./durable/budget/composition.js";

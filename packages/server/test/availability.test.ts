@@ -78,7 +78,7 @@ test("readers of /metrics who come together get the same bytes, each in a turn o
   const pages = await Promise.all(Array.from({ length: 40 }, () => gauges.text()));
   expect(new Set(pages).size).toBe(1);
   expect(await gauges.text()).not.toBe(pages[0]); // the next one is made again: its counters are those of its time
-  const turn = vi.spyOn(running.service.turns, "turn");
+  const turn = vi.spyOn(running.service.turns, "next");
   await running.app.inject("/metrics");
   expect(turn).toHaveBeenCalledTimes(1);
   turn.mockRestore();

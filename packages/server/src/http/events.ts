@@ -129,7 +129,7 @@ export function eventRoutes<M extends Named>(
           : request.body.events;
       checkBatch(raw.length, limits.batch);
       const events = checkEvents((name) => intake.metric(name), raw);
-      if (raw.length > LONG_BATCH) await turns.turn();
+      if (raw.length > LONG_BATCH) await turns.next();
       const requestKey = request.headers["idempotency-key"];
       await withTimeout(intake.submit(events, requestKey), limits.timeout);
       return reply.code(202).send({ accepted: raw.length });
@@ -154,7 +154,7 @@ function addParsers(app: FastifyInstance, turns: WorkTurns): void {
   for (const [type, parse] of Object.entries(parsers))
     app.addContentTypeParser(type, { parseAs: "string" }, (request, body: string, done) => {
       if (body.length <= LONG_BODY) void parse(request, body, done);
-      else void turns.turn().then(() => parse(request, body, done));
+      else void turns.next().then(() => parse(request, body, done));
     });
 }
 

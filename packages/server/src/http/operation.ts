@@ -66,7 +66,7 @@ export function metricsRoute(app: FastifyInstance, gauges: Gauges, turns: WorkTu
     },
     async (_, reply) => {
       const page = await gauges.text();
-      await turns.turn();
+      await turns.next();
       return reply.type(gauges.contentType).send(page);
     },
   );

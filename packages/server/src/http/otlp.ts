@@ -94,7 +94,7 @@ export function otlpRoutes<M extends Named>(
   app.addContentTypeParser(PROTOBUF, { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) => {
     if (body.length > MOST_PROTOBUF_BYTES)
       throw new TooLarge("body: expected at most 256 KiB; export more often");
-    await turns.turn();
+    await turns.next();
     try {
       return decodeMetrics(body);
     } catch {

@@ -84,7 +84,7 @@ export function queryRoutes(app: FastifyInstance, service: Service): void {
       const { name, type, unit, hasKeys, options } = served.metric;
       const about = { metric: name, type, unit };
       if (options === undefined) {
-        const answer = await localAnswer(served, query, service, () => turns.turn());
+        const answer = await localAnswer(served, query, service, () => turns.next());
         const answers = "answers" in answer ? (answer.answers as object[]) : [answer];
         return csv ? csvOf(answers) : joined({ ...about, zone: service.zone }, JSON.stringify(answer));
       }
@@ -103,7 +103,7 @@ export function queryRoutes(app: FastifyInstance, service: Service): void {
       const { zone } = service;
       return csv
         ? csvOf(computed.answers)
-        : serialise({ ...about, ...(hasKeys ? { key } : {}), zone }, computed, () => turns.turn());
+        : serialise({ ...about, ...(hasKeys ? { key } : {}), zone }, computed, () => turns.next());
     },
   );
 }
