@@ -13,6 +13,7 @@
  * Before that, one noisy count of the new events of each day says whether there are enough: its days are disjoint, and it
  * takes the share of sparsity, of which the choice then uses the sum.
  */
+import { oneLaplace } from "../core/oneLaplace.js";
 import type { NoiseCore } from "../core/core.js";
 import { quantise } from "../core/quantise.js";
 import { Purpose, subStream } from "../core/random.js";
@@ -70,9 +71,8 @@ export class ThresholdTally {
    * Changes nothing: `endDay` takes the count.
    */
   countDay(core: NoiseCore, key: Uint32Array): { readonly noisy: number; readonly enough: boolean } {
-    const noise = new Float64Array(1);
-    core.laplace(subStream(key, Purpose.holdout, SPARSITY, this.#days), this.#countScale, noise);
-    const noisy = this.#noisy + this.#fresh + noise[0]!;
+    const random = subStream(key, Purpose.holdout, SPARSITY, this.#days);
+    const noisy = this.#noisy + this.#fresh + oneLaplace(core, random, this.#countScale);
     return { noisy, enough: noisy * this.#epsilon >= ENOUGH };
   }
 

@@ -21,7 +21,7 @@ import { codeOf, Health, isStoreError } from "./health.js";
 import type { Mark } from "./mark.js";
 import { type OpenedService, openService, type ServiceOptions } from "./openService.js";
 import { followKeys, type ServedMetric } from "./servedMetrics.js";
-import { bodyOf, Busy, type CheckedEvent, hashOf, KeyReused, Unavailable } from "./submission.js";
+import { fingerprintOf, Busy, type CheckedEvent, hashOf, KeyReused, Unavailable } from "./submission.js";
 import { WorkTurns } from "./workTurns.js";
 
 /** Which part of the time a question is about. */
@@ -139,7 +139,7 @@ export class Service {
    */
   submit(events: readonly CheckedEvent[], requestKey?: string, reports?: SectionReports): Promise<void> {
     const request =
-      requestKey === undefined ? undefined : { id: `events\n${requestKey}`, body: bodyOf(events) };
+      requestKey === undefined ? undefined : { id: `events\n${requestKey}`, body: fingerprintOf(events) };
     return this.#store(() => this.hub.addAll(events.flatMap(hubEvents), request, reports));
   }
 

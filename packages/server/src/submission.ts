@@ -26,7 +26,7 @@ export const eventCount = (events: readonly { readonly count: number }[]): numbe
   events.reduce((sum, { count }) => sum + count, 0);
 
 /** Stands for what a request holds: other events have another one. */
-export function bodyOf(events: readonly CheckedEvent[]): string {
+export function fingerprintOf(events: readonly CheckedEvent[]): string {
   const fields = events.map(({ metric, key, value, count, at, person }) => [
     ...[metric.metric.name, key, value, count, at, person],
   ]);

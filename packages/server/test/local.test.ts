@@ -201,3 +201,14 @@ test("a device, which needs no token, cannot make a batch of events count as sen
   const answer = (await running.service.hub.between("requests", "", now - 3000, now)) as { value: number };
   expect(Math.round(answer.value)).toBe(1); // noise of scale below 1/50
 });
+
+test("a store that does not answer ends the request; the same batch may come again", async () => {
+  const running = await start(temporaryFolder());
+  Object.assign(running.service.limits, { timeout: 20 });
+  const stuck = vi.spyOn(running.service, "report").mockReturnValue(new Promise<never>(() => undefined));
+  const answer = await post(running, "b1", reports(1));
+  expect(answer.statusCode).toBe(503);
+  expect(answer.body).toContain("send the batch again with the same name");
+  stuck.mockRestore();
+  expect((await post(running, "b1", reports(1))).statusCode).toBe(204);
+});

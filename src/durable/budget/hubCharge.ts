@@ -14,7 +14,7 @@ import { charge, MARK, releaseNameOf } from "./budget.js";
 import { type CheckedStore, checkSequence } from "../checkedStore.js";
 import { Committer } from "../journal/committer.js";
 import type { Budget, Release } from "./odometer.js";
-import { StoreError } from "../stores/store.js";
+import { isConflict, StoreError } from "../stores/store.js";
 
 /** Streams are shared out among pages by their names, so that a stream that begins rewrites few others. */
 const PAGES = 256;
@@ -127,7 +127,7 @@ export class HubCharge {
         await this.#load();
         return await act();
       } catch (error) {
-        if (!(error instanceof StoreError && error.code === "conflict") || attempt === ATTEMPTS) throw error;
+        if (!isConflict(error) || attempt === ATTEMPTS) throw error;
       }
   }
 

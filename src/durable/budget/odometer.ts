@@ -24,7 +24,7 @@ import {
   spentOn,
 } from "./ledger.js";
 import { Committer } from "../journal/committer.js";
-import { type Store, StoreError } from "../stores/store.js";
+import { isConflict, type Store } from "../stores/store.js";
 
 export interface OdometerOptions {
   /** Which odometer of the store; streams and odometers share one set of names. Public. */
@@ -339,7 +339,7 @@ export class Odometer {
       } catch (error) {
         this.#stale = true;
         // Another process changed it: read its state and decide again.
-        if (!(error instanceof StoreError && error.code === "conflict") || attempt === ATTEMPTS) throw error;
+        if (!isConflict(error) || attempt === ATTEMPTS) throw error;
       }
     }
   }

@@ -1,9 +1,8 @@
 /** Collects what a hub receives between two commits, and commits it again on a newer state after a conflict. */
 import type { ClosedSpan } from "./hubMetric.js";
 import type { HubState } from "./hubState.js";
-import { isConflict } from "../journal/journal.js";
 import { States, type Transitions } from "../journal/states.js";
-import { StoreError } from "../stores/store.js";
+import { isConflict, StoreError } from "../stores/store.js";
 import type { Submission } from "./submissions.js";
 
 /** How often a commit is made when another process writes to the same hub. */

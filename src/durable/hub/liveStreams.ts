@@ -1,6 +1,6 @@
 /** The open streams of a hub. A bounded number is open; the least recently used ones are stored and closed. */
 import type { DurableStream } from "../durableStream.js";
-import { StoreError } from "../stores/store.js";
+import { isConflict } from "../stores/store.js";
 
 /** How often a call is made when other processes store the same stream at the same time. */
 const ATTEMPTS = 4;
@@ -98,9 +98,9 @@ export class LiveStreams {
 
   /** Whether a call that a stream refused is made again: nothing of it was stored or published. */
   countConflict(error: unknown): boolean {
-    const isConflict = error instanceof StoreError && error.code === "conflict";
-    if (isConflict) this.#conflicts++;
-    return isConflict;
+    const again = isConflict(error);
+    if (again) this.#conflicts++;
+    return again;
   }
 
   /**

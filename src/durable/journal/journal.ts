@@ -14,7 +14,7 @@ import { Records } from "./records.js";
 import { Ring, type RingRow, SLOTS } from "./ring.js";
 import { isLeading, type PreparedSection, type Section, Sections } from "./sections.js";
 import { States, type Transitions } from "./states.js";
-import { conflict, type NamedSnapshot, sameBytes, StoreError } from "../stores/store.js";
+import { conflict, isConflict, type NamedSnapshot, sameBytes, StoreError } from "../stores/store.js";
 
 /** Which state may follow which. */
 const TRANSITIONS = {
@@ -329,6 +329,3 @@ async function openStored(store: CheckedStore, key: CryptoKey, name: string): Pr
 /** Whether the next row overwrites none that a stored section needs. */
 const hasRoom = ({ position, manifest }: RingRow): boolean =>
   manifest.every(({ version, covers }) => version > 0 && covers >= position + 1 - SLOTS);
-
-export const isConflict = (error: unknown): boolean =>
-  error instanceof StoreError && error.code === "conflict";

@@ -84,6 +84,10 @@ export class StoreError extends Error {
   }
 }
 
+/** Whether another process wrote first: nothing of the call was stored. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof StoreError && error.code === "conflict";
+
 /** Error with which `put` rejects a snapshot that does not follow the newest one. */
 export function conflict(name: string, sequence: number): StoreError {
   return new StoreError(

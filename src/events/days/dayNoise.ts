@@ -8,6 +8,7 @@
  *
  * A number is the integer T + N of its leaf, and the correction of its family.
  */
+import { oneLaplace } from "../../core/oneLaplace.js";
 import { madeOnce } from "../../core/madeOnce.js";
 import type { NoiseCore } from "../../core/core.js";
 import type { DayShape } from "../../core/dayShape.js";
@@ -98,9 +99,7 @@ export function noisyDayCount(
   scale: Scale,
   count: number,
 ): number {
-  const noise = new Float64Array(1);
-  core.laplace(subStream(key, Purpose.dayCounts, purpose, dayIndex(day)), scale, noise);
-  return count + noise[0]!;
+  return count + oneLaplace(core, subStream(key, Purpose.dayCounts, purpose, dayIndex(day)), scale);
 }
 
 /** Variance v of discrete Laplace noise of scale t, and its fourth cumulant over 3: v² + v/3. */

@@ -54,14 +54,13 @@ const REACH = 1.5;
  * @param unit the resolution: grid units → units of the stream
  */
 export function makeAnswer(raw: RawAnswer, count: number, unit: number, confidence: number): MeasuredAnswer {
-  const { sum: measured, spread, shrunk, bounds } = raw;
+  const { sum: noisy, spread, shrunk, bounds } = raw;
   const error = Math.sqrt(spread.variance);
   const [low, high] =
     bounds === undefined
-      ? [measured - reachOf(raw, confidence), measured + reachOf(raw, confidence)]
+      ? [noisy - reachOf(raw, confidence), noisy + reachOf(raw, confidence)]
       : intervalOf(bounds, count, confidence);
-  const moved =
-    shrunk === undefined ? measured : within(shrunk, measured - REACH * error, measured + REACH * error);
+  const moved = shrunk === undefined ? noisy : within(shrunk, noisy - REACH * error, noisy + REACH * error);
   const sum = (shrunk === undefined ? moved : within(moved, low, high)) * unit;
   return {
     sum,

@@ -158,15 +158,15 @@ export class RangeIndex {
     const forest = this.#blocks.forestAt(place);
     if (forest === undefined) return undefined;
     const first = this.#blocks.firstBlock(place);
-    const inForest = Math.min(block, first + forest.blocks - 1);
-    const start = Math.max(0, this.#noise.startOf(inForest) - first);
+    const last = Math.min(block, first + forest.blocks - 1);
+    const start = Math.max(0, this.#noise.startOf(last) - first);
     const known = (forest.shrinkages ??= new Map<number, Shrinkage>());
     let shrinkage = known.get(start);
     if (shrinkage === undefined) {
-      shrinkage = new Shrinkage(this.#shape, this.#noise.varianceAt(inForest), start);
+      shrinkage = new Shrinkage(this.#shape, this.#noise.varianceAt(last), start);
       known.set(start, shrinkage);
     }
-    shrinkage.update(forest.prefix, Math.min(forest.blocks, this.#noise.endOf(inForest) - first));
+    shrinkage.update(forest.prefix, Math.min(forest.blocks, this.#noise.endOf(last) - first));
     return shrinkage.end === start ? undefined : shrinkage;
   }
 

@@ -12,6 +12,7 @@
  * Each purpose is ε-private given the outputs of those before it, and a value is in one of them: adaptive parallel
  * composition, ε in all (docs/privacy-values.md). Only counters are kept: values per candidate, and their sums for the mean.
  */
+import { oneLaplace } from "../../core/oneLaplace.js";
 import type { Core } from "../../core/core.js";
 import { countHeldOut } from "../../core/js/heldOut.js";
 import { HELD_OUT_MEAN as MEAN, HELD_OUT_PURPOSES as PURPOSES } from "../../core/layout.js";
@@ -100,11 +101,7 @@ export class ThresholdCounts {
   choose(core: Core, key: Uint32Array, whose: Purpose.holdout | Purpose.refining = Purpose.holdout): Chosen {
     const choice = this.#choice;
     const random = (purpose: number) => subStream(key, whose, purpose, 0);
-    const laplace = (purpose: number, scale: Scale): number => {
-      const noise = new Float64Array(1);
-      core.laplace(random(purpose), scale, noise);
-      return noise[0]!;
-    };
+    const laplace = (purpose: number, scale: Scale): number => oneLaplace(core, random(purpose), scale);
     const pick = (purpose: number, knee: number): number => {
       const bins = this.#counters.subarray(purpose * this.#bins, (purpose + 1) * this.#bins);
       return chooseByBins(core, random(purpose), choice, bins, beta, knee);

@@ -3,6 +3,7 @@
  * Laplace noise of scale Θ/ε. The values are used for nothing else, so this composes in parallel and costs no ε.
  * Without it the first block is predicted as θ/2 a value, which at larger ε costs more than all the noise.
  */
+import { oneLaplace } from "../../core/oneLaplace.js";
 import type { Core } from "../../core/core.js";
 import { Purpose, subStream } from "../../core/random.js";
 import { noiseScale } from "../release/forest.js";
@@ -30,8 +31,7 @@ export class WarmStart {
 
   /** The noisy mean, in grid units. */
   mean(core: Core, key: Uint32Array, theta: number, epsilon: number): number {
-    const noise = new Float64Array(1);
-    core.laplace(subStream(key, Purpose.warmStart, 0, 0), noiseScale(1, theta, epsilon), noise);
-    return (this.#sum + noise[0]!) / this.#count;
+    const random = subStream(key, Purpose.warmStart, 0, 0);
+    return (this.#sum + oneLaplace(core, random, noiseScale(1, theta, epsilon))) / this.#count;
   }
 }

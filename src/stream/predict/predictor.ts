@@ -33,7 +33,7 @@ export class Predictor {
   /** 1/fraction, exactly: fractions are powers of two. */
   readonly #unit: number;
   /** Every so many blocks a forest begins, and what the smoother remembers is put down; Infinity: never. */
-  readonly #forest: number;
+  readonly #every: number;
 
   /**
    * @param firstMean prediction per value for the first block
@@ -51,7 +51,7 @@ export class Predictor {
     this.#fraction = fraction;
     this.#unit = 1 / fraction;
     const replays = typeof smoother !== "function" && this.#smoother.size <= MOST_REPLAYED;
-    this.#forest = replays ? settings.tree.blocksPerForest : Infinity;
+    this.#every = replays ? settings.tree.blocksPerForest : Infinity;
   }
 
   get smoother(): Smoother {
@@ -75,7 +75,7 @@ export class Predictor {
   }
 
   #begins(block: number): boolean {
-    return this.#forest < Infinity && block % this.#forest === 0;
+    return this.#every < Infinity && block % this.#every === 0;
   }
 
   /** The prediction after a block. @param nodeVariance of the noise on the nodes above it */
@@ -91,7 +91,7 @@ export class Predictor {
   prepare(block: number, count: number, current: number): Predictions {
     const perValue = new Float64Array(count + 1);
     perValue[0] = current;
-    const forestsBefore = (end: number): number => Math.ceil(end / this.#forest);
+    const forestsBefore = (end: number): number => Math.ceil(end / this.#every);
     const length = forestsBefore(block + count) - forestsBefore(block);
     const starts: Float64Array[] = [];
     while (starts.length < length) starts.push(new Float64Array(this.#smoother.size));

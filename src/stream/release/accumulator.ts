@@ -51,7 +51,7 @@ export abstract class Accumulator {
   protected abstract pushSpecial(value: number): number;
 
   /** Adds a value that does not end the block. @returns what it publishes */
-  protected addAbove(value: number): number {
+  protected addWatched(value: number): number {
     this.#sum = this.sumWith(value);
     this.#left--;
     return this.#steady;
@@ -62,7 +62,7 @@ export abstract class Accumulator {
     return this.#sum + toGrid(value, this.#theta, this.resolution);
   }
 
-  protected isAbove(value: number): boolean {
+  protected isWatched(value: number): boolean {
     return value > this.#limit;
   }
 

@@ -1,5 +1,6 @@
 /**
- * The stream after the hold-out: clamp, quantise, sum a block, estimate it, publish.
+ * The stream after the hold-out: estimates a block that ends, and publishes. `push` is in accumulator.ts, which clamps, rounds
+ * to the grid and sums; here is the rest: ends of blocks, values that are watched, batches.
  *
  *     value ─▶ block sum ─▶ Forest ─▶ û ─▶ Smoother ─▶ prediction for the next block
  *
@@ -46,7 +47,7 @@ export class BlockPublisher extends Accumulator implements Publisher {
   #deferred = NaN;
   /** Values of the running tree above its limit. */
   #above = NaN;
-  /** The first block after the running tree, where that matters, and the variance of the noise on its nodes. */
+  /** The first block after the running tree, Infinity where θ follows nothing, and the variance of the noise on its nodes. */
   #treeEnd = Infinity;
   #nodeVariance = NaN;
   /**
@@ -130,9 +131,9 @@ export class BlockPublisher extends Accumulator implements Publisher {
     if (this.#busy) refuseReentry();
     if (this.filled === this.blockLength - 1) return this.#finishBlock(value);
     const above = this.#above + Number(value > this.#trees.running.limit);
-    this.#trees.count(value);
+    this.#trees.countForRefining(value);
     this.#above = above;
-    return this.addAbove(value);
+    return this.addWatched(value);
   }
 
   /** The last position of a block publishes what its estimate leaves. */
@@ -144,20 +145,20 @@ export class BlockPublisher extends Accumulator implements Publisher {
     const variance = this.#nodeVariance;
     const published = this.#published;
     const estimate = this.#trees.estimate(block, this.sumWith(value));
-    const counts = this.isAbove(value);
-    const above = counts && value > this.#trees.running.limit ? this.#above + 1 : this.#above;
+    const watched = this.isWatched(value);
+    const above = watched && value > this.#trees.running.limit ? this.#above + 1 : this.#above;
     const next =
       end === this.#treeEnd ? this.#trees.next(end, above, this.#treeSum() + estimate, value) : undefined;
-    const start = published.hasRoom ? undefined : this.#makeRoom(block);
+    const start = published.hasRoom ? undefined : this.#roomForBlock(block);
     // Until here a call may fail and leaves everything as it was. From here on nothing fails.
     this.#setBusy(true);
     published.add(estimate, perValue, start);
     this.#block = end;
     this.beginBlock(0, 0);
     if (next !== undefined) this.#begin(next);
-    else if (counts) {
+    else if (watched) {
       this.#above = above;
-      this.#trees.count(value);
+      this.#trees.countForRefining(value);
     }
     if (this.blockLength > 1) {
       this.#setPrediction(this.#predictor.next(estimate, variance), this.#predictor.deferred);
@@ -168,7 +169,7 @@ export class BlockPublisher extends Accumulator implements Publisher {
   }
 
   /** Room for a block where there is none. @returns what the smoother remembers now, if a forest begins with the block */
-  #makeRoom(block: number): Float64Array | undefined {
+  #roomForBlock(block: number): Float64Array | undefined {
     const start = this.#published.full ? this.#predictor.startOf(block) : undefined;
     this.#published.reserve(1);
     return start;

@@ -11,6 +11,7 @@
  * ε; all that decides on θ is released, and trees read disjoint values (docs/privacy-values.md). Released means alone would not
  * do: they rise as well where more values come that are no larger.
  */
+import { oneLaplace } from "../../core/oneLaplace.js";
 import type { Core } from "../../core/core.js";
 import { Purpose, subStream } from "../../core/random.js";
 import { exactRational } from "../../core/tables/fixedPoint.js";
@@ -129,9 +130,7 @@ export function noisyCount(
   tree: number,
   count: number,
 ): number {
-  const noise = new Float64Array(1);
-  core.laplace(subStream(key, Purpose.following, 0, forest, tree), scale, noise);
-  return count + noise[0]!;
+  return count + oneLaplace(core, subStream(key, Purpose.following, 0, forest, tree), scale);
 }
 
 export function saveFollowing(writer: Encoder, { theta, first, largest, counts }: Following): void {

@@ -81,7 +81,7 @@ export class Forest {
   }
 
   /** Draws a large tree of a new scale up to so many slices, before its first block; cannot fail. */
-  draw(block: number, scale: Scale, slices: number): void {
+  drawSoon(block: number, scale: Scale, slices: number): void {
     if (this.#trees.large && scale !== this.#scale) this.#trees.drawSoon(block, scale, slices);
   }
 

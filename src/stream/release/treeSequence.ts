@@ -106,7 +106,7 @@ export class TreeSequence implements OtherScales {
   }
 
   /** Counts a value of the running tree for the second choice of θ, where there is one; cannot fail. */
-  count(value: number): void {
+  countForRefining(value: number): void {
     this.#refining?.add(value);
   }
 
@@ -115,7 +115,7 @@ export class TreeSequence implements OtherScales {
     return block - ((block % this.#settings.tree.blocksPerForest) % this.#leaves);
   }
 
-  /** The first block after the tree that a block is in, where that matters. */
+  /** The first block after the tree that a block is in; Infinity where θ follows nothing. */
   endOf(block: number): number {
     if (this.#rule === undefined) return Infinity;
     const { blocksPerForest } = this.#settings.tree;
@@ -154,7 +154,7 @@ export class TreeSequence implements OtherScales {
   /** Where the running tree has noise of a new scale, a part of it is drawn now: its first block has less to wait for. */
   #drawSoon(slices: number): void {
     const { block, scale } = this.#running.epoch;
-    this.#forest.draw(block, scale, slices);
+    this.#forest.drawSoon(block, scale, slices);
   }
 
   /** û of a block of the running tree, from its true sum. */

@@ -231,13 +231,16 @@ function timeOf(at: string | number | undefined, i: number): number | undefined 
   return time;
 }
 
-/** Gives up waiting; the events may still be stored, and the same Idempotency-Key counts them once. */
-export async function withTimeout(done: Promise<void>, timeout: number): Promise<void> {
+/** Gives up waiting: what was sent may still be stored. @param again how it is sent once more and counts once */
+export async function withTimeout(
+  done: Promise<void>,
+  timeout: number,
+  again = "with the same Idempotency-Key",
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () =>
-        reject(new Unavailable("store: it timed out; send the batch again with the same Idempotency-Key")),
+      () => reject(new Unavailable(`store: it timed out; send the batch again ${again}`)),
       timeout,
     );
   });

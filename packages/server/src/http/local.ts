@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { ServedMetric } from "../servedMetrics.js";
 import type { Service } from "../service.js";
 import { BadRequest, NotFound } from "./errors.js";
-import { errorAnswers } from "./events.js";
+import { errorAnswers, withTimeout } from "./events.js";
 
 const REPORT_BYTES = 8;
 const MOST_BYTES = 1 << 16;
@@ -82,12 +82,13 @@ export function localRoutes(app: FastifyInstance, service: Service): void {
       },
     },
     async (request, reply) => {
+      const { limits } = service;
       const { metric, batch } = request.query;
       const served = localOf(metric);
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       if (body.length === 0 || body.length % REPORT_BYTES !== 0)
         throw new BadRequest("body: expected packed reports of 8 bytes each");
-      await service.report(served, body, batch);
+      await withTimeout(service.report(served, body, batch), limits.timeout, "with the same name");
       return reply.code(204).send();
     },
   );

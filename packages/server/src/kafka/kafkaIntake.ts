@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { type Metric, metricsOf } from "../config/metrics.js";
 import type { Config } from "../config/types.js";
 import type { Intake } from "../http/events.js";
-import { bodyOf, type CheckedEvent, KeyReused, type Named, Unavailable } from "../submission.js";
+import { fingerprintOf, type CheckedEvent, KeyReused, type Named, Unavailable } from "../submission.js";
 
 /** The calls on a cluster that are needed here; the port of brume-kafka has them. */
 export interface KafkaPort {
@@ -156,7 +156,7 @@ export class KafkaIntake implements Intake<Named> {
   submit(events: readonly CheckedEvent[], requestKey?: string): Promise<void> {
     if (this.trouble !== undefined) return Promise.reject(new Unavailable(this.trouble));
     if (requestKey === undefined) return this.#commit(events);
-    const [known, body] = [this.#seen.get(requestKey), bodyOf(events)];
+    const [known, body] = [this.#seen.get(requestKey), fingerprintOf(events)];
     if (known !== undefined) return known.body === body ? known.done : Promise.reject(new KeyReused());
     const done = this.#commit(events);
     this.#seen.set(requestKey, { body, done });
