@@ -17,6 +17,7 @@ import { hm, pm, sr, sw } from "./targets/local.js";
 import { noisyMax } from "./targets/noisyMax.js";
 import { GAUSSIAN_DELTA, GAUSSIAN_TARGETS, OPPONENT_TARGETS } from "./targets/opponents.js";
 import { following } from "./targets/following.js";
+import { people } from "./targets/people.js";
 import { probe } from "./targets/probe.js";
 import { refining } from "./targets/refining.js";
 import { choice, tops } from "./targets/stream.js";
@@ -27,7 +28,7 @@ interface Subject {
   readonly makeTargets: MakeTargets;
   /** Runs on each input, unless asked otherwise: a few seconds. */
   readonly samples: number;
-  /** Breaks that mean something here. */
+  /** Breaks that are caught at this number of runs (docs/audit.md says how much less noise). */
   readonly breaks: readonly Kind[];
   /** Whether the noise is another one than Laplace noise: less of it means a mechanism for a larger ε. */
   readonly local?: true;
@@ -69,9 +70,10 @@ const SUBJECTS = {
   refining: { makeTargets: refining, samples: 80_000, breaks: ["scale", "tree-scale", "choice-scale"] },
   counter: { makeTargets: counter, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
   events: { makeTargets: events, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
-  mean: { makeTargets: mean, samples: 80_000, breaks: ["scale"] },
+  mean: { makeTargets: mean, samples: 80_000, breaks: ["scale", "skip-node"] },
   "per-person": { makeTargets: perPerson, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
-  "hub-people": { makeTargets: hubPeople, samples: 80_000, breaks: ["scale"] },
+  "hub-people": { makeTargets: hubPeople, samples: 80_000, breaks: ["scale", "skip-node"] },
+  people: { makeTargets: people, samples: 80_000, breaks: ["scale", "float", "counted-again"] },
   discovery: { makeTargets: discovery, samples: 80_000, breaks: ["scale"], delta: discoveryDelta },
   limit: { makeTargets: limit, samples: 80_000, breaks: ["scale"] },
   histogram: { makeTargets: histogram, samples: 80_000, breaks: ["scale", "float", "skip-node"] },
@@ -85,6 +87,9 @@ const SUBJECTS = {
 
 export type MechanismName = keyof typeof SUBJECTS;
 export const MECHANISM_NAMES = Object.keys(SUBJECTS) as readonly MechanismName[];
+
+/** Breaks that a mechanism's audit takes. */
+export const breaksOf = (mechanism: MechanismName): readonly Kind[] => SUBJECTS[mechanism].breaks;
 
 export interface AuditOptions {
   readonly mechanism: MechanismName;
@@ -181,7 +186,7 @@ function targetsOf(
   if (!breaks.includes(fault.kind))
     throw new TypeError(`break: expected ${breaks.join(" or ")} for "${name}", got "${fault.kind}"`);
   if (local && fault.kind === "scale") return makeTargets(epsilon / fault.factor, core);
-  return makeTargets(epsilon, brokenCore(core, fault));
+  return makeTargets(epsilon, brokenCore(core, fault), fault);
 }
 
 function observe(

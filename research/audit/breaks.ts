@@ -17,14 +17,16 @@ export type Break =
   /** Textbook Laplace noise: the logarithm of a uniform double. */
   | { readonly kind: "float" }
   /** The first leaf of every tree, and of every day, has no noise. */
-  | { readonly kind: "skip-node" };
+  | { readonly kind: "skip-node" }
+  /** A person is counted at each of their events. The noise is right: the target makes this break. */
+  | { readonly kind: "counted-again" };
 
 const SCALES = ["scale", "tree-scale", "choice-scale"] as const;
-const BREAK_NAMES = [...SCALES.map((kind) => `${kind}=FACTOR`), "float", "skip-node"];
+const BREAK_NAMES = [...SCALES.map((kind) => `${kind}=FACTOR`), "float", "skip-node", "counted-again"];
 
-/** "scale=0.8", "tree-scale=0.5", "choice-scale=0.5", "float" or "skip-node". */
+/** "scale=0.8", "tree-scale=0.5", "choice-scale=0.5", "float", "skip-node" or "counted-again". */
 export function parseBreak(text: string): Break {
-  if (text === "float" || text === "skip-node") return { kind: text };
+  if (text === "float" || text === "skip-node" || text === "counted-again") return { kind: text };
   const [name, factor] = text.split("=");
   const kind = SCALES.find((known) => known === name);
   if (kind === undefined || factor === undefined)
@@ -36,6 +38,7 @@ export function parseBreak(text: string): Break {
 
 export function brokenCore(core: Core, fault: Break): Core {
   if ("factor" in fault) return wrongScale(core, fault);
+  if (fault.kind === "counted-again") return core;
   const laplace = fault.kind === "float" ? naiveLaplace(core) : firstLeafSkipped(core);
   return {
     ...core,

@@ -1,6 +1,7 @@
 /** Targets of attacks: a mechanism on two neighbouring inputs, and what an attacker sees of a run. */
 import type { Core } from "../../src/core/core.js";
 import type { Random } from "../../src/core/random.js";
+import type { Break } from "./breaks.js";
 
 /** Which of the two neighbouring inputs. */
 export type World = 0 | 1;
@@ -16,8 +17,11 @@ export interface Target {
   observe(world: World, random: Random, rows: Float64Array): void;
 }
 
-/** @param core runs the mechanism; a broken one for a break */
-export type MakeTargets = (epsilon: number, core: Core) => readonly Target[];
+/**
+ * @param core runs the mechanism; a broken one for a break
+ * @param fault the break, for one that is not in the core
+ */
+export type MakeTargets = (epsilon: number, core: Core, fault?: Break) => readonly Target[];
 
 /** Θ of the audited configurations: the coarsest grid that a release takes by default. */
 export const THETA = 256;

@@ -22,10 +22,10 @@ export const audit: Command = {
   options: {
     mechanism: { value: "M", help: "what to attack (required)" },
     epsilon: { value: "E", help: "the ε it claims (required)" },
-    samples: { value: "N", help: "runs on each of two inputs (what takes seconds)" },
+    samples: { value: "N", help: "runs on each of two inputs (seconds: 40000 to 1000000)" },
     break: {
       value: "B",
-      help: "spoil it first, to see it caught: scale=0.8, tree-scale=0.5, choice-scale=0.5, float or skip-node",
+      help: "spoil it first, to see it caught: scale=0.5, tree-scale=0.484, choice-scale=0.5, float, skip-node or counted-again; a mechanism takes those that are caught at its default --samples and ε = 1",
     },
     dump: { value: "FOLDER", help: "also write all runs for other testers: float64 files and samples.json" },
     "unsafe-seed": { value: "S", help: "the same runs every time" },

@@ -1,7 +1,8 @@
 /**
  * A day of events, end to end, through the code that publishes: one event more or less, or one person's day more or less. A
  * release that begins at ten in the evening has a first day of two hours and their sum, so the likelihood of what is
- * published is known.
+ * published is known. The attacker also sees the day's correction, and so every node's noisy count: more than a release
+ * publishes, and what the proof of ε is about.
  */
 import type { Core } from "../../../src/core/core.js";
 import type { Random } from "../../../src/core/random.js";
@@ -54,35 +55,66 @@ interface Attacked {
   readonly beside?: (metric: EventMetric) => number;
 }
 
+const FEATURES = [
+  "likelihood ratio of all counts",
+  "noisy count of the first hour",
+  "likelihood ratio of the published numbers",
+  "first published number",
+] as const;
+
 function target(name: string, core: Core, attacked: Attacked): Target {
   const { events, moved, t, beside, streams = [""] } = attacked;
+  const { recording, corrections } = recordCorrections(core);
+  const marked = moved.findIndex((by) => by !== 0);
+  /** ln of P(H = h | no events)/P(H = h | the events move it). */
+  const evidence = (h: number, by: number): number => (Math.abs(h - by) - Math.abs(h)) / t;
   return {
     name,
-    features: ["likelihood ratio of the published numbers", "first published number"],
+    features: FEATURES,
     effort: 1,
     observe(world: World, random: Random, rows: Float64Array) {
+      const width = FEATURES.length;
       const words = 8 * streams.length;
-      const keys = new Uint32Array((words * rows.length) / 2);
+      const keys = new Uint32Array((words * rows.length) / width);
       core.keystream(random, keys);
-      for (let row = 0; row < rows.length; row += 2) {
-        const key = keys.slice((words * row) / 2, (words * row) / 2 + words);
-        const metric = publish(attacked, core, key, world === 1 ? events : []);
-        rows[row] = beside?.(metric) ?? 0;
-        rows[row + 1] = 0;
-        for (const stream of streams) {
+      for (let run = 0; run < rows.length / width; run++) {
+        corrections.length = 0;
+        const key = keys.slice(words * run, words * (run + 1));
+        const metric = publish(attacked, recording, key, world === 1 ? events : []);
+        const row = rows.subarray(width * run, width * (run + 1));
+        row.fill(0);
+        row[0] = row[2] = beside?.(metric) ?? 0;
+        for (const [at, stream] of streams.entries()) {
           const release = metric.release(stream)!;
           const first = release.measure(START, START + HOUR).sums;
           const second = release.measure(START + HOUR, MIDNIGHT).sums;
-          const ratio = (x: number, i: number): number =>
-            moved[i] === 0
-              ? 0
-              : Math.log(likelihood(x, second[i]!, t) / likelihood(x - moved[i]!, second[i]!, t));
-          rows[row]! += first.reduce((sum, x, i) => sum + ratio(x, i), 0);
-          rows[row + 1]! += first[moved.findIndex((by) => by !== 0)]!;
+          for (const [i, by] of moved.entries()) {
+            if (by === 0) continue;
+            const [x, y] = [first[i]!, second[i]!];
+            const correction = corrections[at * moved.length + i]![0]!;
+            row[0] += evidence(x - correction, by) + evidence(x + y + correction, by);
+            row[2] += Math.log(likelihood(x, y, t) / likelihood(x - by, y, t));
+          }
+          row[1]! += first[marked]! - corrections[at * moved.length + marked]![0]!;
+          row[3]! += first[marked]!;
         }
       }
     },
   };
+}
+
+/**
+ * A core that keeps the correction z of each day it grows: by stream, then by column. Two leaves x, y of one family are
+ * released as H + z, and the sum of their noisy counts misses that of the day by 3z: the day's is x + y + z.
+ */
+function recordCorrections(core: Core): { readonly recording: Core; readonly corrections: Float64Array[] } {
+  const corrections: Float64Array[] = [];
+  const growDay: Core["growDay"] = (...day) => {
+    const grown = core.growDay(...day);
+    corrections.push(grown); // not a copy: the release rounds it in place
+    return grown;
+  };
+  return { recording: { ...core, growDay }, corrections };
 }
 
 export const counter: MakeTargets = (epsilon, core) => [

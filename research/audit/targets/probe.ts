@@ -1,7 +1,9 @@
 /**
  * The probe for one level less: two blocks of 64 values, whose noisy sums decide. The first one holds k or k + 1 values of
- * Θ, with k so that the decision turns in the tail of the noise: there one value moves its odds most.
+ * Θ, with k so that the decision turns in the tail of the noise: there one value moves its odds most. The attacker also sees
+ * the noisy sum of the first block, which the decision is a function of and the proof counts as published.
  */
+import type { Core } from "../../../src/core/core.js";
 import { Probe } from "../../../src/stream/holdout/probe.js";
 import { meanVariance } from "../../../src/stream/answer/variance.js";
 import { type MakeTargets, THETA } from "../target.js";
@@ -19,15 +21,22 @@ export const probe: MakeTargets = (epsilon, core) => {
   return [
     {
       name: "a value of the probe, 0 or max",
-      features: ["levels skipped"],
+      features: ["levels skipped", "noisy sum of the first block"],
       effort: 1,
       observe(world, random, rows) {
-        const keys = new Uint32Array(8 * rows.length);
+        const keys = new Uint32Array(4 * rows.length);
         core.keystream(random, keys);
-        for (let i = 0; i < rows.length; i++) {
+        let noise = NaN;
+        const laplace: Core["laplace"] = (source, scale, out) => {
+          core.laplace(source, scale, out);
+          noise = out[0]!;
+        };
+        const recording = { ...core, laplace };
+        for (let i = 0; i < rows.length / 2; i++) {
           const one = new Probe({ ...SHAPE, epsilon }, THETA);
           for (let at = 0; at < 2 * BLOCK; at++) one.add(at < k + world ? THETA : 0);
-          rows[i] = one.decide(core, keys.slice(8 * i, 8 * i + 8));
+          rows[2 * i] = one.decide(recording, keys.slice(8 * i, 8 * i + 8));
+          rows[2 * i + 1] = (k + world) * THETA + noise;
         }
       },
     },
