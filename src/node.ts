@@ -1,5 +1,5 @@
 /** The public names that need Node: its streams, and stores on disk. `import { … } from "brume/node"`. */
-export { registryRecord, type RegistryRecord } from "./adapters/registryRecord.js";
+export { eventMechanisms, registryRecord, type RegistryRecord } from "./adapters/registryRecord.js";
 export { epsilonAdvice } from "./core/advice.js";
 export { Refusal } from "./durable/refusal.js";
 export { Turns } from "./durable/turns.js";

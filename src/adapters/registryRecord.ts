@@ -185,13 +185,16 @@ function eventFacts(statement: EventStatement): RegistryFacts {
           ]),
       "Nothing else is done to the events.",
     ].join(" "),
-    mechanisms: [
-      `${statement.noise}${statement.noiseScale === null ? "" : `, scale ${statement.noiseScale}`}, on every period of the levels ${statement.levels.join(", ")}.`,
-      ...partsBesideSums(statement),
-      `Randomness: ${statement.randomness}.`,
-    ],
+    mechanisms: eventMechanisms(statement),
   };
 }
+
+/** Every mechanism of a release of events, one line each: noise of sums, what reads the events beside them, randomness. */
+export const eventMechanisms = (statement: EventStatement): readonly string[] => [
+  `${statement.noise}${statement.noiseScale === null ? "" : `, scale ${statement.noiseScale}`}, on every period of the levels ${statement.levels.join(", ")}.`,
+  ...partsBesideSums(statement),
+  `Randomness: ${statement.randomness}.`,
+];
 
 /** Mechanisms that read the events beside their sums. */
 function partsBesideSums({ shares, discovery, perPerson }: EventStatement): string[] {

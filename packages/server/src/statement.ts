@@ -1,6 +1,6 @@
 /** The service's statement about its own privacy: for machines, and as a text for people. */
 import type { EventStatement, Software } from "brume";
-import { registryRecord, type RegistryRecord, software, softwareText } from "brume/node";
+import { eventMechanisms, registryRecord, type RegistryRecord, software, softwareText } from "brume/node";
 import { type Metric, personDelta, personEpsilon } from "./config/metrics.js";
 import type { PerPersonConfig } from "./config/types.js";
 import type { SettingsChange, Spending } from "./dayBudget.js";
@@ -235,10 +235,10 @@ export function serviceRecord(statement: ServiceStatement): RegistryRecord {
       "Least-squares consistency of the noise, done before the day begins; answers, intervals and charts are functions of published numbers.",
     composition,
     preprocessing: metrics.map(({ name, composition }) => `${name}: ${composition}`).join(" "),
-    mechanisms: metrics.map(({ name, stream }) =>
+    mechanisms: metrics.flatMap(({ name, stream }) =>
       stream === null
-        ? `${name}: a window mechanism on the device, with integer weights.`
-        : `${name}: ${stream.noise}, on every period of the levels ${stream.levels.join(", ")}. Randomness: ${stream.randomness}.`,
+        ? [`${name}: a window mechanism on the device, with integer weights.`]
+        : eventMechanisms(stream).map((mechanism) => `${name}: ${mechanism}`),
     ),
   });
 }

@@ -19,6 +19,11 @@ interface Info {
 const limitOf = async ({ app }: Running) =>
   (await app.inject("/v1/metrics")).json<Info>().metrics[0]!.perPerson;
 const textOf = async ({ app }: Running) => (await app.inject("/v1/statement?format=text")).body;
+interface Registry {
+  readonly deployment: { readonly implementation: { readonly mechanisms: string } };
+}
+const mechanismsOf = async ({ app }: Running) =>
+  (await app.inject("/v1/statement?format=registry")).json<Registry>().deployment.implementation.mechanisms;
 
 /** Each of 30 people has six events in this hour. */
 const visit = async ({ app }: Running): Promise<void> => {
@@ -33,6 +38,7 @@ test("the first whole day chooses it, the service says so before and after, and 
   expect(await textOf(first)).toContain(
     "The first k events of a person and day count, over all keys: ε for the person and day. How many count, at most 50, will be chosen privately from the people of the first whole day: its events have all of ε for that, and are not published.",
   );
+  expect(await mechanismsOf(first)).toContain("- visits: The limit of a person: permute-and-flip");
   for (let hour = 0; hour < 15; hour++) await pass(first, HOUR);
   await visit(first);
   await first.stop();
@@ -49,6 +55,16 @@ test("the first whole day chooses it, the service says so before and after, and 
   await pass(again, HOUR);
   const { value } = (await again.app.inject("/v1/query?metric=visits&last=1h")).json<{ value: number }>();
   expect(Math.abs(value - 30 * Math.min(12, k))).toBeLessThan(2.5 * k); // the scale is 0.103k: odds of e^−20
+});
+
+test("the record for a registry names the choice of θ, and the noise of what it clamps", async () => {
+  const metric = { type: "sum", epsilon: 1, every: "1h", max: 100, perPerson: 5 } as const;
+  const running = await startService(
+    testConfig(temporaryFolder(), { epsilon: 1, metrics: { spent: metric } }),
+  );
+  const mechanisms = await mechanismsOf(running);
+  expect(mechanisms).toContain("- spent: θ: permute-and-flip");
+  expect(mechanisms).toContain("Counts of events above θ: discrete Laplace");
 });
 
 test.each<[string, ReturnType<typeof config>, RegExp]>([

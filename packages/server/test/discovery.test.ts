@@ -55,6 +55,9 @@ test("the statement, the text and the plan say what δ is", async () => {
   expect(text).toContain(
     "but for δ = 1e-9: the probability that a key that only this person used on that day becomes public.",
   );
+  const registry = (await running.app.inject("/v1/statement?format=registry")).body;
+  expect(registry).toContain("- views: Counts of people beyond their limit: discrete Laplace");
+  expect(registry).toContain("- views: Keys that nobody listed: truncated discrete Laplace");
   const plain = await startService(testConfig(temporaryFolder()));
   expect((await plain.app.inject("/v1/statement?format=text")).body).not.toMatch(/keys are public|but for δ/);
 });
