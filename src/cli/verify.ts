@@ -42,11 +42,26 @@ export const verify: Command = {
       ...(await checksBeside(args, statements)),
     ];
     const failed = checks.filter(({ holds }) => !holds).length;
-    if (args.has("json")) console.log(JSON.stringify({ verified: failed === 0, checks }));
-    else for (const { what, holds } of checks) console.log(`${holds ? "✓" : "✗"} ${what}`);
+    const notSeen = unseen(args.text("release") !== undefined, args.text("state") !== undefined);
+    if (args.has("json")) console.log(JSON.stringify({ verified: failed === 0, checks, notSeen }));
+    else {
+      for (const { what, holds } of checks) console.log(`${holds ? "✓" : "✗"} ${what}`);
+      for (const what of notSeen) console.log(`? not seen from files: ${what}`);
+    }
     if (failed > 0) throw new DataError(`${failed} of ${checks.length} checks failed`);
   },
 };
+
+/** Claims that no file proves, for the reader to ask about. */
+const unseen = (hasRelease: boolean, hasState: boolean): readonly string[] => [
+  "whether the version and the commit that the statement names made the numbers",
+  ...(hasRelease
+    ? ["whether the release is all of it: a statement names no end, and whole periods may lack at either end"]
+    : []),
+  ...(hasRelease && !hasState
+    ? ["whether a number is the one that was published, if it lies in its interval: --state compares them"]
+    : []),
+];
 
 const named = (metric: string | undefined, { what, holds }: Check): Check => ({
   what: metric === undefined ? what : `${metric}: ${what}`,

@@ -57,7 +57,7 @@ beforeAll(async () => {
 test("a release of events, its state and its statement belong together", async () => {
   const all = ["--state", at("shop"), "--release", at("published.csv")];
   const { code, out } = await brume("verify", at("events.json"), ...all);
-  expect(out.split("\n").filter((line) => !line.startsWith("✓"))).toEqual([]);
+  expect(out.split("\n").filter((line) => !/^[✓?]/.test(line))).toEqual([]);
   expect(out).toContain("shares of ε sum to 1 (32/32)");
   expect(out).toContain("10 rows with numbers (UTC) are as the state says, intervals too");
   expect(code).toBe(0);
@@ -315,6 +315,19 @@ test.each<[string, (lines: string[]) => readonly string[], string]>([
   );
   expect(out).toContain(said);
   expect(code).toBe(1);
+});
+
+test("a release that ends early in all groups alike passes, and the command says that it cannot see it", async () => {
+  const early = release("early.csv", (lines) => lines.filter((line) => !line.includes("T15:00")));
+  const { code, out } = await brume("verify", at("events.json"), "--release", early);
+  expect([code, out]).toEqual([0, expect.stringContaining("8 rows, no period twice")]);
+  expect(out).toContain("? not seen from files: whether the version and the commit");
+  expect(out).toContain("? not seen from files: whether the release is all of it");
+  expect(out).toContain("--state compares them");
+  const beside = await brume("verify", at("events.json"), "--state", at("shop"), "--release", early);
+  expect([beside.code, beside.out]).toEqual([0, expect.stringContaining("whether the release is all of it")]);
+  const alone = await brume("verify", at("events.json"), "--json");
+  expect((JSON.parse(alone.out) as { notSeen: string[] }).notSeen).toHaveLength(1);
 });
 
 test("a row that is cut, a group that is left out, and a state with other options are found", async () => {
