@@ -8,6 +8,8 @@ export interface Program {
   readonly by?: "vite" | { readonly bundle: string };
   /** Needed beside the kernels: the whole build, or the dashboard of the service. */
   readonly needs?: "build" | "dashboard";
+  /** It answers `--help` itself. */
+  readonly help?: true;
 }
 
 /** Beside packages/server/node_modules, whose packages it imports. */
@@ -18,7 +20,7 @@ const load = (name: string): Program => ({
 
 export const PROGRAMS: Readonly<Record<string, Readonly<Record<string, Program>>>> = {
   bench: {
-    "": { file: "bench/main.ts" },
+    "": { file: "bench/main.ts", help: true },
     against: { file: "bench/against.ts" },
     peers: { file: "bench/peers/main.ts" },
     web: { file: "bench/web.ts" },
@@ -59,5 +61,5 @@ export const PROGRAMS: Readonly<Record<string, Readonly<Record<string, Program>>
   },
   golden: { "": { file: "scripts/golden.ts" } },
   mutate: { "": { file: "scripts/mutate.ts" } },
-  evidence: { "": { file: "scripts/evidence.ts" } },
+  evidence: { "": { file: "scripts/evidence.ts", help: true } },
 };

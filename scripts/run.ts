@@ -1,9 +1,11 @@
 /**
  * Runs a program of programs.ts: `tsx scripts/run.ts GROUP [SUBJECT] [arguments]`. The kernels are compiled first, and what
- * that says goes to standard error, so that standard output is the program's alone.
+ * that says goes to standard error, so that standard output is the program's alone. `--help` prints how a program's file
+ * begins, or what the program itself says.
  */
 import { build } from "esbuild";
 import { execFileSync, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { type Program, PROGRAMS } from "./programs.js";
 
 /** Runs a command and waits; standard output goes to standard error. */
@@ -29,13 +31,22 @@ async function commandOf({ file, by }: Program): Promise<string[]> {
   return ["node", by.bundle];
 }
 
+/** The comment that a program's file begins with, without its marks. */
+const headOf = ({ file }: Program): string =>
+  /^\/\*\*\n([\s\S]*?)\n \*\/$/m.exec(readFileSync(file, "utf8"))![1]!.replaceAll(/^ \* ?/gm, "");
+
 const [group = "", ...argv] = process.argv.slice(2);
 const programs = PROGRAMS[group]!;
 const subject = argv[0] !== undefined && Object.hasOwn(programs, argv[0]) ? argv.shift()! : "";
 const program = programs[subject];
-if (program === undefined) {
-  console.error(`npm run ${group} -- SUBJECT: expected one of ${Object.keys(programs).join(", ")}`);
-  process.exitCode = 2;
+const wantsHelp = argv.includes("--help");
+if (wantsHelp && program !== undefined && program.help === undefined && program.by !== "vite")
+  console.log(headOf(program));
+else if (program === undefined) {
+  (wantsHelp ? console.log : console.error)(
+    `npm run ${group} -- SUBJECT: expected one of ${Object.keys(programs).join(", ")}`,
+  );
+  process.exitCode = wantsHelp ? 0 : 2;
 } else {
   prepare(program);
   const [command, ...rest] = await commandOf(program);

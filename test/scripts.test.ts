@@ -74,3 +74,13 @@ test("a script and a subject that do not exist are noticed", () => {
     "npm run lint -- fast",
   ]);
 });
+
+test("every program says with --help how it is used", () => {
+  const help = (...args: string[]) =>
+    execFileSync("npx", ["tsx", "scripts/run.ts", ...args, "--help"], { encoding: "utf8" });
+  expect(help("fuzz")).toMatch(/^Drives both cores[\s\S]*--operations 1e7/);
+  expect(help("measure")).toContain("expected one of local, timing");
+  for (const programs of Object.values(PROGRAMS))
+    for (const { file, by, help: own } of Object.values(programs))
+      if (own === undefined && by !== "vite") expect(readFileSync(file, "utf8")).toMatch(/^\/\*\*\n \* /m);
+});
