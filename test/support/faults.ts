@@ -49,9 +49,9 @@ export async function everyFault(
   }
 }
 
-const ARRAYS = ["Float64Array", "Uint32Array", "Uint16Array", "Uint8Array"] as const;
+const ARRAYS = ["Array", "Float64Array", "Uint32Array", "Uint16Array", "Uint8Array"] as const;
 
-/** Runs `act` while allocations count: of typed arrays, of copies of them, and of WebAssembly memory. */
+/** Runs `act` while allocations count: of arrays, of copies of them, and of WebAssembly memory. */
 export function failingAllocations<T>(fault: Countdown, act: () => T): T {
   const undo = countAllocations(fault);
   try {

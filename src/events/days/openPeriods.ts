@@ -49,17 +49,20 @@ export class OpenPeriods {
 
   /** The sums of a period; zeros if it had no event. */
   sums(start: number): number[] {
-    const row = start === this.#start ? this.#row : this.#others?.get(start);
-    return row ?? this.#zeros();
+    return this.#rowOf(start) ?? this.#zeros();
+  }
+
+  #rowOf(start: number): number[] | undefined {
+    return start === this.#start ? this.#row : this.#others?.get(start);
   }
 
   #zeros(): number[] {
     return new Array<number>(this.#shape.columns).fill(0);
   }
 
-  /** Wipes and forgets a period. */
+  /** Wipes and forgets a period. Cannot fail. */
   close(start: number): void {
-    this.sums(start).fill(0);
+    this.#rowOf(start)?.fill(0);
     if (start === this.#start) [this.#start, this.#row] = [NaN, NO_ROW];
     else this.#others?.delete(start);
     if (this.#others?.size === 0) this.#others = undefined;

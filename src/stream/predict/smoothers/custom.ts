@@ -17,9 +17,14 @@ export function custom(
 ): Smoother & { readonly failures: number } {
   const state = new Float64Array(1 + OWN_BLOCKS);
   let failures = 0;
-  const attempt = (means: readonly number[]): number => {
+  const means = (): number[] => {
+    const count = remembered(state);
+    const oldest = state[0]! - count;
+    return Array.from({ length: count }, (_, i) => state[1 + ((oldest + i) % OWN_BLOCKS)]! * unit + least);
+  };
+  const attempt = (): number => {
     try {
-      return (predict(means) - least) / unit;
+      return (predict(means()) - least) / unit;
     } catch {
       return NaN;
     }
@@ -31,11 +36,7 @@ export function custom(
     },
     next(estimate) {
       remember(state, estimate);
-      const count = remembered(state);
-      const oldest = state[0]! - count;
-      const prediction = attempt(
-        Array.from({ length: count }, (_, i) => state[1 + ((oldest + i) % OWN_BLOCKS)]! * unit + least),
-      );
+      const prediction = attempt();
       if (Math.abs(prediction) <= largest) return prediction;
       failures++;
       return estimate;
