@@ -1,7 +1,7 @@
 /** The account of what a person may spend: each day of the zone is data of its own, charged before it begins. */
 import { budgetKey, DAY, Refusal } from "brume/node";
 import { type Odometer, openOdometer, type Store } from "brume";
-import { type Metric, metricsOf, personDelta, personEpsilon } from "./config/metrics.js";
+import { type ResolvedMetric, metricsOf, personDelta, personEpsilon } from "./config/metrics.js";
 import type { Config } from "./config/types.js";
 import { ZoneDays } from "./zoneDays.js";
 
@@ -32,14 +32,14 @@ export class DayBudget {
   // Parameters
   readonly #odometer: Odometer;
   readonly #days: ZoneDays;
-  readonly #metrics: readonly Metric[];
+  readonly #metrics: readonly ResolvedMetric[];
   readonly #unit: string;
   readonly #ahead: number;
   // State
   /** Days up to this time are charged. */
   #paidUntil = -Infinity;
 
-  private constructor(odometer: Odometer, days: ZoneDays, metrics: readonly Metric[], unit: string) {
+  private constructor(odometer: Odometer, days: ZoneDays, metrics: readonly ResolvedMetric[], unit: string) {
     this.#odometer = odometer;
     this.#days = days;
     this.#metrics = metrics;
@@ -133,7 +133,7 @@ export class DayBudget {
 }
 
 /** Refusal of a metric that was charged as protecting people and would protect events alone on the same day: people were promised more. */
-function unprotected({ name }: Metric, day: string): Refusal {
+function unprotected({ name }: ResolvedMetric, day: string): Refusal {
   return new Refusal(
     `metrics.${name}.protect: expected "person" on ${day}, since the metric began the day so, got "event"; wait for the next day, or give the metric another name`,
   );
@@ -156,7 +156,7 @@ function settingsByMetric(releases: readonly { readonly name: string }[]): Map<s
  * Names all that decides what a person spends: a metric whose type or limit changes is charged again. Keys are not in it:
  * a person is counted over all keys together, so other keys let no person spend more.
  */
-const releaseName = (metric: Metric, day: string): string => {
+const releaseName = (metric: ResolvedMetric, day: string): string => {
   const { name, type, epsilon, perPerson, over, discovers } = metric;
   const votes =
     discovers === undefined ? "" : ` δ=${discovers.discover.delta} share=${discovers.discover.share ?? 0.25}`;

@@ -49,7 +49,7 @@ export class Gauges {
     gauge("brume_ready", "1 if events can be taken.", () => (service.trouble === undefined ? 1 : 0));
     const streams = (): number =>
       [...service.metrics.values()].reduce(
-        (sum, { metric }) => sum + (metric.options === undefined ? 0 : metric.keys.length),
+        (sum, { config: metric }) => sum + (metric.options === undefined ? 0 : metric.keys.length),
         0,
       );
     gauge("brume_streams", "Metrics times keys.", streams);
@@ -98,13 +98,13 @@ export class Gauges {
   *#shown(): Iterable<{ readonly served: ServedMetric; readonly keys: readonly string[] }> {
     let left = MOST_SERIES;
     for (const served of this.#service.metrics.values()) {
-      if (served.metric.options === undefined) continue;
-      yield { served, keys: served.metric.keys.slice(0, left) };
-      left = Math.max(0, left - served.metric.keys.length);
+      if (served.config.options === undefined) continue;
+      yield { served, keys: served.config.keys.slice(0, left) };
+      left = Math.max(0, left - served.config.keys.length);
     }
   }
 
-  #linesOf({ metric }: ServedMetric, keys: readonly string[]): Promise<Lines> {
+  #linesOf({ config: metric }: ServedMetric, keys: readonly string[]): Promise<Lines> {
     const version = this.#service.version(metric.name);
     const known = this.#lines.get(metric.name);
     if (known?.version === version) return known.lines;
@@ -114,7 +114,7 @@ export class Gauges {
     return lines;
   }
 
-  async #make({ name, type, every, over }: ServedMetric["metric"], keys: readonly string[]): Promise<Lines> {
+  async #make({ name, type, every, over }: ServedMetric["config"], keys: readonly string[]): Promise<Lines> {
     const asked = type === "histogram" ? { quantiles: LIVE_QUANTILES } : {};
     const made: Texts[] = [];
     for (const key of keys) {

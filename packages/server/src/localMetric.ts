@@ -13,7 +13,7 @@ import {
   type LocalTerms,
   type Series,
 } from "brume";
-import type { Metric } from "./config/metrics.js";
+import type { ResolvedMetric } from "./config/metrics.js";
 
 /** Which days a question is about. */
 export type LocalQuestion =
@@ -30,7 +30,7 @@ export interface LocalEstimate extends Omit<LocalAnswer, "mean"> {
 
 export class LocalMetric implements HubSection {
   readonly name: string;
-  readonly metric: Metric;
+  readonly config: ResolvedMetric;
   readonly #zone: string;
   readonly #now: () => number;
   readonly #onChosen: () => void;
@@ -47,8 +47,8 @@ export class LocalMetric implements HubSection {
    * @param now the time as the service goes by it
    * @param onChosen told that θ is to be stored
    */
-  constructor(metric: Metric, zone: string, now: () => number, onChosen: () => void) {
-    this.metric = metric;
+  constructor(metric: ResolvedMetric, zone: string, now: () => number, onChosen: () => void) {
+    this.config = metric;
     this.name = metric.name;
     this.#zone = zone;
     this.#now = now;
@@ -58,10 +58,10 @@ export class LocalMetric implements HubSection {
   }
 
   #begin(): Aggregator {
-    const { max, threshold } = this.metric.local!;
+    const { max, threshold } = this.config.local!;
     const zone = this.#zone;
     const start = threshold === undefined ? {} : { threshold };
-    return aggregator({ epsilon: this.metric.epsilon, max, ...start, zone, clock: this.#now });
+    return aggregator({ epsilon: this.config.epsilon, max, ...start, zone, clock: this.#now });
   }
 
   take(packed: Uint8Array, at: number): void {

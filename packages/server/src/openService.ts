@@ -120,7 +120,7 @@ async function newestTime(
 ): Promise<number> {
   let newest = -Infinity;
   for (const [name, { closedTo }] of Object.entries(stats.metrics)) {
-    const { keys, lateness } = metrics.get(name)!.metric;
+    const { keys, lateness } = metrics.get(name)!.config;
     const { firstNumber } = await hub.statement(name, keys[0]!);
     if (closedTo + lateness >= Date.parse(firstNumber)) newest = Math.max(newest, closedTo + lateness);
   }

@@ -1,12 +1,12 @@
 /** The metrics of a config as a service has them: as the hub takes them, and those of devices as sections of the hub. */
 import type { EventHub, EventHubOptions } from "brume";
-import { type Metric, metricsOf } from "./config/metrics.js";
+import { type ResolvedMetric, metricsOf } from "./config/metrics.js";
 import type { Config } from "./config/types.js";
 import { LocalMetric } from "./localMetric.js";
 
 /** A metric as the service has it. */
 export interface ServedMetric {
-  readonly metric: Metric;
+  readonly config: ResolvedMetric;
   readonly local: LocalMetric | undefined;
 }
 
@@ -26,7 +26,7 @@ export function servedMetrics(
         metric.local === undefined
           ? undefined
           : new LocalMetric(metric, config.zone ?? "UTC", now, () => onChosen(name));
-      return [name, { metric, local }];
+      return [name, { config: metric, local }];
     }),
   );
 }
@@ -34,7 +34,7 @@ export function servedMetrics(
 /** Metrics as the hub takes them. */
 export function hubMetrics(metrics: ReadonlyMap<string, ServedMetric>): EventHubOptions["metrics"] {
   return Object.fromEntries(
-    [...metrics.values()].flatMap(({ metric: { name, options, keys, discovers } }) =>
+    [...metrics.values()].flatMap(({ config: { name, options, keys, discovers } }) =>
       options === undefined ? [] : [[name, { ...options, keys: discovers ?? keys }]],
     ),
   );
@@ -43,8 +43,8 @@ export function hubMetrics(metrics: ReadonlyMap<string, ServedMetric>): EventHub
 /** Takes up the keys that are public now, of metrics that discover them. */
 export async function followKeys(metrics: Map<string, ServedMetric>, hub: EventHub): Promise<void> {
   for (const [name, served] of metrics)
-    if (served.metric.discovers !== undefined) {
+    if (served.config.discovers !== undefined) {
       const keys = await hub.keys(name);
-      metrics.set(name, { ...served, metric: { ...served.metric, keys } });
+      metrics.set(name, { ...served, config: { ...served.config, keys } });
     }
 }

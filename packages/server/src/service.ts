@@ -14,7 +14,7 @@ import type {
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "./clock.js";
 import { type Limits, limitsOf } from "./config/limits.js";
-import { isCounted, type Metric } from "./config/metrics.js";
+import { isCounted, type ResolvedMetric } from "./config/metrics.js";
 import type { Config } from "./config/types.js";
 import type { DayBudget, SettingsChange, Spending } from "./dayBudget.js";
 import { codeOf, Health, isStoreError } from "./health.js";
@@ -144,7 +144,7 @@ export class Service {
   }
 
   /** Takes packed reports of devices, 8 bytes each. */
-  report({ metric }: ServedMetric, reports: Uint8Array, batch: string): Promise<void> {
+  report({ config: metric }: ServedMetric, reports: Uint8Array, batch: string): Promise<void> {
     const each = Array.from({ length: reports.length / 8 }, (_, i) => reports.slice(8 * i, 8 * i + 8));
     // A header has no line break, so no sender of events can name a batch of reports.
     const request = { id: `reports\n${metric.name}\n${batch}`, body: hashOf(reports) };
@@ -189,7 +189,7 @@ export class Service {
   }
 
   /** The statement of a metric. */
-  statement({ name, keys }: Metric): Promise<EventStatement> {
+  statement({ name, keys }: ResolvedMetric): Promise<EventStatement> {
     return this.hub.statement(name, keys[0]!).catch((error: unknown) => {
       throw this.#health.readFails(error);
     });
@@ -306,7 +306,7 @@ export class Service {
 
 /** As many as it stands for. */
 function hubEvents({ metric, key, value, count, at, person }: CheckedEvent): MetricEvent[] {
-  const { name, type } = metric.metric;
+  const { name, type } = metric.config;
   const event: MetricEvent = {
     metric: name,
     key,

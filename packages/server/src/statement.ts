@@ -1,7 +1,7 @@
 /** The service's statement about its own privacy: for machines, and as a text for people. */
 import type { EventStatement, Software } from "brume";
 import { eventMechanisms, registryRecord, type RegistryRecord, software, softwareText } from "brume/node";
-import { type Metric, personDelta, personEpsilon } from "./config/metrics.js";
+import { type ResolvedMetric, personDelta, personEpsilon } from "./config/metrics.js";
 import type { PerPersonConfig } from "./config/types.js";
 import type { SettingsChange, Spending } from "./dayBudget.js";
 import { personPlan, type PlannedDays } from "./personPlan.js";
@@ -80,7 +80,7 @@ function planOf(
   { spent }: Spending,
 ): readonly PlannedDays[] {
   const people = metrics.flatMap(({ name, stream }) => {
-    const { metric } = service.metrics.get(name)!;
+    const { config: metric } = service.metrics.get(name)!;
     if (metric.perPerson === undefined) return [];
     // θ was chosen from several days together; once it is known, no later day shares noise with another.
     const ownNoise = stream === null || stream.periods === "own noise" || stream.threshold !== null;
@@ -90,7 +90,7 @@ function planOf(
   return personPlan(people, spent);
 }
 
-async function metricStatement(service: Service, { metric }: ServedMetric): Promise<MetricStatement> {
+async function metricStatement(service: Service, { config: metric }: ServedMetric): Promise<MetricStatement> {
   const { name, type, epsilon, perPerson, keys, hasKeys, over, options } = metric;
   const stream = options === undefined ? null : await service.statement(metric);
   return {
@@ -119,7 +119,7 @@ function discoveryWords({ discovery }: EventStatement): string {
   return ` ε = ${rounded(epsilon)} of it chooses which keys are public: those that about ${k + 1} people of one day vote for. δ = ${rounded(delta)} is the probability that a key that only one person used on a day becomes public.`;
 }
 
-function peopleWords(metric: Metric, { unit }: EventStatement): string {
+function peopleWords(metric: ResolvedMetric, { unit }: EventStatement): string {
   const { epsilon, perPerson, hasKeys, over } = metric;
   const once = `A person counts once in a ${{ "1d": "day", "1w": "week", "1mo": "month" }[over!]}${hasKeys ? `, under each of at most ${perPerson!.events} keys` : ""}: ε for ${unit}.`;
   const cost = personEpsilon(metric);

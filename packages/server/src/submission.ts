@@ -1,10 +1,10 @@
 /** Events on their way to the hub, or to a cluster: their form is checked. And what may become of them. */
 import { createHash } from "node:crypto";
-import type { Metric } from "./config/metrics.js";
+import type { ResolvedMetric } from "./config/metrics.js";
 
 /** A metric as an intake looks it up. */
 export interface Named {
-  readonly metric: Metric;
+  readonly config: ResolvedMetric;
 }
 
 /** An event whose form is checked, of a metric as the intake knows it. */
@@ -28,7 +28,7 @@ export const eventCount = (events: readonly { readonly count: number }[]): numbe
 /** Stands for what a request holds: other events have another one. */
 export function fingerprintOf(events: readonly CheckedEvent[]): string {
   const fields = events.map(({ metric, key, value, count, at, person }) => [
-    ...[metric.metric.name, key, value, count, at, person],
+    ...[metric.config.name, key, value, count, at, person],
   ]);
   return hashOf(JSON.stringify(fields));
 }

@@ -1,6 +1,6 @@
 /** Keys that nobody listed, from a config to a number over HTTP; and what a stranger sees of keys that are not public. */
 import { expect, test, vi } from "vitest";
-import { DiscoveredKeys } from "../../../src/durable/eventHub/discoveredKeys.js";
+import { HubDiscovery } from "../../../src/durable/eventHub/hubDiscovery.js";
 import { checkConfig } from "../src/config/load.js";
 import type { Config, MetricConfig } from "../src/config/types.js";
 import { KafkaIntake, type KafkaPort, type NewRecord } from "../src/kafka/kafkaIntake.js";
@@ -100,12 +100,12 @@ async function answersOf({ app }: Running): Promise<readonly string[]> {
 }
 
 test("planted: an answer that looks at the candidates is seen", async () => {
-  const votes = vi.spyOn(DiscoveredKeys.prototype, "vote");
+  const votes = vi.spyOn(HubDiscovery.prototype, "vote");
   const faults = [
     vi
-      .spyOn(DiscoveredKeys.prototype, "publicFrom")
+      .spyOn(HubDiscovery.prototype, "publicFrom")
       .mockImplementation(() => ["/", ...votes.mock.calls.map(([name]) => name), "(other)"]),
-    vi.spyOn(DiscoveredKeys.prototype, "isKnown").mockReturnValue(true),
+    vi.spyOn(HubDiscovery.prototype, "isKnown").mockReturnValue(true),
   ];
   try {
     const running = await start();

@@ -60,10 +60,10 @@ async function submit(service: Service, round: number): Promise<string[]> {
   const calls = metrics.map((metric) =>
     service.submit(
       Array.from({ length: 5 }, (_, i) => ({
-        ...{ metric, key: key(metric.metric.name), value: 10 * i + round, count: 1, at: undefined },
+        ...{ metric, key: key(metric.config.name), value: 10 * i + round, count: 1, at: undefined },
         person: `person ${i % 4}`,
       })),
-      `${metric.metric.name} ${round}`,
+      `${metric.config.name} ${round}`,
     ),
   );
   const late = new Promise<"never answered">((done) =>

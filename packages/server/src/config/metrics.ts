@@ -17,10 +17,11 @@ import { milliseconds, SPANS } from "./duration.js";
 import type { Config, DiscoverConfig, MetricConfig, MetricType, PerPersonConfig } from "./types.js";
 
 /** Options that the hub makes a metric of, without its keys. */
-export type StreamOptions =
+export type HubMetricOptions =
   Omit<StreamMetric, "keys"> | Omit<HistogramMetric, "keys"> | Omit<PeopleMetric, "keys">;
 
-export interface Metric {
+/** A metric of a config, with every default filled in. */
+export interface ResolvedMetric {
   readonly name: string;
   readonly type: MetricType;
   /** For one person and day, one event, or one report. */
@@ -40,7 +41,7 @@ export interface Metric {
   readonly lateness: number;
   readonly skew: number;
   /** Undefined for a local metric. */
-  readonly options: StreamOptions | undefined;
+  readonly options: HubMetricOptions | undefined;
   readonly local:
     { readonly max: number; readonly threshold: number | undefined; readonly reports: number } | undefined;
 }
@@ -67,11 +68,11 @@ const ONLY_SOME = ["max", "min", "buckets", "edges", "threshold", "holdout", "ov
 const NOT_PEOPLE = ["every", "levels", "perPerson", "protect"];
 const NOT_LOCAL = ["protect", "keys", "every", "levels", "lateness", "skew", "history"];
 
-export function metricsOf({ metrics }: Config): Metric[] {
+export function metricsOf({ metrics }: Config): ResolvedMetric[] {
   return Object.entries(metrics).map(([name, config]) => resolveMetric(name, config));
 }
 
-export function resolveMetric(name: string, config: MetricConfig): Metric {
+export function resolveMetric(name: string, config: MetricConfig): ResolvedMetric {
   const { type, epsilon, over } = config;
   const local = type === "local" ? localConfig(config) : undefined;
   const { unit = "" } = local ?? config;
@@ -91,7 +92,7 @@ export function resolveMetric(name: string, config: MetricConfig): Metric {
     over,
     lateness: milliseconds(config.lateness ?? LATENESS),
     skew: milliseconds(config.skew ?? "1m"),
-    options: local === undefined ? streamOptions(config, perPerson) : undefined,
+    options: local === undefined ? hubMetricOptions(config, perPerson) : undefined,
     local: local && { max: local.max, threshold: local.threshold, reports: perPerson!.events as number },
   };
 }
@@ -135,10 +136,10 @@ const discovered = ({ keys }: MetricConfig): DiscoverConfig | undefined =>
   keys !== undefined && "discover" in keys ? keys : undefined;
 
 /** δ that a metric costs a person and day: that of the keys it discovers. */
-export const personDelta = ({ discovers }: Pick<Metric, "discovers">): number =>
+export const personDelta = ({ discovers }: Pick<ResolvedMetric, "discovers">): number =>
   discovers?.discover.delta ?? 0;
 
-function streamOptions(config: MetricConfig, perPerson: PerPersonConfig | undefined): StreamOptions {
+function hubMetricOptions(config: MetricConfig, perPerson: PerPersonConfig | undefined): HubMetricOptions {
   const { type, epsilon, levels, max, min, buckets, edges, threshold, holdout, history } = config;
   const timing = {
     epsilon,
@@ -256,7 +257,7 @@ const daysShare = (over: Over | undefined, hasKeys: boolean): number =>
   over !== undefined && over !== "1d" && hasKeys ? 2 : 1;
 
 /** The ε that a metric costs a person in a day. A device sends `perPerson` reports at ε each. */
-export const personEpsilon = ({ epsilon, local, over, hasKeys }: Metric): number =>
+export const personEpsilon = ({ epsilon, local, over, hasKeys }: ResolvedMetric): number =>
   epsilon * (local?.reports ?? daysShare(over, hasKeys));
 
 /** Whether events of a type carry no value. */

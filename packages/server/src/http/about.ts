@@ -67,7 +67,7 @@ export function aboutRoutes(app: FastifyInstance, service: Service): void {
   );
 }
 
-async function aboutMetric(service: Service, { metric }: ServedMetric): Promise<object> {
+async function aboutMetric(service: Service, { config: metric }: ServedMetric): Promise<object> {
   const { name, type, unit, keys, hasKeys, every, over, epsilon, perPerson, options } = metric;
   const about = {
     ...{ name, type, unit, epsilon, keys: hasKeys ? keys : [] },

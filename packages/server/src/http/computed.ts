@@ -2,7 +2,7 @@
 import type { HistogramAnswer, HistogramQuery, Series } from "brume";
 import { DAY } from "brume/node";
 import { milliseconds, SPANS } from "../config/duration.js";
-import type { Metric } from "../config/metrics.js";
+import type { ResolvedMetric } from "../config/metrics.js";
 import type { Answer, Question } from "../service.js";
 import { BadRequest } from "./errors.js";
 
@@ -22,7 +22,7 @@ const COUNTS = 4;
 const PART = 8192;
 
 /** How many answers a question has, at most. */
-function stepsOf(question: Question, { every, options }: Metric): number {
+function stepsOf(question: Question, { every, options }: ResolvedMetric): number {
   if (!("every" in question)) return 1;
   const { from, to, every: period } = question;
   if (period === "auto") {
@@ -39,14 +39,14 @@ const lengthOf = (period: string): number =>
   Object.hasOwn(SPANS, period) ? SPANS[period as keyof typeof SPANS] : milliseconds(period);
 
 /** How many counts an answer has; 1 if the metric is no histogram. */
-export function bucketsOf({ options }: Metric): number {
+export function bucketsOf({ options }: ResolvedMetric): number {
   if (options === undefined || !("edges" in options)) return 1;
   const { edges } = options;
   return ("min" in edges ? (edges.buckets ?? 64) : edges.length) + 1;
 }
 
 /** Refuses a query that is too large, before anything is computed. */
-export function checkCost(question: Question, metric: Metric, asked: HistogramQuery): void {
+export function checkCost(question: Question, metric: ResolvedMetric, asked: HistogramQuery): void {
   const { quantiles = [], shares = [] } = asked;
   const steps = stepsOf(question, metric);
   if (steps > MOST_STEPS)

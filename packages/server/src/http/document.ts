@@ -4,7 +4,7 @@
  */
 import type { SwaggerTransform } from "@fastify/swagger";
 import type { FastifyInstance } from "fastify";
-import { isCounted, type Metric } from "../config/metrics.js";
+import { isCounted, type ResolvedMetric } from "../config/metrics.js";
 import { BATCH, EVENT, FARTHEST, ISO } from "./events.js";
 import { NAMED, REPORTS } from "./local.js";
 import { QUERY } from "./query.js";
@@ -14,8 +14,8 @@ const TIME = `^(now|-${DURATION}|[0-9]{1,15})$`;
 const SHARE = "0\\.[0-9]{0,6}[1-9]";
 
 /** The routes' own schemas, with the metrics of the config in place of "a text". */
-export function documentOf(known: Iterable<{ readonly metric: Metric }>): SwaggerTransform {
-  const metrics = Array.from(known, ({ metric }) => metric);
+export function documentOf(known: Iterable<{ readonly config: ResolvedMetric }>): SwaggerTransform {
+  const metrics = Array.from(known, ({ config }) => config);
   const own = new Map<string, object>([
     ["/v1/events", { body: eventsBody(metrics) }],
     ["/v1/query", { querystring: queryFields(metrics) }],
@@ -37,7 +37,7 @@ export function documentRoute(app: FastifyInstance, document: () => object): voi
   );
 }
 
-function eventsBody(metrics: readonly Metric[]): object {
+function eventsBody(metrics: readonly ResolvedMetric[]): object {
   const forms = metrics.filter(({ local }) => local === undefined).map(eventForm);
   const batch = forms.length === 0 ? EVENT : { oneOf: forms };
   const { properties } = BATCH;
@@ -53,7 +53,7 @@ function eventsBody(metrics: readonly Metric[]): object {
 }
 
 /** Events of one metric. */
-function eventForm(metric: Metric): object {
+function eventForm(metric: ResolvedMetric): object {
   const { metric: name, key, value, at, person } = EVENT.properties;
   const { description } = at;
   const times = [
@@ -74,7 +74,7 @@ function eventForm(metric: Metric): object {
   };
 }
 
-function queryFields(metrics: readonly Metric[]): object {
+function queryFields(metrics: readonly ResolvedMetric[]): object {
   const { properties } = QUERY;
   const withPattern = (pattern: string, field: object): object => ({ ...field, pattern });
   const list = `^${SHARE}(,${SHARE}){0,5}$`;
@@ -96,7 +96,7 @@ function queryFields(metrics: readonly Metric[]): object {
 /** A schema with a field `metric`, which is one of the local ones; any text if there is none. */
 function localFields(
   schema: { readonly properties: { readonly metric: object } },
-  metrics: readonly Metric[],
+  metrics: readonly ResolvedMetric[],
 ): object {
   const names = metrics.flatMap(({ name, local }) => (local === undefined ? [] : name));
   const metric = { ...schema.properties.metric, ...(names.length === 0 ? {} : { enum: names }) };

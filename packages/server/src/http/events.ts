@@ -191,9 +191,9 @@ export function checkEvents<M extends Named>(
 ): CheckedEvent<M>[] {
   return raw.map((event, i) => {
     const metric = metricOf(event.metric);
-    if (metric === undefined || metric.metric.type === "local")
+    if (metric === undefined || metric.config.type === "local")
       throw new BadRequest(`events.${i}.metric: expected one that takes events; /v1/metrics lists them`);
-    const { type, hasKeys, perPerson } = metric.metric;
+    const { type, hasKeys, perPerson } = metric.config;
     if (isCounted(type) ? event.value !== undefined : !Number.isFinite(event.value))
       throw new BadRequest(
         `events.${i}.value: expected ${isCounted(type) ? "none, since a count takes no values" : "a finite number"}`,

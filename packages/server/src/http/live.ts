@@ -48,7 +48,7 @@ export function liveRoutes(app: FastifyInstance, service: Service): void {
       const known = metric === undefined ? undefined : service.metric(metric);
       if (
         metric !== undefined &&
-        (known === undefined || (key !== undefined && !known.metric.keys.includes(key)))
+        (known === undefined || (key !== undefined && !known.config.keys.includes(key)))
       )
         throw new NotFound("metric, key: expected ones that /v1/metrics lists");
       if (key !== undefined && metric === undefined)

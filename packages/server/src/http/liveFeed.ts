@@ -87,7 +87,7 @@ export class LiveFeed {
   }
 
   async #sendSpan({ metric, from, to }: ClosedSpan): Promise<void> {
-    const { type, keys, hasKeys } = this.#service.metric(metric)!.metric;
+    const { type, keys, hasKeys } = this.#service.metric(metric)!.config;
     const asked = type === "histogram" ? { quantiles: LIVE_QUANTILES } : {};
     let messages: Message[] = [];
     for (const key of keys) {

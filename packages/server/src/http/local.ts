@@ -59,7 +59,7 @@ export function localRoutes(app: FastifyInstance, service: Service): void {
       },
     },
     (request, reply) => {
-      const { metric, local } = localOf(request.params.metric);
+      const { config: metric, local } = localOf(request.params.metric);
       const { max, reports } = metric.local!;
       const terms = local!.terms;
       const kept = Math.min(KEPT, Math.floor((terms.until - service.now) / 1000));
@@ -109,7 +109,7 @@ export function localRoutes(app: FastifyInstance, service: Service): void {
       },
     },
     (request, reply) => {
-      const { metric } = localOf(request.params.metric);
+      const { config: metric } = localOf(request.params.metric);
       if (library === undefined)
         throw new NotFound("script: expected the built package brume beside this one; run: npm run build");
       return reply

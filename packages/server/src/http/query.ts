@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { HistogramQuery } from "brume";
 import { DAY, durationText } from "brume/node";
 import { durationOf } from "../config/duration.js";
-import type { Metric } from "../config/metrics.js";
+import type { ResolvedMetric } from "../config/metrics.js";
 import type { Question, Service } from "../service.js";
 import type { ServedMetric } from "../servedMetrics.js";
 import { Abandoned } from "../workTurns.js";
@@ -81,22 +81,22 @@ export function queryRoutes(app: FastifyInstance, service: Service): void {
       if (served === undefined) throw new NotFound("metric: expected one that /v1/metrics lists");
       const csv = query.format === "csv";
       void reply.type(csv ? "text/csv; charset=utf-8" : "application/json; charset=utf-8");
-      const { name, type, unit, hasKeys, options } = served.metric;
+      const { name, type, unit, hasKeys, options } = served.config;
       const about = { metric: name, type, unit };
       if (options === undefined) {
         const answer = await localAnswer(served, query, service, () => turns.next());
         const answers = "answers" in answer ? (answer.answers as object[]) : [answer];
         return csv ? csvOf(answers) : joined({ ...about, zone: service.zone }, JSON.stringify(answer));
       }
-      const key = keyOf(served.metric, query.key);
-      const question = questionOf(query, served.metric, service);
+      const key = keyOf(served.config, query.key);
+      const question = questionOf(query, served.config, service);
       const asked = askedOf(query, type);
-      checkCost(question, served.metric, asked);
+      checkCost(question, served.config, asked);
       const isWanted = (): void => {
         if (reply.raw.destroyed) throw new Abandoned();
       };
       const computed = await turns.read(() =>
-        answersOf(asked, bucketsOf(served.metric), isWanted, (part) =>
+        answersOf(asked, bucketsOf(served.config), isWanted, (part) =>
           service.ask(name, key, question, part),
         ),
       );
@@ -131,7 +131,7 @@ const joined = (first: object, second: string): string =>
 
 /** Answers of a local metric are about days; all of them by default. */
 async function localAnswer(
-  { local, metric }: ServedMetric,
+  { local, config: metric }: ServedMetric,
   query: QueryText,
   { now, zone }: Clock,
   turn: () => Promise<void>,
@@ -156,7 +156,7 @@ async function localAnswer(
 }
 
 /** Keys are public, so a question about another one is told. */
-function keyOf({ hasKeys, keys }: Metric, key: string | undefined): string {
+function keyOf({ hasKeys, keys }: ResolvedMetric, key: string | undefined): string {
   if (hasKeys && key === undefined)
     throw new BadRequest("key: expected one of the metric's keys; /v1/metrics lists them");
   if (!keys.includes(key ?? ""))
@@ -169,7 +169,7 @@ const LONGEST = 36_525 * DAY;
 /** Times beyond it, or a period before it, have no day of a calendar. */
 const FARTHEST_DAY = 1.4e14;
 
-type Periods = Pick<Metric, "every" | "over">;
+type Periods = Pick<ResolvedMetric, "every" | "over">;
 
 /** Tells the time now and the zone of dates, for the times of a question. */
 type Clock = Pick<Service, "now" | "zone">;

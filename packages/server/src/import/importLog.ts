@@ -6,7 +6,7 @@
 import { DAY, HOUR, Refusal } from "brume/node";
 import { createHash } from "node:crypto";
 import { type ClockSource, MACHINE } from "../clock.js";
-import { isCounted, type Metric, metricsOf } from "../config/metrics.js";
+import { isCounted, type ResolvedMetric, metricsOf } from "../config/metrics.js";
 import type { Config } from "../config/types.js";
 import { Service } from "../service.js";
 import type { ServiceOptions } from "../openService.js";
@@ -98,7 +98,7 @@ class Import {
     this.#most = Math.min(BATCH, service.limits.waiting);
     this.#taken = record.position;
     clock.goTo(service.now); // a service that goes on has closed periods before
-    const metrics = Array.from(service.metrics.values(), ({ metric }) => metric);
+    const metrics = Array.from(service.metrics.values(), ({ config: metric }) => metric);
     this.#step = Math.min(...metrics.map(({ every }) => every)) < HOUR ? HOUR : 6 * HOUR;
     this.#lateness = Math.max(...metrics.map(({ lateness }) => lateness));
     this.#days = new ZoneDays(service.zone);
@@ -218,7 +218,7 @@ function withoutDevices(config: Config): Config {
   return { ...config, metrics, limits: { ...config.limits, commitEvery: 0 } };
 }
 
-const fieldsOf = ({ type, hasKeys, perPerson }: Metric): EventFields => ({
+const fieldsOf = ({ type, hasKeys, perPerson }: ResolvedMetric): EventFields => ({
   ...{ key: hasKeys, value: !isCounted(type), person: perPerson !== undefined },
 });
 

@@ -4,7 +4,7 @@
  */
 import { Refusal } from "brume/node";
 import { createHash } from "node:crypto";
-import { type Metric, metricsOf } from "../config/metrics.js";
+import { type ResolvedMetric, metricsOf } from "../config/metrics.js";
 import type { Config } from "../config/types.js";
 import type { Intake } from "../http/events.js";
 import { fingerprintOf, type CheckedEvent, KeyReused, type Named, Unavailable } from "../submission.js";
@@ -56,7 +56,7 @@ export function kafkaOf({ store }: Config) {
 }
 
 /** Refuses metrics that workers cannot keep. */
-function checkMetrics(metrics: readonly Metric[]): void {
+function checkMetrics(metrics: readonly ResolvedMetric[]): void {
   for (const { name, perPerson, keys, local, over, discovers } of metrics) {
     if (discovers !== undefined)
       throw new Refusal(
@@ -78,7 +78,7 @@ function checkMetrics(metrics: readonly Metric[]): void {
 }
 
 interface Place {
-  readonly metric: Metric;
+  readonly config: ResolvedMetric;
   readonly topic: string;
   readonly partitions: number;
   readonly listed: ReadonlySet<string>;
@@ -122,7 +122,12 @@ export class KafkaIntake implements Intake<Named> {
     const described = await describe(port, topics);
     const places = metrics.map((metric, i): [string, Place] => [
       metric.name,
-      { metric, topic: topics[i]!, partitions: described[i]!.partitions, listed: new Set(metric.keys) },
+      {
+        config: metric,
+        topic: topics[i]!,
+        partitions: described[i]!.partitions,
+        listed: new Set(metric.keys),
+      },
     ]);
     const intake = new KafkaIntake(port, new Map(places), topicsOf(config, "intake").in, remember);
     await intake.#announce(heartbeat(Date.now()));
@@ -146,8 +151,15 @@ export class KafkaIntake implements Intake<Named> {
       await this.#port.send(
         Array.from({ length: partitions }, (_, partition) => ({ topic, partition, records: [beat] })),
       );
-    const events = [...this.#places.values()].flatMap(({ metric }) =>
-      metric.keys.map((key) => ({ metric: { metric }, key, value: 0, count: 1, at: 0, person: "nobody" })),
+    const events = [...this.#places.values()].flatMap(({ config: metric }) =>
+      metric.keys.map((key) => ({
+        metric: { config: metric },
+        key,
+        value: 0,
+        count: 1,
+        at: 0,
+        person: "nobody",
+      })),
     );
     await this.#port.send(this.#writesOf(events, undefined));
   }
@@ -196,7 +208,7 @@ export class KafkaIntake implements Intake<Named> {
   #writesOf(events: readonly CheckedEvent[], now: number | undefined): Write[] {
     const writes = new Map<string, Write>();
     for (const event of events) {
-      const { metric, topic, partitions, listed } = this.#places.get(event.metric.metric.name)!;
+      const { config: metric, topic, partitions, listed } = this.#places.get(event.metric.config.name)!;
       const name = event.key === "" ? metric.name : event.key;
       const partition = partitionOf(name, partitions);
       const place = `${topic} ${partition}`;

@@ -59,7 +59,7 @@ export async function makeKafkaServer(
   );
   const metrics = metricsOf(config);
   const turns = new WorkTurns();
-  await prepare(app, { config, limits }, documentOf(metrics.map((metric) => ({ metric }))));
+  await prepare(app, { config, limits }, documentOf(metrics.map((config) => ({ config }))));
   await app.register((routes: FastifyInstance) => {
     eventRoutes(routes, { intake, limits, turns });
     otlpRoutes(routes, { intake, limits, turns });
