@@ -22,9 +22,9 @@ import { type LimitedDay, LimitedDays } from "./people/limitedDays.js";
 import {
   countScale,
   type EventSettings,
-  eventsPerPerson,
   movedBy,
   releaseScale,
+  releaseSpread,
   unitsOf,
   withLimit,
 } from "./eventSettings.js";
@@ -32,7 +32,6 @@ import { Intake, type ReadEvent } from "./intake.js";
 import { type Dropped, PeriodClock } from "./days/periodClock.js";
 import type { Release } from "./release.js";
 import { Releases } from "./releases.js";
-import { SHARES } from "./shares.js";
 
 /** Secret words by purpose. */
 export interface MetricKeys {
@@ -199,9 +198,7 @@ export class EventMetric {
 
   /** t of the noise on every node; NaN until θ is known. */
   get scale(): number {
-    const { schedule, epsilon, shares } = this.settings;
-    const moved = this.moved * eventsPerPerson(this.settings);
-    return (schedule.levels.length * moved * SHARES) / (epsilon * shares.release);
+    return releaseSpread(this.settings, this.moved);
   }
 
   /** Sensitivity of all columns together to one event, in grid units; NaN until θ and k are known. */

@@ -78,13 +78,22 @@ export function releaseScale(settings: EventSettings, theta: number): Scale {
   return checkedScale(schedule.levels.length, moved, epsilon, shares.release);
 }
 
+/** `releaseScale` as a double, for error bars and plans. @param moved Δ, in any unit: the scale is in that unit */
+export function releaseSpread(settings: EventSettings, moved: number): number {
+  const { schedule, epsilon, shares } = settings;
+  return scaleOf(schedule.levels.length, moved * eventsPerPerson(settings), epsilon, shares.release);
+}
+
+const scaleOf = (levels: number, moved: number, epsilon: number, share: number): number =>
+  (levels * moved * SHARES) / (epsilon * share);
+
 /** The scale of a count of a whole day with one share of 32 of ε. @param most what one person or event moves it by */
 export const countScale = ({ epsilon }: EventSettings, most: number): Scale =>
   checkedScale(1, most, epsilon, 1);
 
 /** `noiseScale`, with an error that names what a caller can change. */
 function checkedScale(levels: number, moved: number, epsilon: number, share: number): Scale {
-  const scale = (levels * moved * SHARES) / (epsilon * share);
+  const scale = scaleOf(levels, moved, epsilon, share);
   const [least, most] = [2 ** -MIN_SCALE_BITS, 2 ** MAX_SCALE_BITS];
   if (scale >= least && scale <= most) return noiseScale(levels, moved, epsilon, share);
   const wanted =

@@ -6,9 +6,8 @@ import { DAY, DayPeriods } from "./days/calendar.js";
 import { type Duration, durationText, parseDuration } from "./days/duration.js";
 import { overWord } from "./people/distinct.js";
 import { spreadOf } from "./days/history.js";
-import { epsilonPerEvent, eventsPerPerson, type EventSettings } from "./eventSettings.js";
+import { epsilonPerEvent, eventsPerPerson, type EventSettings, releaseSpread } from "./eventSettings.js";
 import { type AnyEventOptions, resolveEvents } from "./options.js";
-import { SHARES } from "./shares.js";
 
 /** The error of one question. */
 export interface PlannedError {
@@ -97,7 +96,7 @@ function unitOf({ buckets, grid, limit }: EventSettings): string {
 
 /** The error of a range of whole periods from midnight. */
 function errorOf(settings: EventSettings, length: number): PlannedError {
-  const { schedule, epsilon, shares, buckets } = settings;
+  const { schedule, epsilon, buckets } = settings;
   const { levels } = schedule;
   const { shape } = new DayPeriods({ start: 0, end: DAY }, levels);
   const [days, rest] = [Math.floor(length / DAY), length % DAY];
@@ -105,9 +104,8 @@ function errorOf(settings: EventSettings, length: number): PlannedError {
     spreadOf(shape).of(0, shape.sizes[0]!),
     rest === 0 ? NO_SPREAD : spreadOf(shape).of(0, rest / levels[0]!),
   ];
-  const moved = eventsPerPerson(settings) * (buckets !== undefined && buckets.group > 1 ? 2 : 1);
-  const scale = (levels.length * moved * SHARES) / (epsilon * shares.release);
   // In units of k, or of θ, the noise has no grid.
+  const scale = releaseSpread(settings, buckets !== undefined && buckets.group > 1 ? 2 : 1);
   const counts = settings.grid === undefined && settings.limit?.most === undefined;
   const node = counts ? laplaceVariance(scale) : 2 * scale ** 2;
   const variance = (days * day.variance + part.variance) * node;

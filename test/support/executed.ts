@@ -3,7 +3,7 @@ import { Session } from "node:inspector/promises";
 import { fileURLToPath } from "node:url";
 import { relative } from "node:path";
 
-/** Files of src/ in which a function is called while `run` runs, but for those of core/ and constants. */
+/** Files of src/ in which a named function is called while `run` runs: files of constants alone are not among them. */
 export async function executedFiles(run: () => void | Promise<void>): Promise<string[]> {
   const session = new Session();
   session.connect();
