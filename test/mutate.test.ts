@@ -14,7 +14,7 @@ test("every subject has a test that may notice", () => {
     (test) => test !== "test/stream/pinned.slow.test.ts",
   );
   expect(own).toBe("test/stream/answer/rangeIndex.test.ts");
-  expect(all["src/durable/eventHub/discoveredKeys.ts"]).toContain("test/durable/eventHub/discovery.test.ts");
+  expect(all["src/durable/eventHub/hubDiscovery.ts"]).toContain("test/durable/eventHub/discovery.test.ts");
 });
 
 test("a mutant changes one place", () => {

@@ -4,7 +4,7 @@ import type { Core } from "../../src/core/core.js";
 import { type Beginning, type Holdout, PlainHoldout } from "../../src/stream/holdout/holdout.js";
 import type { Publisher } from "../../src/stream/publisher.js";
 import { smootherName } from "../../src/stream/predict/smoothers/index.js";
-import { HoldoutSystem, type Progress, type SystemParts } from "../../src/stream/holdoutSystem.js";
+import { HoldoutSystem, type SystemParts, type SystemProgress } from "../../src/stream/holdoutSystem.js";
 import { makeStatement, type StageStatement, type Statement } from "../../src/stream/statement.js";
 import { NoisyMax, type ThresholdChooser } from "../../src/stream/holdout/noisyMax.js";
 import { Zeros } from "./base.js";
@@ -65,7 +65,7 @@ class Comparison implements SystemParts<Publisher> {
     return theta > max ? clampedTo(max, publisher) : publisher;
   }
 
-  statement({ holdout, release }: Progress<Publisher>): Statement {
+  statement({ holdout, release }: SystemProgress<Publisher>): Statement {
     const publisher = release?.publisher;
     const theta = release?.beginning.theta ?? holdout?.theta;
     const {

@@ -14,7 +14,7 @@ import { HoldoutStream } from "../stream/holdoutStream.js";
 import type { RangeOptions } from "../stream/system.js";
 import { Durable } from "./durable.js";
 import type { Budget } from "./budget/odometer.js";
-import type { Beginning } from "./openDurable.js";
+import type { DurableKind } from "./openDurable.js";
 import type { Store } from "./stores/store.js";
 
 interface NamedOptions extends StreamOptions {
@@ -37,7 +37,7 @@ export interface OpenStreamOptions extends NamedOptions {
 }
 
 /** How a stream of values begins, and how it continues. @param settings those of many streams may be one object */
-export const beginningOf = (settings: Settings, name: string): Beginning<HoldoutStream> => ({
+export const durableKindOf = (settings: Settings, name: string): DurableKind<HoldoutStream> => ({
   begin: () => HoldoutStream.begin(settings, name),
   restore: (snapshot, key) => HoldoutStream.restore(snapshot, key, settings, name),
 });

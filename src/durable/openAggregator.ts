@@ -11,7 +11,7 @@ import { WithSnapshots } from "./durable.js";
 import { aggregatorParameters, DurableAggregator } from "./durableAggregator.js";
 import { DurablePaperAggregator, paperParameters } from "./durablePaperAggregator.js";
 import type { Release } from "./budget/odometer.js";
-import { type Beginning, openAlone, type Stored } from "./openDurable.js";
+import { type DurableKind, openAlone, type Stored } from "./openDurable.js";
 
 export interface OpenAggregatorOptions extends AggregatorOptions, Stored {}
 export interface OpenPaperAggregatorOptions extends PaperVariant, Stored {}
@@ -29,7 +29,7 @@ export async function openAggregator(
     const make = (state: Uint8Array | undefined): PaperAggregator =>
       state === undefined ? new PaperAggregator(options) : PaperAggregator.resume(options, state);
     const parameters = paperParameters(checkText("name", own.name), options);
-    const beginning = beginningOf(parameters, make, (aggregator) => aggregator.state);
+    const beginning = durableKindOf(parameters, make, (aggregator) => aggregator.state);
     return new DurablePaperAggregator(await openAlone(own, beginning));
   }
   refuseFormer("openAggregator", asked);
@@ -41,7 +41,7 @@ export async function openAggregator(
     return aggregator;
   };
   const parameters = aggregatorParameters(checkText("name", own.name), options);
-  const beginning = beginningOf(parameters, make, (aggregator) => aggregator.tally());
+  const beginning = durableKindOf(parameters, make, (aggregator) => aggregator.tally());
   return new DurableAggregator(await openAlone(own, beginning));
 }
 
@@ -50,11 +50,11 @@ export async function openAggregator(
  * @param make an aggregator, from a state or from nothing
  * @param stateOf what `make` takes
  */
-function beginningOf<A extends { statement(): Release }>(
+function durableKindOf<A extends { statement(): Release }>(
   parameters: Parameters,
   make: (state: Uint8Array | undefined) => A,
   stateOf: (aggregator: A) => Uint8Array,
-): Beginning<WithSnapshots<A>> {
+): DurableKind<WithSnapshots<A>> {
   const snapshotsOf = (aggregator: A): SnapshotSequence =>
     new SnapshotSequence(() => encodeState(parameters, (writer) => writer.blob(stateOf(aggregator))));
   return {

@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** How a stream of one kind begins, and how it continues. */
-export interface Beginning<S> {
+export interface DurableKind<S> {
   readonly begin: () => S;
   readonly restore: (snapshot: Uint8Array, key: CryptoKey) => Promise<S>;
 }
@@ -27,7 +27,7 @@ export interface Beginning<S> {
 /** Opens a stream that shares its place with no other. */
 export async function openAlone<S extends Storable>(
   { name, store: where, key, atLeast = 0, budget }: Stored,
-  kind: Beginning<S>,
+  kind: DurableKind<S>,
 ): Promise<Opened<S>> {
   checkText("name", name);
   checkInteger("atLeast", atLeast, 0, Number.MAX_SAFE_INTEGER);
@@ -42,7 +42,7 @@ export async function openDurable<S extends Storable>(
   name: string,
   atLeast: number,
   budget: Budget | undefined,
-  { begin, restore }: Beginning<S>,
+  { begin, restore }: DurableKind<S>,
 ): Promise<Opened<S>> {
   const found = await store.get(name, atLeast);
   try {

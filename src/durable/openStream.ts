@@ -15,7 +15,7 @@ import {
 import { resolveSettings, STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
 import { WithSnapshots } from "./durable.js";
 import { DurableEvents } from "./durableEvents.js";
-import { beginningOf, DurableStream, type OpenStreamOptions } from "./durableStream.js";
+import { durableKindOf, DurableStream, type OpenStreamOptions } from "./durableStream.js";
 import { openAlone, type Stored } from "./openDurable.js";
 
 const STORED = ["store", "key", "atLeast", "budget"];
@@ -37,7 +37,7 @@ export async function openStream(asked: OpenStreamOptions | (AnyEventOptions & S
 async function openValues(asked: OpenStreamOptions): Promise<DurableStream> {
   const own = ownOptions("openStream", asked, [...STREAM_OPTIONS, ...STORED]);
   const settings = resolveSettings(given(own, STREAM_OPTIONS) as StreamOptions);
-  return new DurableStream(await openAlone(own, beginningOf(settings, own.name)));
+  return new DurableStream(await openAlone(own, durableKindOf(settings, own.name)));
 }
 
 async function openEvents(asked: AnyEventOptions & Stored): Promise<unknown> {

@@ -8,7 +8,7 @@
  * rule stops at the same likelihood (research/notes/speed-kernels.md): stopping early is part of the estimate. A jump that loses likelihood
  * is taken back, so the likelihood never falls.
  */
-import { type Estimate, gainOf, pauses, progress, type RunOptions, type Steps, stopRule } from "./em.js";
+import { type EmResult, gainOf, pauses, progress, type RunOptions, type Steps, stopRule } from "./em.js";
 
 const FARTHEST = 16;
 /** The first jumps are shorter, and the limit grows by this after each jump that reaches it. */
@@ -22,7 +22,7 @@ export async function acceleratedEstimate(
   counts: Float64Array,
   start: Float64Array,
   run: RunOptions = {},
-): Promise<Estimate> {
+): Promise<EmResult> {
   const pause = pauses(run);
   const n = counts.length;
   const reports = counts.reduce((a, b) => a + b, 0);

@@ -16,7 +16,7 @@ export interface Progress {
   readonly shares: Float64Array;
 }
 
-export interface Estimate extends Progress {
+export interface EmResult extends Progress {
   /** Which rule ended it: too little gain, too little change, or too many updates. */
   readonly stopped: "likelihood" | "change" | "limit";
 }
@@ -76,7 +76,7 @@ export function stopRule(
   estimate: Float64Array,
   last: Float64Array,
   reports: number,
-): Estimate["stopped"] | undefined {
+): EmResult["stopped"] | undefined {
   if (updates > 2 && Math.abs(gain) < LEAST_GAIN) return "likelihood";
   if (!changes(estimate, last, 1 / reports)) return "change";
   return updates >= MOST_UPDATES ? "limit" : undefined;
@@ -90,7 +90,7 @@ function changes(a: Float64Array, b: Float64Array, least: number): boolean {
 }
 
 /** Plain EM (or EMS: the steps decide). An estimate's likelihood is known when the next update reads it. */
-export async function estimate(steps: Steps, counts: Float64Array, run: RunOptions = {}): Promise<Estimate> {
+export async function estimate(steps: Steps, counts: Float64Array, run: RunOptions = {}): Promise<EmResult> {
   const pause = pauses(run);
   const n = counts.length;
   const reports = counts.reduce((a, b) => a + b, 0);

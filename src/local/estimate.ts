@@ -4,7 +4,7 @@ import { predictor } from "../core/js/squareWave.js";
 import type { Mechanism } from "../core/tables/sectors.js";
 import { makeTransition } from "../core/tables/transition.js";
 import { acceleratedEstimate } from "./acceleratedEm.js";
-import { type Estimate, estimate, likelihoods, pauses, type RunOptions } from "./em.js";
+import { type EmResult, estimate, likelihoods, pauses, type RunOptions } from "./em.js";
 import { BINS } from "./mechanisms.js";
 import { cellProbabilities } from "./moments.js";
 import type { ReportHistogram } from "./sharesBelow.js";
@@ -30,7 +30,7 @@ export function startFrom({ shares }: { readonly shares: Float64Array }): Float6
 
 export interface Estimated {
   /** EM's estimate. */
-  readonly found: Estimate;
+  readonly found: EmResult;
   /** The distribution that `tail` makes of it, and the best θ. */
   readonly choice: ThresholdChoice;
   /** Histogram of reports, from which intervals of percentiles come. */

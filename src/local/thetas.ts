@@ -6,7 +6,7 @@ import type { LocalSettings } from "./aggregatorOptions.js";
 import { checkThreshold } from "./channel.js";
 
 /** θ from a day on. */
-export interface Choice {
+export interface ThetaChoice {
   /** Start of the day, in milliseconds since 1970. */
   readonly from: number;
   readonly theta: number;
@@ -25,7 +25,7 @@ export interface LocalTerms {
 /** All choices of an aggregator. */
 export interface Choices {
   /** Oldest first. */
-  readonly choices: readonly Choice[];
+  readonly choices: readonly ThetaChoice[];
   /** The newest day whose θ was decided. */
   readonly decided: Day | undefined;
 }
@@ -57,7 +57,7 @@ export class Thetas {
   }
 
   /** The newest θ, and the start of its first day. */
-  get newest(): Choice {
+  get newest(): ThetaChoice {
     return this.#known.choices.at(-1) ?? { from: -Infinity, theta: this.#start };
   }
 

@@ -28,7 +28,7 @@ import { withSkipped } from "./shape.js";
 import { smootherName } from "./predict/smoothers/index.js";
 import { encode, openBound, type OpenedSnapshot } from "../snapshot/snapshot.js";
 import { SnapshotSequence } from "../snapshot/snapshotSequence.js";
-import { type Progress, HoldoutSystem, type SystemParts } from "./holdoutSystem.js";
+import { type SystemProgress, HoldoutSystem, type SystemParts } from "./holdoutSystem.js";
 import { makeStatement, type Statement } from "./statement.js";
 import type { PrivateStream, RangeOptions } from "./system.js";
 import { choiceTables } from "./holdout/choice.js";
@@ -234,7 +234,7 @@ class Tops implements SystemParts<BlockPublisher> {
   }
 
   clipping(
-    { release }: Progress<BlockPublisher>,
+    { release }: SystemProgress<BlockPublisher>,
     from: number,
     to: number,
     confidence: number,
@@ -247,20 +247,20 @@ class Tops implements SystemParts<BlockPublisher> {
   }
 
   /** Reads what `saveProgress` wrote. */
-  loadProgress(reader: Decoder): Progress<BlockPublisher> {
+  loadProgress(reader: Decoder): SystemProgress<BlockPublisher> {
     const progress = reader.double() === 0 ? this.#loadHoldout(reader) : this.#loadRelease(reader);
     if (!reader.atEnd)
       throw new Error("snapshot: expected nothing after the state; made by another version?");
     return progress;
   }
 
-  #loadHoldout(reader: Decoder): Progress<BlockPublisher> {
+  #loadHoldout(reader: Decoder): SystemProgress<BlockPublisher> {
     const holdout = this.holdout();
     holdout.load(reader);
     return { holdout };
   }
 
-  #loadRelease(reader: Decoder): Progress<BlockPublisher> {
+  #loadRelease(reader: Decoder): SystemProgress<BlockPublisher> {
     const [theta, skipped, mean] = [reader.double(), reader.double(), reader.double()];
     const above = { count: reader.double(), values: reader.double() };
     const sparse = reader.double() === 1;
@@ -270,7 +270,7 @@ class Tops implements SystemParts<BlockPublisher> {
     return { release: { beginning, publisher } };
   }
 
-  statement({ holdout, release }: Progress<BlockPublisher>): Statement {
+  statement({ holdout, release }: SystemProgress<BlockPublisher>): Statement {
     const {
       privacy: { epsilon, variant },
       grid: { min, max, resolution },
@@ -313,7 +313,7 @@ class Tops implements SystemParts<BlockPublisher> {
   }
 }
 
-function saveProgress(writer: Encoder, { holdout, release }: Progress<BlockPublisher>): void {
+function saveProgress(writer: Encoder, { holdout, release }: SystemProgress<BlockPublisher>): void {
   writer.double(Number(release !== undefined));
   if (release === undefined) return holdout!.save(writer);
   const { theta, skipped, mean, above, sparse } = release.beginning;

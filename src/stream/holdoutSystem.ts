@@ -24,13 +24,13 @@ export interface SystemParts<P extends Publisher> {
   /** How many idle values at the end of the hold-out pass while the publisher draws what takes long. */
   readonly drawing?: number;
   publisher(beginning: Beginning): P;
-  statement(progress: Progress<P>): Statement;
+  statement(progress: SystemProgress<P>): Statement;
   /** Estimate of the amount that clamping removes in published positions, in units of the stream, if they are known. */
-  clipping?(progress: Progress<P>, from: number, to: number, confidence: number): Hidden | undefined;
+  clipping?(progress: SystemProgress<P>, from: number, to: number, confidence: number): Hidden | undefined;
 }
 
 /** Where a system is: in its hold-out, or behind it. */
-export interface Progress<P extends Publisher> {
+export interface SystemProgress<P extends Publisher> {
   readonly holdout?: Holdout;
   /** Decisions of the hold-out, and the publisher that they began. */
   readonly release?: Release<P>;
@@ -47,7 +47,7 @@ export class HoldoutSystem<P extends Publisher> implements System {
   readonly #choosing: number;
   readonly #drawsFrom: number;
   readonly #heldOut: number;
-  #progress: Progress<P>;
+  #progress: SystemProgress<P>;
   /** The publisher, once the release has begun. */
   #publisher: P | undefined;
   /** The publisher while no call is under way: all that a push needs to ask. */
@@ -60,7 +60,7 @@ export class HoldoutSystem<P extends Publisher> implements System {
   #busy = false;
 
   /** @param progress where a restored system is */
-  constructor(parts: SystemParts<P>, progress: Progress<P> = firstProgress(parts)) {
+  constructor(parts: SystemParts<P>, progress: SystemProgress<P> = firstProgress(parts)) {
     this.#parts = parts;
     this.#choosing = parts.settings.holdout.choosing;
     this.#heldOut = heldOut(parts.settings);
@@ -73,7 +73,7 @@ export class HoldoutSystem<P extends Publisher> implements System {
     (this.#publisher ?? this.#next?.publisher)?.prepare?.();
   }
 
-  protected get progress(): Progress<P> {
+  protected get progress(): SystemProgress<P> {
     return this.#progress;
   }
 
@@ -177,7 +177,7 @@ export class HoldoutSystem<P extends Publisher> implements System {
     return this.#drawsFrom < this.#heldOut && held >= this.#drawsFrom;
   }
 
-  /** Draws what is due by now. The value is taken already: what fails here, for want of stack, is drawn later. */
+  /** Draws what is due by now. The value is taken already: what fails here, on a stack overflow, is drawn later. */
   #draw(): void {
     try {
       (this.#next?.publisher ?? this.#publisher)?.draw?.(this.received - this.#drawsFrom);
@@ -220,7 +220,7 @@ export class HoldoutSystem<P extends Publisher> implements System {
   }
 }
 
-function firstProgress<P extends Publisher>(parts: SystemParts<P>): Progress<P> {
+function firstProgress<P extends Publisher>(parts: SystemParts<P>): SystemProgress<P> {
   const holdout = parts.holdout();
   return holdout.done ? { release: release(parts, holdout) } : { holdout };
 }

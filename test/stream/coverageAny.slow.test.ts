@@ -8,7 +8,7 @@ import { chooseCore } from "../../src/core/choose.js";
 import { makeAnswer, noiseQuantile } from "../../src/stream/answer/answer.js";
 import { BlockPublisher } from "../../src/stream/release/blockPublisher.js";
 import { resolveSettings, type Settings } from "../../src/stream/options.js";
-import type { Bounds, Estimated, RawAnswer } from "../../src/stream/answer/rangeIndex.js";
+import type { Bounds, NoisySum, RawAnswer } from "../../src/stream/answer/rangeIndex.js";
 import { incompleteBeta } from "../support/binomial.js";
 import { noteCoverage } from "../support/covered.js";
 
@@ -51,7 +51,7 @@ type Interval = readonly [low: number, high: number];
 /** @param count values in the range, `running` those of them in the running block */
 type Rule = (raw: RawAnswer & { readonly bounds: Bounds }, count: number, running: number) => Interval;
 
-const reach = ({ spread }: Estimated) => noiseQuantile(0.95, spread) * Math.sqrt(spread.variance);
+const reach = ({ spread }: NoisySum) => noiseQuantile(0.95, spread) * Math.sqrt(spread.variance);
 const around = (middle: number, half: number): Interval => [middle - half, middle + half];
 const cut = ([low, high]: Interval, most: number): Interval => [Math.max(0, low), Math.min(most, high)];
 const answer = (raw: RawAnswer, count: number): Interval => {

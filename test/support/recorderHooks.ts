@@ -257,7 +257,7 @@ watch(Release.prototype, "clippedOf", (recording, run) => {
 const counting = new WeakSet<EventMetric>();
 
 watch(HubMetric.prototype, "close", (_, run, self) => {
-  counting.add(self.metric);
+  counting.add(self.events);
   return run();
 });
 

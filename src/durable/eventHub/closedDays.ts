@@ -11,7 +11,8 @@ import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import type { JournalEntry } from "../journal/entries.js";
 import type { Journal } from "../journal/journal.js";
 import { StoreError } from "../stores/store.js";
-import type { Chunk, HubKeys } from "./hubKeys.js";
+import type { HubKeys } from "./hubKeys.js";
+import type { KeyChunk } from "./keyChunk.js";
 
 /** Numbers that a key published in a day. */
 export interface KeyDay {
@@ -69,7 +70,7 @@ export class ClosedDays {
   }
 
   /** Moves what the keys of a chunk published in a day out of live state. */
-  take(day: ClosedDay, chunk: Chunk, metric: EventMetric): void {
+  take(day: ClosedDay, chunk: KeyChunk, metric: EventMetric): void {
     const keys = new Map<number, KeyDay>();
     for (const { number, ...key } of this.#keys.of(chunk)) {
       const taken = metric.release(key.name)?.takeBefore(metric.day.start);

@@ -40,7 +40,7 @@ import { openHubState } from "./openHubState.js";
 import type { RequestId } from "./requestIds.js";
 import {
   entriesOf,
-  type Entry,
+  type SubmittedEvent,
   entryOf,
   type KeyedEvent,
   type MetricEvent,
@@ -162,7 +162,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     const state = await this.#queue.state();
     const own = reports === undefined ? [] : reportsOf(state, reports);
     // Times that make no sense fail here: a row that is stored is acted on at every opening.
-    for (const { metric, settings } of state.metrics.values()) {
+    for (const { events: metric, settings } of state.metrics.values()) {
       metric.due(until + settings.schedule.lateness);
       metric.periodFrom(present);
     }
@@ -179,7 +179,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     this.#checkOpen();
     const time = now === undefined ? this.#settings.clock() : parseTime("now", now);
     const state = await this.#queue.state();
-    for (const { metric } of state.metrics.values()) metric.due(time); // a clock that makes no sense fails here
+    for (const { events: metric } of state.metrics.values()) metric.due(time); // a clock that makes no sense fails here
     return this.#queue.close(time);
   }
 
@@ -219,10 +219,10 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     duration: Duration,
     query?: Query<M[N]>,
   ): Promise<Answer<M[N]>> {
-    const rangeOf = ({ metric: own }: HubMetric): Range => lastRange(own, duration);
+    const rangeOf = ({ events: own }: HubMetric): Range => lastRange(own, duration);
     return this.#ask(metric, key, query, rangeOf, (answer, of) => ({
       ...answer(rangeOf(of)),
-      next: of.metric.nextNumber(of.metric.next, Infinity),
+      next: of.events.nextNumber(of.events.next, Infinity),
     })) as Promise<Answer<M[N]>>;
   }
 
@@ -249,10 +249,10 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
       query,
       wide,
       (answer, of) => {
-        const pieces = seriesPieces(of.metric, period, range, {
+        const pieces = seriesPieces(of.events, period, range, {
           answer,
           blank: (found, own) => ("counts" in found ? blankHistogram(found, own) : blankAnswer(found, own)),
-          events: (found) => ("counts" in found ? (found.total?.value ?? 0) : eventsIn(of.metric, found)),
+          events: (found) => ("counts" in found ? (found.total?.value ?? 0) : eventsIn(of.events, found)),
         });
         return this.#turns.finish(pieces, SLICE);
       },
@@ -275,10 +275,10 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
         : { confidence: confidenceOf(query ?? {}) };
     for (;;) {
       await this.#turns.next();
-      const { start } = metric.metric.day;
+      const { start } = metric.events.day;
       const published = await metric.published(state.journal, key, rangeOf(metric), parts);
       const made = await make((range) => answerOf(metric, published, range, checked), metric);
-      if (metric.metric.day.start === start) return made; // else a day ended meanwhile, and has left what was read
+      if (metric.events.day.start === start) return made; // else a day ended meanwhile, and has left what was read
     }
   }
 
@@ -288,7 +288,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
     key: Key<S, M[N]>,
   ): Promise<EventStatement> {
     const found = await this.#metricOf(metric, key);
-    const own = eventStatement(found.metric.metric);
+    const own = eventStatement(found.metric.events);
     return { ...own, composition: `${own.composition} ${own.discovery === null ? KEYS : FOUND_KEYS}` };
   }
 
@@ -304,7 +304,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   async keys(metric: keyof M & string): Promise<readonly string[]> {
     const settings = this.#settings.metrics.get(metric);
     if (settings?.events.discovery !== undefined) {
-      const { discovered, metric: own } = (await this.#queue.state()).metric(metric);
+      const { discovered, events: own } = (await this.#queue.state()).metric(metric);
       return discovered!.publicFrom(own.day.start);
     }
     const list = settings?.keys.list;
@@ -319,7 +319,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   async stats(): Promise<EventHubStats> {
     const state = await this.#queue.state();
     const metrics = [...state.metrics.values()].map(
-      ({ name, metric }) =>
+      ({ name, events: metric }) =>
         [name, { closedTo: metric.next, holdingOut: Number.isNaN(metric.units) }] as const,
     );
     const unstored = [...state.metrics.values()].reduce(
@@ -337,7 +337,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   /** Private: events that were dropped, and why. For the operator's eyes. */
   async dropped(metric: keyof M & string): Promise<DroppedEvents> {
     this.#checkOpen();
-    return (await this.#queue.state()).metric(metric).metric.intake.dropped;
+    return (await this.#queue.state()).metric(metric).events.intake.dropped;
   }
 
   /**
@@ -360,7 +360,7 @@ export class EventHub<M extends Record<string, Metric> = Record<string, Metric>>
   }
 
   async #submit(
-    read: (state: HubState) => Entry[],
+    read: (state: HubState) => SubmittedEvent[],
     request?: RequestId,
     reports?: SectionReports,
   ): Promise<void> {
@@ -406,7 +406,7 @@ export const FOUND_KEYS =
   "An event counts for one key, or for all keys that are not public: ε holds for all of them together.";
 
 function answerOf(
-  { metric }: HubMetric,
+  { events: metric }: HubMetric,
   published: Published | undefined,
   range: Range,
   query: HistogramQuery,

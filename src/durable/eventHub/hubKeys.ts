@@ -3,9 +3,8 @@
  * of them publish the running day, and which are to come.
  */
 import type { EventMetric } from "../../events/eventMetric.js";
-import type { Encoder } from "../../snapshot/codec.js";
 import type { Parameters } from "../../snapshot/snapshot.js";
-import type { ClosedDay, KeyDay } from "./closedDays.js";
+import type { KeyChunk } from "./keyChunk.js";
 import { SLOTS } from "../journal/ring.js";
 import type { Section } from "../journal/sections.js";
 import type { Lane } from "./lanes.js";
@@ -52,47 +51,15 @@ export interface KeyRecord {
 const CHUNK_BYTES = 2 ** 18;
 const CHUNK_KEYS = 64;
 
-interface PendingDay {
-  readonly day: ClosedDay;
-  readonly keys: Map<number, KeyDay>;
-}
-
-/** Keys that are stored together. */
-export class Chunk implements Section {
-  readonly name: string;
-  readonly parameters: Parameters;
-  readonly index: number;
-  /** Closed days that are not stored yet, by their start. */
-  readonly pending = new Map<number, PendingDay>();
-  lane: Lane | undefined;
-  readonly #save: (writer: Encoder, chunk: Chunk) => void;
-
-  constructor(
-    prefix: string,
-    parameters: Parameters,
-    index: number,
-    save: (writer: Encoder, chunk: Chunk) => void,
-  ) {
-    this.name = `${prefix}/keys/${index}`;
-    this.parameters = parameters;
-    this.index = index;
-    this.#save = save;
-  }
-
-  save(writer: Encoder): void {
-    this.#save(writer, this);
-  }
-}
-
 export class HubKeys {
   // Parameters
   readonly #record: MetricRecord;
   readonly #ruled: boolean;
   readonly #perChunk: number;
-  readonly #make: (index: number) => Chunk;
+  readonly #make: (index: number) => KeyChunk;
   // State
   readonly #numbers = new Map<string, number>();
-  readonly chunks: Chunk[] = [];
+  readonly chunks: KeyChunk[] = [];
   /** Numbers of keys that publish the running day. */
   readonly #joined = new Set<number>();
 
@@ -101,7 +68,7 @@ export class HubKeys {
    * @param ruled whether keys come and go by a rule
    * @param bytes of a key's day, about
    */
-  constructor(record: MetricRecord, ruled: boolean, bytes: number, make: (index: number) => Chunk) {
+  constructor(record: MetricRecord, ruled: boolean, bytes: number, make: (index: number) => KeyChunk) {
     this.#perChunk = Math.max(1, Math.min(CHUNK_KEYS, Math.floor(CHUNK_BYTES / bytes)));
     this.#make = make;
     this.#record = record;
@@ -115,7 +82,7 @@ export class HubKeys {
   }
 
   /** Gives a name its number, and room in a chunk. */
-  #number(name: string): Chunk {
+  #number(name: string): KeyChunk {
     const number = this.#numbers.size;
     this.#numbers.set(name, number);
     const index = Math.floor(number / this.#perChunk);
@@ -123,7 +90,7 @@ export class HubKeys {
   }
 
   /** Takes a key that is new with a row; returns its chunk if that is new, too. */
-  add(name: string, since: number, row: number): Chunk | undefined {
+  add(name: string, since: number, row: number): KeyChunk | undefined {
     const known = this.chunks.length;
     this.#record.keys.push({ name, since, until: -Infinity });
     const chunk = this.#number(name);
@@ -139,12 +106,12 @@ export class HubKeys {
     while (counts.length > 1 && counts[1]!.row <= row - SLOTS) counts.shift();
   }
 
-  chunkOf(number: number): Chunk {
+  chunkOf(number: number): KeyChunk {
     return this.chunks[Math.floor(number / this.#perChunk)]!;
   }
 
   /** The keys of a chunk. */
-  *of(chunk: Chunk): Generator<{ readonly number: number } & Readonly<KeyRecord>> {
+  *of(chunk: KeyChunk): Generator<{ readonly number: number } & Readonly<KeyRecord>> {
     const { keys } = this.#record;
     const first = chunk.index * this.#perChunk;
     for (let number = first; number < Math.min(first + this.#perChunk, keys.length); number++)
@@ -179,7 +146,7 @@ export class HubKeys {
   }
 
   /** Keys whose first day is still to come take events of it already: they come while the day before is open. */
-  expectComing({ metric }: Lane, chunks: readonly Chunk[]): void {
+  expectComing({ metric }: Lane, chunks: readonly KeyChunk[]): void {
     if (this.#ruled || Number.isNaN(metric.units)) return;
     for (const chunk of chunks)
       for (const key of this.of(chunk))
@@ -188,7 +155,7 @@ export class HubKeys {
   }
 
   /** Keys whose first day has begun publish from now on, and found keys whose last day has ended no more. */
-  joinDue({ metric }: Lane, chunks: readonly Chunk[]): void {
+  joinDue({ metric }: Lane, chunks: readonly KeyChunk[]): void {
     if (this.#ruled) return;
     const own = new Set(metric.keys);
     for (const chunk of chunks)
@@ -206,7 +173,7 @@ export class HubKeys {
   }
 
   /** Keys that a rule allowed in the day that ended leave, unless they have events of the day that begins already. */
-  leaveRuled({ metric }: Lane, chunks: readonly Chunk[]): void {
+  leaveRuled({ metric }: Lane, chunks: readonly KeyChunk[]): void {
     if (!this.#ruled) return;
     for (const chunk of chunks)
       for (const { number, name } of this.of(chunk)) {

@@ -11,9 +11,9 @@ import type { DayCount, Published, Release } from "../../events/release.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import type { Parameters } from "../../snapshot/snapshot.js";
 import { type ClosedDay, ClosedDays, clippedOf, type KeyDay } from "./closedDays.js";
-import { loadChunk, saveChunk } from "./chunkState.js";
-import { DiscoveredKeys } from "./discoveredKeys.js";
-import { Chunk, HubKeys, keysAt, type MetricRecord } from "./hubKeys.js";
+import { HubDiscovery } from "./hubDiscovery.js";
+import { HubKeys, keysAt, type MetricRecord } from "./hubKeys.js";
+import { KeyChunk, loadChunk, saveChunk } from "./keyChunk.js";
 import type { Journal } from "../journal/journal.js";
 import { type Lane, Lanes } from "./lanes.js";
 import type { Section } from "../journal/sections.js";
@@ -42,7 +42,7 @@ export class HubMetric {
   readonly #prefix: string;
   readonly shared: Section;
   /** Keys that votes make public; undefined if all keys are listed, or a rule says which ones there are. */
-  readonly discovered: DiscoveredKeys | undefined;
+  readonly discovered: HubDiscovery | undefined;
   // State
   readonly keys: HubKeys;
   readonly closedDays: ClosedDays;
@@ -75,7 +75,7 @@ export class HubMetric {
       ruled,
       bytes,
       (index) =>
-        new Chunk(this.#prefix, this.#parameters, index, (writer, chunk) =>
+        new KeyChunk(this.#prefix, this.#parameters, index, (writer, chunk) =>
           saveChunk(writer, chunk, this.keys, this.#lanes.main, settings),
         ),
     );
@@ -84,7 +84,7 @@ export class HubMetric {
     const { discovery } = settings;
     if (discovery !== undefined) {
       const votes = new KeyDiscovery(discovery.rule, core, secrets.own, settings.limit!.people);
-      this.discovered = new DiscoveredKeys(record, this.keys, discovery, schedule, votes);
+      this.discovered = new HubDiscovery(record, this.keys, discovery, schedule, votes);
     }
     const isUrgent = (): boolean => this.#wiped;
     this.shared = {
@@ -103,7 +103,7 @@ export class HubMetric {
   }
 
   /** Clock, people and hold-out: what all keys have in common. */
-  get metric(): EventMetric {
+  get events(): EventMetric {
     return this.#lanes.main.metric;
   }
 
@@ -119,7 +119,7 @@ export class HubMetric {
 
   /** Tests the votes of days that have ended; undefined if there are none. A row must say the outcome. */
   async testVotes(journal: Journal, told: number): Promise<FoundKeys | undefined> {
-    return this.discovered?.test(told, this.metric, (key, from, to) =>
+    return this.discovered?.test(told, this.events, (key, from, to) =>
       this.published(journal, key, [from, to], false),
     );
   }
@@ -135,12 +135,12 @@ export class HubMetric {
       const lane = this.#laneOf(this.keys.numberOf(name)!);
       if (lane.covers < position && !lane.metric.isExpected(name)) lane.metric.expect(name);
     }
-    if (this.#lanes.main.covers < position) this.discovered!.endTest(this.metric.day.start);
+    if (this.#lanes.main.covers < position) this.discovered!.endTest(this.events.day.start);
     return sections;
   }
 
   /** Gives a key of a row its number, if it has none; returns its chunk if that is new, too. */
-  #addKey(name: string, since: number, position: number): Chunk | undefined {
+  #addKey(name: string, since: number, position: number): KeyChunk | undefined {
     if (this.keys.numberOf(name) !== undefined) return undefined;
     const chunk = this.keys.add(name, since, position);
     if (chunk !== undefined && this.#lanes.replays)
@@ -150,7 +150,7 @@ export class HubMetric {
 
   /** Whether events of a day count under a key. */
   takes(number: number, day: number): boolean {
-    return this.keys.takes(number, day, this.metric);
+    return this.keys.takes(number, day, this.events);
   }
 
   // Opening
@@ -327,12 +327,12 @@ export class HubMetric {
     [from, to]: readonly [number, number],
     parts: boolean,
   ): Promise<Published | undefined> {
-    if (Number.isNaN(this.metric.units)) return undefined;
-    const live = this.metric.release(key) ?? this.metric.makeRelease(key);
-    const { periods } = this.metric;
-    if (this.ruled && this.metric.release(key) === undefined && periods !== undefined) {
+    if (Number.isNaN(this.events.units)) return undefined;
+    const live = this.events.release(key) ?? this.events.makeRelease(key);
+    const { periods } = this.events;
+    if (this.ruled && this.events.release(key) === undefined && periods !== undefined) {
       live.beginDay(periods);
-      this.#fill(live, this.metric, this.#lanes.main.missed);
+      this.#fill(live, this.events, this.#lanes.main.missed);
     }
     if (!this.#stored) return live;
     const days: KeyDay["kept"][] = [];
@@ -347,10 +347,10 @@ export class HubMetric {
   }
 
   async #dayOf(journal: Journal, key: string, day: ClosedDay, whole: boolean): Promise<KeyDay | undefined> {
-    const found = await this.closedDays.of(journal, key, day, whole, this.metric.day.start);
+    const found = await this.closedDays.of(journal, key, day, whole, this.events.day.start);
     if (found !== undefined || !this.ruled) return found;
     const periods = new DayPeriods(day, this.settings.schedule.levels, day.from);
-    const release = this.metric.makeRelease(key);
+    const release = this.events.makeRelease(key);
     release.beginDay(periods);
     fillDay(release, periods, day.end, day.missed);
     const clipped = release.clippedOf(periods);
@@ -361,14 +361,14 @@ export class HubMetric {
   // States
 
   #saveShared(writer: Encoder): void {
-    this.metric.saveShared(writer);
+    this.events.saveShared(writer);
     this.#lanes.save(writer);
     this.closedDays.save(writer);
-    this.discovered?.save(writer, this.metric.openDays);
+    this.discovered?.save(writer, this.events.openDays);
   }
 
   #loadShared(reader: Decoder): void {
-    this.metric.loadShared(reader);
+    this.events.loadShared(reader);
     this.#lanes.load(reader);
     this.closedDays.load(reader);
     this.discovered?.load(reader);

@@ -148,7 +148,7 @@ export class HubState {
     for (const metric of this.metrics.values()) {
       metric.merge();
       if (metric.settings.schedule.calendar !== this.#settings.calendar) continue; // its days are weeks or months
-      this.#fix(metric.metric.day); // as it was when it began
+      this.#fix(metric.events.day); // as it was when it began
     }
     this.journal.begin();
   }
@@ -284,7 +284,7 @@ export class HubState {
         const id = keyId(number, key);
         const known = metric.keys.numberOf(key);
         if (names.has(id) || (known !== undefined && metric.keys.isJoined(known))) continue;
-        if (metric.metric.keys.length + names.size >= MOST_RULED) continue;
+        if (metric.events.keys.length + names.size >= MOST_RULED) continue;
         if (!this.#settings.metrics.get(name)!.keys.has(key)) continue;
         await this.#readyKey(metric, key);
         names.set(id, { metric: number, key, id });
@@ -341,7 +341,7 @@ export class HubState {
       if (!Number.isNaN(past.now)) metric.beginPresent(past.now, position);
       const span = (yield* metric.close(row, position)) ?? ended;
       if (span !== undefined) closed.push(span);
-      metric.discovered?.openDays(metric.metric.day, row.time);
+      metric.discovered?.openDays(metric.events.day, row.time);
     }
     this.#requests.forgetBefore(row.time);
     this.#time = Math.max(this.#time, row.time);
@@ -380,7 +380,7 @@ export class HubState {
 
   /** Draws the noise of the running day, one key at a time, while nobody waits. */
   drawSome(): boolean {
-    for (const { metric } of this.metrics.values()) if (!metric.drawDay(1)) return false;
+    for (const { events: metric } of this.metrics.values()) if (!metric.drawDay(1)) return false;
     return true;
   }
 

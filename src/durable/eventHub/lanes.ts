@@ -6,7 +6,8 @@
 import type { EventMetric } from "../../events/eventMetric.js";
 import { Decoder, Encoder } from "../../snapshot/codec.js";
 import { readRanges, writeRanges } from "./closedDays.js";
-import type { Chunk, HubKeys } from "./hubKeys.js";
+import type { HubKeys } from "./hubKeys.js";
+import type { KeyChunk } from "./keyChunk.js";
 
 /** Something with a clock that rows move: what all keys share, or a chunk in a replay. */
 export interface Lane {
@@ -35,12 +36,12 @@ export class Lanes {
     return [this.main, ...this.#keys.chunks.flatMap(({ lane }) => lane ?? [])];
   }
 
-  of(chunk: Chunk): Lane {
+  of(chunk: KeyChunk): Lane {
     return chunk.lane ?? this.main;
   }
 
   /** Chunks whose keys go by the clock of a lane. */
-  chunksOf(lane: Lane): Chunk[] {
+  chunksOf(lane: Lane): KeyChunk[] {
     return this.#keys.chunks.filter((chunk) => this.of(chunk) === lane);
   }
 
@@ -55,12 +56,12 @@ export class Lanes {
   }
 
   /** Gives a chunk a clock of its own. @param covers rows up to this one are in the chunk */
-  open(chunk: Chunk, metric: EventMetric, covers: number, missed: Lane["missed"]): Lane {
+  open(chunk: KeyChunk, metric: EventMetric, covers: number, missed: Lane["missed"]): Lane {
     return (chunk.lane = { metric, covers, missed });
   }
 
   /** Ends the opening of a lane: it expects the keys to come, and takes up θ. */
-  begin(lane: Lane, chunk: Chunk): void {
+  begin(lane: Lane, chunk: KeyChunk): void {
     this.#keys.expectComing(lane, [chunk]);
     if (this.#chosen.position > 0) this.#takeTheta(lane, chunk);
   }
@@ -74,7 +75,7 @@ export class Lanes {
   }
 
   /** A lane without θ takes up the clock of the moment at which it was chosen. */
-  #takeTheta(lane: Lane, chunk: Chunk): void {
+  #takeTheta(lane: Lane, chunk: KeyChunk): void {
     if (!Number.isNaN(lane.metric.units)) return;
     lane.metric.loadClock(new Decoder(this.#chosen.clock));
     for (const { name } of this.#keys.of(chunk)) lane.metric.leave(name);
@@ -99,7 +100,7 @@ export class Lanes {
   }
 
   /** A key that left may still be in a chunk that was stored before: how many rows came since must not decide it. */
-  #join(chunk: Chunk, from: EventMetric): void {
+  #join(chunk: KeyChunk, from: EventMetric): void {
     const { metric } = this.main;
     for (const { number, ...key } of this.#keys.of(chunk)) {
       const { name } = key;

@@ -116,7 +116,7 @@ class Opening {
       if (known !== undefined) {
         if (settings.keys.list === undefined) continue;
         for (const key of keys) await this.#noise.ready(name, key, settings.events.unsafeSeed);
-        const next = Math.max(tomorrow, known.metric.day.end);
+        const next = Math.max(tomorrow, known.events.day.end);
         const { added, changed: moved } = known.follow(keys, next, journal.position + 1);
         for (const section of added) journal.add(section);
         changed ||= moved;
@@ -137,7 +137,7 @@ class Opening {
       this.#catalogue.urgent = true;
       journal.touch(this.#catalogue);
     }
-    const misses = [...metrics.values()].some(({ metric, settings }) =>
+    const misses = [...metrics.values()].some(({ events: metric, settings }) =>
       metric.misses(missedAt - settings.schedule.lateness),
     );
     if (changed || misses) {
@@ -150,7 +150,7 @@ class Opening {
   async #charge(key: CryptoKey, begun: ReadonlySet<HubMetric>, charged: Set<string>): Promise<void> {
     const { budget, name, store } = this.#settings;
     for (const hubMetric of this.state.metrics.values()) {
-      const { metric, record } = hubMetric;
+      const { events: metric, record } = hubMetric;
       const release = releaseName(name, record.name, record.generation);
       // Opened again after its first row could not be stored, it has published nothing in between.
       const begins = begun.has(hubMetric) && !charged.has(release);

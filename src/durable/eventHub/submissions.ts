@@ -7,14 +7,14 @@ import type { EventInfo } from "../../events/eventInfo.js";
 import type { Admission, ReadEvent } from "../../events/intake.js";
 import type { Dropped } from "../../events/days/periodClock.js";
 import type { Catalogue } from "./catalogue.js";
-import type { DiscoveredKeys } from "./discoveredKeys.js";
+import type { HubDiscovery } from "./hubDiscovery.js";
 import { Kind, NO_KEY, type Past, EventRowWriter } from "./eventRow.js";
 import type { HubMetric } from "./hubMetric.js";
 import type { HubState } from "./hubState.js";
 import { type HashedRequest, RequestConflict, type RequestId, type RequestIds } from "./requestIds.js";
 
 /** An event that was read. */
-export interface Entry {
+export interface SubmittedEvent {
   readonly metric: string;
   readonly key: string;
   readonly event: ReadEvent | Dropped;
@@ -22,7 +22,7 @@ export interface Entry {
 
 /** Events and reports that are stored together or not at all. */
 export interface Submission {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly SubmittedEvent[];
   readonly reports: readonly { readonly section: string; readonly report: Uint8Array }[];
   readonly request: RequestId | undefined;
   readonly past?: Past;
@@ -53,9 +53,9 @@ export function entryOf(
   key: string,
   value: number | undefined,
   event: EventInfo | undefined,
-): Entry {
+): SubmittedEvent {
   const of = state.metric(metric);
-  return { metric, key, event: of.metric.intake.read(checkText("key", key), value, event) };
+  return { metric, key, event: of.events.intake.read(checkText("key", key), value, event) };
 }
 
 /** Reads events of a caller; throws if any is invalid. */
@@ -63,7 +63,7 @@ export const entriesOf = <E extends KeyedEvent>(
   state: HubState,
   events: readonly E[],
   metricOf: (event: E) => string,
-): Entry[] =>
+): SubmittedEvent[] =>
   Array.from(events, (event) => {
     if (typeof event !== "object" || (event as unknown) === null)
       throw new TypeError("event: expected an object with a key");
@@ -87,7 +87,7 @@ export function reportsOf(state: HubState, { section, reports }: SectionReports)
   return reports.map((report) => ({ section, report: report.slice() }));
 }
 
-/** Where the state of a hub is that decides of events and requests. */
+/** Parts of a hub's state by which a submission is decided. */
 interface Deciders {
   readonly metrics: ReadonlyMap<string, HubMetric>;
   readonly requests: RequestIds;
@@ -149,11 +149,11 @@ function writeEvent(
   writer: EventRowWriter,
   hub: HubMetric,
   key: string,
-  event: Entry["event"],
+  event: SubmittedEvent["event"],
   newKeys: ReadonlySet<string>,
   numbers: Map<string, number>,
 ): void {
-  const { metric, record } = hub;
+  const { events: metric, record } = hub;
   let number = hub.keys.numberOf(key);
   const id = keyId(record.number, key);
   if (newKeys.has(id) && number === undefined) {
@@ -173,10 +173,10 @@ function writeEvent(
 /** Writes an event of a metric whose keys votes make public: it counts under its key, or under the one for all others. */
 function writeVoter(
   writer: EventRowWriter,
-  { metric, record }: HubMetric,
-  discovered: DiscoveredKeys,
+  { events: metric, record }: HubMetric,
+  discovered: HubDiscovery,
   key: string,
-  event: Entry["event"],
+  event: SubmittedEvent["event"],
 ): void {
   if (typeof event === "string") {
     metric.intake.countDropped(event);

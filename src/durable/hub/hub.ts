@@ -13,7 +13,7 @@ import type { EachOptions, HubSettings } from "./hubOptions.js";
 import { type Begins, LiveStreams } from "./liveStreams.js";
 import { checkHubName, MARK } from "../budget/budget.js";
 import { HubCharge } from "../budget/hubCharge.js";
-import { beginningOf, DurableStream } from "../durableStream.js";
+import { durableKindOf, DurableStream } from "../durableStream.js";
 import { openDurable, type Place } from "../openDurable.js";
 import { heldOutPartly, HOLDOUT, SharedThreshold } from "./sharedThreshold.js";
 
@@ -298,7 +298,7 @@ export class Hub {
   async #open(name: string): Promise<DurableStream> {
     const atLeast = checkInteger("atLeast", this.#settings.atLeast(name), 0, Number.MAX_SAFE_INTEGER);
     const place = await this.#place;
-    const beginning = beginningOf(this.#settingsOf(name), name);
+    const beginning = durableKindOf(this.#settingsOf(name), name);
     return new DurableStream(await openDurable(place, name, atLeast, undefined, beginning));
   }
 

@@ -12,7 +12,7 @@ import { chooseData } from "../../core/choose.js";
 import type { DataCore } from "../../core/core.js";
 import { type PaperAnswer, makePaperAnswer } from "./answer.js";
 import { type Channel, nearestThreshold } from "../channel.js";
-import { type Estimate, pauses, type RunOptions } from "../em.js";
+import { type EmResult, pauses, type RunOptions } from "../em.js";
 import { type DistributionOptions, type Estimated, estimateFrom, startFrom } from "../estimate.js";
 import {
   addRejections,
@@ -40,7 +40,7 @@ import { addSums, type CellSums, estimatedSum, NO_REPORTS, possibleSums, sumsOf 
 import { checkTotals, decodeTally, encodeTally } from "./tally.js";
 
 /** An estimated distribution of the values: bin j of n holds [j, j + 1)·max/n. */
-export interface Distribution extends Estimate {
+export interface Distribution extends EmResult {
   /** Width of a bin, in units of the stream. */
   readonly binWidth: number;
 }

@@ -1,7 +1,7 @@
 /** The answer of `range`. */
 import { normalQuantile } from "../../core/normal.js";
 import type { Hidden } from "./clipping.js";
-import type { Bounds, Estimated, RawAnswer } from "./rangeIndex.js";
+import type { Bounds, NoisySum, RawAnswer } from "./rangeIndex.js";
 import type { Spread } from "./variance.js";
 
 /** Which of the sums that released numbers allow: `RangeOptions` says what each one is. */
@@ -76,7 +76,7 @@ export function makeAnswer(raw: RawAnswer, count: number, unit: number, confiden
 const within = (x: number, low: number, high: number): number => Math.min(high, Math.max(low, x));
 
 /** How far from a noisy sum the noise-free one is, with the probability asked for. */
-const reachOf = ({ spread }: Estimated, confidence: number): number =>
+const reachOf = ({ spread }: NoisySum, confidence: number): number =>
   noiseQuantile(confidence, spread) * Math.sqrt(spread.variance);
 
 /**

@@ -7,12 +7,12 @@ import { NO_SPREAD, type Spread } from "./variance.js";
 import { AnswerWeights, type NoiseShape, type PredictionNoise } from "./answerWeights.js";
 
 /** A sum of estimates, and the noise in it. */
-export interface Estimated {
+export interface NoisySum {
   readonly sum: number;
   readonly spread: Spread;
 }
 
-export interface RawAnswer extends Estimated {
+export interface RawAnswer extends NoisySum {
   /** Whether an end of the range lies inside a block, or behind the last finished one. */
   readonly cut?: boolean;
   /** For "best": the sum with finished trees shrunk. */
@@ -24,15 +24,15 @@ export interface RawAnswer extends Estimated {
 /** Values are not below a public number, so a range sums to at least the blocks inside it and at most those it touches. */
 export interface Bounds {
   /** The whole finished blocks in the range. */
-  readonly inside: Estimated;
+  readonly inside: NoisySum;
   /** The finished blocks that meet the range, and θ for each of its values in the running block. */
-  readonly touched: Estimated;
+  readonly touched: NoisySum;
   /** The least and the most that values between 0 and θ sum to. */
   readonly least: number;
   readonly most: number;
 }
 
-const NOTHING: Estimated = { sum: 0, spread: NO_SPREAD };
+const NOTHING: NoisySum = { sum: 0, spread: NO_SPREAD };
 
 export class RangeIndex {
   readonly #blocks: History;
@@ -90,7 +90,7 @@ export class RangeIndex {
   }
 
   /** Finished blocks [first, end). */
-  #wholeBlocks(first: number, end: number, known?: Spread): Estimated {
+  #wholeBlocks(first: number, end: number, known?: Spread): NoisySum {
     if (first >= end) return NOTHING;
     const sum = this.#blocks.estimatesBefore(end) - this.#blocks.estimatesBefore(first);
     if (known !== undefined) return { sum, spread: known };

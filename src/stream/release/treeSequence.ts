@@ -40,7 +40,7 @@ export interface RunningTree {
 }
 
 /** Where the next value goes: its block, what that holds already, and what the running tree holds. */
-export interface Place {
+export interface Cursor {
   readonly block: number;
   /** Values of the block, and their sum. */
   readonly filled: number;
@@ -166,7 +166,7 @@ export class TreeSequence implements OtherScales {
    * Estimates of all blocks that a batch finishes, tree by tree, and where that leads to. Changes nothing, and fails if a
    * value is not finite.
    */
-  estimateMany(values: Float64Array, from: Place, estimates: Float64Array): Reached & Pick<Place, "sum"> {
+  estimateMany(values: Float64Array, from: Cursor, estimates: Float64Array): Reached & Pick<Cursor, "sum"> {
     const refining = this.#refining?.copy();
     try {
       return this.#estimateMany(values, from, estimates, refining);
@@ -179,10 +179,10 @@ export class TreeSequence implements OtherScales {
   /** @param refining counts values of the first tree */
   #estimateMany(
     values: Float64Array,
-    from: Place,
+    from: Cursor,
     estimates: Float64Array,
     refining: Refining | undefined,
-  ): Reached & Pick<Place, "sum"> {
+  ): Reached & Pick<Cursor, "sum"> {
     const {
       grid: { resolution },
       tree: { blockLength: n },

@@ -121,7 +121,7 @@ test("planted: events of a day that has not begun are dropped, and a life sees i
     number,
     day,
   ) {
-    return day === this.metric.day.start && takes.call(this, number, day);
+    return day === this.events.day.start && takes.call(this, number, day);
   });
   const wrong: string[] = [];
   for (let life = 0; life < LIVES && wrong.length === 0; life++)

@@ -1,6 +1,6 @@
 /** Keys that nobody listed: which become public and when, where events count, and what is stored. */
 import { describe, expect, test, vi } from "vitest";
-import { DiscoveredKeys } from "../../../src/durable/eventHub/discoveredKeys.js";
+import { HubDiscovery } from "../../../src/durable/eventHub/hubDiscovery.js";
 import { type EventInfo, openHub, openOdometer, type Store } from "../../../src/index.js";
 import { OTHER_KEYS } from "../../../src/events/keys/keyName.js";
 import { key, plainStore } from "../support.js";
@@ -96,10 +96,10 @@ describe.each([
   });
 
   test("planted: events that go by the keys of the moment at which they come are in another number", async () => {
-    const route = Object.getOwnPropertyDescriptor(DiscoveredKeys.prototype, "route")!
-      .value as DiscoveredKeys["route"];
-    const planted = vi.spyOn(DiscoveredKeys.prototype, "route");
-    planted.mockImplementation(function (this: DiscoveredKeys, name) {
+    const route = Object.getOwnPropertyDescriptor(HubDiscovery.prototype, "route")!
+      .value as HubDiscovery["route"];
+    const planted = vi.spyOn(HubDiscovery.prototype, "route");
+    planted.mockImplementation(function (this: HubDiscovery, name) {
       return route.call(this, name, START + DAY); // the day that is still open
     });
     expect(await firstDay()).not.toEqual([6, 0, 3]);

@@ -21,7 +21,7 @@ const LOOKS = 28;
 /** Days that have room for votes before there are any: more are open if nobody closes them, or if a sender's clock may be far ahead. */
 const MOST_OPEN = 4;
 
-export class DiscoveredKeys {
+export class HubDiscovery {
   // Parameters
   readonly #record: MetricRecord;
   readonly #keys: HubKeys;

@@ -1,14 +1,57 @@
 /**
- * State of a chunk of keys as it is stored: those that publish the running day and those that are to come, the clock, and closed days
- * that are no entries of the store yet.
+ * Keys of a metric that are stored together, as a section of the journal: those that publish the running day and those that are to
+ * come, the clock, and closed days that are no entries of the store yet.
  */
 import { DayPeriods } from "../../events/days/calendar.js";
 import type { EventMetric } from "../../events/eventMetric.js";
 import type { EventSettings } from "../../events/eventSettings.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
-import { readClosedDay, readDay, readRanges, writeClosedDay, writeDay, writeRanges } from "./closedDays.js";
-import type { Chunk, HubKeys, MetricRecord } from "./hubKeys.js";
+import type { Parameters } from "../../snapshot/snapshot.js";
+import type { Section } from "../journal/sections.js";
+import {
+  type ClosedDay,
+  type KeyDay,
+  readClosedDay,
+  readDay,
+  readRanges,
+  writeClosedDay,
+  writeDay,
+  writeRanges,
+} from "./closedDays.js";
+import type { HubKeys, MetricRecord } from "./hubKeys.js";
 import type { Lane } from "./lanes.js";
+
+interface PendingDay {
+  readonly day: ClosedDay;
+  readonly keys: Map<number, KeyDay>;
+}
+
+/** Keys that are stored together. */
+export class KeyChunk implements Section {
+  readonly name: string;
+  readonly parameters: Parameters;
+  readonly index: number;
+  /** Closed days that are not stored yet, by their start. */
+  readonly pending = new Map<number, PendingDay>();
+  lane: Lane | undefined;
+  readonly #save: (writer: Encoder, chunk: KeyChunk) => void;
+
+  constructor(
+    prefix: string,
+    parameters: Parameters,
+    index: number,
+    save: (writer: Encoder, chunk: KeyChunk) => void,
+  ) {
+    this.name = `${prefix}/keys/${index}`;
+    this.parameters = parameters;
+    this.index = index;
+    this.#save = save;
+  }
+
+  save(writer: Encoder): void {
+    this.#save(writer, this);
+  }
+}
 
 /** A key by its number. */
 interface Numbered {
@@ -19,7 +62,7 @@ interface Numbered {
 /** Writes a chunk at a moment at which its keys go by the clock that all keys share. */
 export function saveChunk(
   writer: Encoder,
-  chunk: Chunk,
+  chunk: KeyChunk,
   hubKeys: HubKeys,
   { metric, missed }: Lane,
   { discovery }: EventSettings,
@@ -46,7 +89,7 @@ export function saveChunk(
 /** Reads a chunk. @param make a metric with these keys */
 export function loadChunk(
   reader: Decoder,
-  chunk: Chunk,
+  chunk: KeyChunk,
   record: MetricRecord,
   { discovery, schedule, columns }: EventSettings,
   make: (keys: readonly string[]) => EventMetric,
