@@ -9,7 +9,8 @@ import { Purpose, subStream } from "../src/core/random.js";
 import { makeScale } from "../src/core/tables/scale.js";
 import { unsafeKey } from "../src/core/unsafeKey.js";
 import { makeWasmCore } from "../src/core/wasm/index.js";
-import { DAY, DayPeriods, resolveLevels } from "../src/events/days/calendar.js";
+import { DAY, resolveLevels } from "../src/events/days/calendar.js";
+import { DayPeriods } from "../src/events/days/dayPeriods.js";
 import { measure, type Row } from "./harness.js";
 
 const key = unsafeKey("bench");

@@ -2,7 +2,6 @@
  * A stream that survives a restart: its numbers come out after the state behind them is stored; hence all answers are promises.
  * Calls need not be awaited one by one: those made while a snapshot is being stored share the next one.
  */
-import type { SnapshotSequence } from "../snapshot/snapshotSequence.js";
 import type { StreamCipher } from "../snapshot/streamCipher.js";
 import type { Release } from "./budget/odometer.js";
 import type { CheckedStore } from "./checkedStore.js";
@@ -18,33 +17,6 @@ export interface Storable {
   encrypt(cipher: StreamCipher): Uint8Array | Promise<Uint8Array>;
   /** The privacy statement: a budget is charged with it. */
   statement(): Release;
-}
-
-/** A stream of events or an aggregator, with its snapshots. */
-export class WithSnapshots<T extends Pick<Storable, "statement">> implements Storable {
-  readonly inner: T;
-  readonly #snapshots: SnapshotSequence;
-
-  constructor(inner: T, snapshots: SnapshotSequence) {
-    this.inner = inner;
-    this.#snapshots = snapshots;
-  }
-
-  get sequence(): number {
-    return this.#snapshots.sequence;
-  }
-
-  cipher(key: CryptoKey): StreamCipher | Promise<StreamCipher> {
-    return this.#snapshots.cipher(key);
-  }
-
-  encrypt(cipher: StreamCipher): Uint8Array | Promise<Uint8Array> {
-    return this.#snapshots.encrypt(cipher);
-  }
-
-  statement(): Release {
-    return this.inner.statement();
-  }
 }
 
 /** A stream that was opened, and where it is stored under which name. */

@@ -14,7 +14,8 @@ import type { DayQuantile, DayShare, LocalHistogram } from "../local/localDistri
 import type { LocalStatement } from "../local/localStatement.js";
 import type { LocalTerms } from "../local/thetas.js";
 import type { Parameters } from "../snapshot/snapshot.js";
-import { Durable, type WithSnapshots } from "./durable.js";
+import { Durable } from "./durable.js";
+import type { WithSnapshots } from "./withSnapshots.js";
 
 /** Parameters that a snapshot of an aggregator is bound to. */
 export function aggregatorParameters(name: string, options: AggregatorOptions): Parameters {

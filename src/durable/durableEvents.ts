@@ -8,7 +8,8 @@ import type { DroppedEvents } from "../events/eventInfo.js";
 import type { Histogram } from "../events/answer/histogramAnswers.js";
 import type { AnyEvents } from "../events/kinds.js";
 import type { EventStatement } from "../events/statement.js";
-import { Durable, type WithSnapshots } from "./durable.js";
+import { Durable } from "./durable.js";
+import type { WithSnapshots } from "./withSnapshots.js";
 
 type Kind = EventStream | Counter | Histogram;
 

@@ -11,7 +11,8 @@ import { type PaperOptions, settingsOf } from "../local/paper/settings.js";
 import type { PaperStatement } from "../local/paper/statement.js";
 import type { LocalQuantile, LocalShare, PercentileOptions } from "../local/percentiles.js";
 import type { Parameters } from "../snapshot/snapshot.js";
-import { Durable, type WithSnapshots } from "./durable.js";
+import { Durable } from "./durable.js";
+import type { WithSnapshots } from "./withSnapshots.js";
 
 /** Parameters that a snapshot of a paper aggregator is bound to. θ is not among them: a snapshot has its own. */
 export function paperParameters(name: string, options: PaperOptions): Parameters {

@@ -7,7 +7,7 @@ import { PaperAggregator } from "../local/paper/paperAggregator.js";
 import { isPaper, PAPER_OPTIONS, type PaperOptions, type PaperVariant } from "../local/paper/settings.js";
 import { encodeState, openSnapshot, type Parameters } from "../snapshot/snapshot.js";
 import { SnapshotSequence } from "../snapshot/snapshotSequence.js";
-import { WithSnapshots } from "./durable.js";
+import { WithSnapshots } from "./withSnapshots.js";
 import { aggregatorParameters, DurableAggregator } from "./durableAggregator.js";
 import { DurablePaperAggregator, paperParameters } from "./durablePaperAggregator.js";
 import type { Release } from "./budget/odometer.js";

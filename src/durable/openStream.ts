@@ -13,7 +13,7 @@ import {
   optionsOf,
 } from "../events/options.js";
 import { resolveSettings, STREAM_OPTIONS, type StreamOptions } from "../stream/options.js";
-import { WithSnapshots } from "./durable.js";
+import { WithSnapshots } from "./withSnapshots.js";
 import { DurableEvents } from "./durableEvents.js";
 import { durableKindOf, DurableStream, type OpenStreamOptions } from "./durableStream.js";
 import { openAlone, type Stored } from "./openDurable.js";

@@ -4,7 +4,8 @@
  */
 import type { NoiseCore } from "../core/core.js";
 import type { Decoder, Encoder } from "../snapshot/codec.js";
-import { DAY, DayPeriods } from "./days/calendar.js";
+import { DAY } from "./days/calendar.js";
+import { DayPeriods } from "./days/dayPeriods.js";
 import { spreadOf } from "./days/history.js";
 import { type EventSettings, eventsPerPerson } from "./eventSettings.js";
 import { SHARES } from "./shares.js";

@@ -2,7 +2,8 @@
 import { noiseQuantile } from "../stream/answer/answer.js";
 import { laplaceVariance, NO_SPREAD } from "../stream/answer/variance.js";
 import { rankSpread } from "./answer/buckets.js";
-import { DAY, DayPeriods } from "./days/calendar.js";
+import { DAY } from "./days/calendar.js";
+import { DayPeriods } from "./days/dayPeriods.js";
 import { type Duration, durationText, parseDuration } from "./days/duration.js";
 import { overWord } from "./people/distinct.js";
 import { spreadOf } from "./days/history.js";

@@ -4,7 +4,7 @@
  */
 import type { Decoder, Encoder } from "../snapshot/codec.js";
 import type { Scale } from "../core/tables/scale.js";
-import type { DayPeriods } from "./days/calendar.js";
+import type { DayPeriods } from "./days/dayPeriods.js";
 import { type NoiseSource, noisyDayCount } from "./days/dayNoise.js";
 import { History, type HistoryShape, type KeptDay, type Measured } from "./days/history.js";
 import { OpenPeriods, type OpenShape } from "./days/openPeriods.js";

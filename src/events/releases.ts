@@ -4,7 +4,7 @@
  */
 import type { NoiseCore } from "../core/core.js";
 import type { Decoder, Encoder } from "../snapshot/codec.js";
-import type { DayPeriods } from "./days/calendar.js";
+import type { DayPeriods } from "./days/dayPeriods.js";
 import type { KeptDay } from "./days/history.js";
 import { countScale, type EventSettings, eventsPerPerson, releaseScale } from "./eventSettings.js";
 import { Release, type ReleaseShape } from "./release.js";

@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { denseDay } from "../../bench/day.bench.js";
 import { makeDayConsistent } from "../../src/core/js/day.js";
-import { DayPeriods, HOUR } from "../../src/events/days/calendar.js";
+import { HOUR } from "../../src/events/days/calendar.js";
+import { DayPeriods } from "../../src/events/days/dayPeriods.js";
 
 test.each([
   [[HOUR, 24 * HOUR], 24],

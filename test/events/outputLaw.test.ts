@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { NoiseCore } from "../../src/core/core.js";
 import { makeDayConsistent } from "../../src/core/js/day.js";
 import { jsNoise } from "../../src/core/js/index.js";
-import { DayPeriods } from "../../src/events/days/calendar.js";
+import { DayPeriods } from "../../src/events/days/dayPeriods.js";
 import { CountedEvents } from "../../src/events/metricStream.js";
 import { EventMetric } from "../../src/events/eventMetric.js";
 import { resolveEventStream } from "../../src/events/options.js";

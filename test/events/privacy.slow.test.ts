@@ -11,7 +11,7 @@ import type { NoiseCore } from "../../src/core/core.js";
 import { makeDayConsistent } from "../../src/core/js/day.js";
 import { jsNoise } from "../../src/core/js/index.js";
 import { Purpose } from "../../src/core/random.js";
-import { DayPeriods } from "../../src/events/days/calendar.js";
+import { DayPeriods } from "../../src/events/days/dayPeriods.js";
 import { CountedEvents, ValueEvents } from "../../src/events/metricStream.js";
 import { BucketedEvents } from "../../src/events/bucketedEvents.js";
 import { EventMetric } from "../../src/events/eventMetric.js";

@@ -2,7 +2,8 @@
  * Closed days of a metric, outside live state: immutable entries of the store by chunk of keys, day and level. Finer levels
  * are kept for a shorter time, so each level that is kept has an entry of its own.
  */
-import { type Day, DayPeriods } from "../../events/days/calendar.js";
+import type { Day } from "../../events/days/calendar.js";
+import { DayPeriods } from "../../events/days/dayPeriods.js";
 import { type Keep, keptFor, type KeptDay, raised } from "../../events/days/history.js";
 import type { EventMetric } from "../../events/eventMetric.js";
 import type { EventSettings } from "../../events/eventSettings.js";

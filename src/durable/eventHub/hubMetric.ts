@@ -3,7 +3,8 @@
  * has closed. What keys share and every chunk are sections of the journal, each with a position of its own.
  */
 import type { NoiseCore } from "../../core/core.js";
-import { type Day, DayPeriods, HOUR } from "../../events/days/calendar.js";
+import { type Day, HOUR } from "../../events/days/calendar.js";
+import { DayPeriods } from "../../events/days/dayPeriods.js";
 import { KeyDiscovery } from "../../events/keys/keyDiscovery.js";
 import { EventMetric, type MetricKeys } from "../../events/eventMetric.js";
 import { type EventSettings, eventParameters } from "../../events/eventSettings.js";

@@ -2,7 +2,7 @@
  * Keys of a metric that are stored together, as a section of the journal: those that publish the running day and those that are to
  * come, the clock, and closed days that are no entries of the store yet.
  */
-import { DayPeriods } from "../../events/days/calendar.js";
+import { DayPeriods } from "../../events/days/dayPeriods.js";
 import type { EventMetric } from "../../events/eventMetric.js";
 import type { EventSettings } from "../../events/eventSettings.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";

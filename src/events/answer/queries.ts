@@ -1,7 +1,8 @@
 /** Ranges of time that people ask about: the last hour, the days of a month, the periods of a chart. */
 import { shown } from "../../core/checks.js";
 import type { EventAnswer, Period, Series } from "./answers.js";
-import { type Day, DAY, DayPeriods } from "../days/calendar.js";
+import { type Day, DAY } from "../days/calendar.js";
+import { DayPeriods } from "../days/dayPeriods.js";
 import {
   type Duration,
   durationText,

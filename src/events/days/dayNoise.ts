@@ -16,7 +16,7 @@ import { Purpose, subStream } from "../../core/random.js";
 import type { Scale } from "../../core/tables/scale.js";
 import { roundAll } from "../../core/treeSlices.js";
 import { laplaceVariance } from "../../stream/answer/variance.js";
-import type { DayPeriods } from "./calendar.js";
+import type { DayPeriods } from "./dayPeriods.js";
 
 /** Source of the noise of all days and keys of a metric. */
 export interface NoiseSource {

@@ -7,7 +7,8 @@ import { madeOnce } from "../../core/madeOnce.js";
 import type { DayShape } from "../../core/dayShape.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
 import { addSpreads, boundSpreads, NO_SPREAD, type Spread } from "../../stream/answer/variance.js";
-import { DAY, DayPeriods, HOUR } from "./calendar.js";
+import { DAY, HOUR } from "./calendar.js";
+import { DayPeriods } from "./dayPeriods.js";
 import { DaySpread } from "../answer/daySpread.js";
 import { RunningDay } from "./runningDay.js";
 

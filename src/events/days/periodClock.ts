@@ -3,7 +3,8 @@
  * caller's clock alone, never from an event.
  */
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
-import { type Day, DayPeriods, FARTHEST_DAY, periodLength } from "./calendar.js";
+import { type Day, FARTHEST_DAY } from "./calendar.js";
+import { DayPeriods, periodLength } from "./dayPeriods.js";
 import type { Schedule } from "../eventSettings.js";
 
 /** More periods than this at a time: a clock that jumps by years is a mistake. */

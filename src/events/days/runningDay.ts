@@ -7,7 +7,7 @@
 import { DAY_RUN } from "../../core/layout.js";
 import { SmallArrays } from "../../core/smallArrays.js";
 import type { Decoder, Encoder } from "../../snapshot/codec.js";
-import { DayPeriods } from "./calendar.js";
+import { DayPeriods } from "./dayPeriods.js";
 import { chunkOf, CodedRows } from "./codedRows.js";
 import { dayCorrections, drawLeaves, familyOf, type NoiseSource } from "./dayNoise.js";
 import type { KeptDay } from "./history.js";

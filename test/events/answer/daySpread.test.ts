@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { makeDayShape } from "../../../src/core/dayShape.js";
-import { Calendar, DAY, DayPeriods, HOUR, MINUTE } from "../../../src/events/days/calendar.js";
+import { Calendar, DAY, HOUR, MINUTE } from "../../../src/events/days/calendar.js";
+import { DayPeriods } from "../../../src/events/days/dayPeriods.js";
 import { DaySpread } from "../../../src/events/answer/daySpread.js";
 import { privateCounter } from "../../../src/index.js";
 import { forestSpread, laplaceVariance } from "../../../src/stream/answer/variance.js";

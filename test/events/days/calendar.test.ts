@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Calendar, DAY, DayPeriods, HOUR, MINUTE, resolveLevels } from "../../../src/events/days/calendar.js";
+import { Calendar, DAY, HOUR, MINUTE, resolveLevels } from "../../../src/events/days/calendar.js";
+import { DayPeriods } from "../../../src/events/days/dayPeriods.js";
 
 const at = (text: string) => Date.parse(text);
 const hours = ({ start, end }: { start: number; end: number }) => (end - start) / HOUR;

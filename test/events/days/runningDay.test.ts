@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { jsNoise } from "../../../src/core/js/index.js";
-import { DAY, DayPeriods, HOUR } from "../../../src/events/days/calendar.js";
+import { DAY, HOUR } from "../../../src/events/days/calendar.js";
+import { DayPeriods } from "../../../src/events/days/dayPeriods.js";
 import { dayCorrections, drawLeaves, familyOf } from "../../../src/events/days/dayNoise.js";
 import { RunningDay } from "../../../src/events/days/runningDay.js";
 import { Encoder } from "../../../src/snapshot/codec.js";
