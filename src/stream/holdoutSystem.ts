@@ -42,11 +42,13 @@ interface Release<P extends Publisher> {
 }
 
 export class HoldoutSystem<P extends Publisher> implements System {
+  // Parameters
   readonly #parts: SystemParts<P>;
   /** Values that choose θ, all before those that only give time to draw, and all that are held out. */
   readonly #choosing: number;
   readonly #drawsFrom: number;
   readonly #heldOut: number;
+  // State
   #progress: SystemProgress<P>;
   /** The publisher, once the release has begun. */
   #publisher: P | undefined;

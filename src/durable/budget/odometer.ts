@@ -120,6 +120,7 @@ export async function openOdometer(asked: OdometerOptions): Promise<Odometer> {
 }
 
 export class Odometer {
+  // Parameters
   readonly #store: CheckedStore;
   readonly #committer: Committer;
   readonly #key: CryptoKey;
@@ -128,6 +129,7 @@ export class Odometer {
   readonly #limit: number;
   readonly #deltaLimit: number;
   readonly #parameters: Parameters;
+  // State
   #charges: Charges = new Map();
   #sequence = 0;
   /** The salt of its key, once there is one. */

@@ -12,10 +12,12 @@ const toGrid = quantise;
  * Fields hold a number of their kind from the start, so that engines keep doubles in place.
  */
 export abstract class Accumulator {
+  // Parameters
   /** Values of a block. */
   readonly blockLength: number;
   /** Grid units → units of the stream. */
   readonly resolution: number;
+  // State
   /** θ, in units of the stream. */
   #theta = NaN;
   /** How many values the running block still takes, and the integer sum of those it has. */

@@ -31,6 +31,7 @@ import type { Epoch } from "./epochs.js";
 import { type Reached, TreeSequence } from "./treeSequence.js";
 
 export class BlockPublisher extends Accumulator implements Publisher {
+  // Parameters
   readonly #core: Core;
   readonly #trees: TreeSequence;
   readonly #predictor: Predictor;
@@ -39,6 +40,7 @@ export class BlockPublisher extends Accumulator implements Publisher {
   readonly #fraction: number;
   /** max − min in grid units. */
   readonly #largest: number;
+  // State
   /** Finished blocks. */
   #block = 0;
   /** Prediction for each value of the running block, in grid units. */

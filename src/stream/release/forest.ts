@@ -41,10 +41,12 @@ const NO_TREE: PlacedTree = {
 };
 
 export class Forest {
+  // Parameters
   readonly #core: Core;
   readonly #fanout: number;
   readonly #levels: number;
   readonly #trees: Trees;
+  // State
   /** The tree in use. */
   #tree = NO_TREE;
   /** Parts of the tree, which are found faster here, and the blocks [first, end) that it covers, counted over all forests. */
