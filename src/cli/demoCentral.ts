@@ -43,6 +43,8 @@ export interface Central {
     readonly from: number;
     readonly to: number;
     readonly truth: number;
+    /** The true sum of values clamped to θ: what the interval holds. */
+    readonly clamped: number;
     readonly sum: number;
     readonly low: number;
     readonly high: number;
@@ -85,7 +87,9 @@ export function releaseCentral(values: Float64Array, epsilon: number): Central {
     ranges: RANGES.map(([name, from, to]) => {
       const answer = stream.range(from, to);
       const { sum, low, high } = answer;
-      return { name, from, to, truth: sumOf(truth.subarray(from, to)), sum, low, high };
+      const own = truth.subarray(from, to);
+      const clamped = own.reduce((total, value) => total + Math.min(value, threshold), 0);
+      return { name, from, to, truth: sumOf(own), clamped, sum, low, high };
     }),
     hidden: { truth: cut / total, low: low / total, high: high / total },
   };
@@ -106,18 +110,19 @@ export function showCentral(release: Central): string {
     drawn,
     "",
     table(
-      ["range", "published positions", "true sum", "private sum", "95 % interval", "error"],
-      ranges.map(({ name, from, to, truth, sum, low, high }) => [
+      ["range", "positions", "true sum", "clamped", "private sum", "95 % interval", "error"],
+      ranges.map(({ name, from, to, truth, clamped, sum, low, high }) => [
         name,
         `${from} to ${to - 1}`,
         truth.toFixed(0),
+        clamped.toFixed(0),
         sum.toFixed(0),
         `${low.toFixed(0)} to ${high.toFixed(0)}`,
         percent((sum - truth) / truth),
       ]),
     ),
     wrap(
-      `Position 0 is the first value after the hold-out. The interval is that of values clamped to θ: clamping hides ${percent(hidden.truth)} of the total, by noisy counts ${percent(hidden.low)} to ${percent(hidden.high)}.`,
+      `Position 0 is the first published value, after the hold-out. The interval is for the sum of values clamped to θ, the error against the true sum. Clamping hides ${percent(hidden.truth)} of the total, by noisy counts ${percent(hidden.low)} to ${percent(hidden.high)}.`,
     ),
   ].join("\n");
 }

@@ -45,7 +45,7 @@ describe.each(["0.1", "1"])("brume demo --epsilon %s", (epsilon) => {
     expect(text.split("\n").filter((line) => line.includes("┤"))).toHaveLength(12);
     for (const name of RANGES)
       expect(text).toMatch(
-        new RegExp(`^  ${name} +\\d+ to \\d+ +\\d+ +-?\\d+ +-?\\d+ to -?\\d+ +-?[\\d.]+ %$`, "m"),
+        new RegExp(`^  ${name} +\\d+ to \\d+ +\\d+ +\\d+ +-?\\d+ +-?\\d+ to -?\\d+ +-?[\\d.]+ %$`, "m"),
       );
     expect(text).toMatch(/each value is protected with ε = [\d.]+\./);
   });
@@ -90,6 +90,14 @@ describe("brume demo --json", () => {
       expect(wasmMs).toBeGreaterThan(0);
       expect(jsMs).toBeGreaterThan(0);
     }
+  });
+
+  test("intervals stand beside the sum that they are of: of values clamped to θ", () => {
+    const { tops } = JSON.parse(shown.text) as Demo;
+    for (const { truth, clamped } of tops.ranges) expect(clamped).toBeLessThanOrEqual(truth);
+    const { truth, clamped } = tops.ranges.at(-1)!;
+    expect((truth - clamped) / truth).toBeCloseTo(tops.hidden.truth, 12);
+    expect(clamped).toBeLessThan(truth);
   });
 
   test("has truths within sight of the estimates", () => {
