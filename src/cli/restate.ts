@@ -68,7 +68,9 @@ const BEGAN = Date.UTC(2026, 0, 1);
 function eventFields(statement: EventStatement): readonly [object, object] {
   const settings = eventSettings(statement);
   const keys = { people: NO_KEY.subarray(4), own: NO_KEY, release: () => NO_KEY };
-  const wanted = eventStatement(new EventMetric(settings, chooseCore(), keys, BEGAN, []));
+  // Only votes state that a file is finished. One that still chooses θ has no first number to state.
+  const finished = statement.discovery?.finished ?? false;
+  const wanted = eventStatement(new EventMetric({ ...settings, finished }, chooseCore(), keys, BEGAN, []));
   const left = (one: EventStatement) => {
     // The first two are of the machine and of the moment, the next two are checked by themselves.
     const { core: _, firstNumber: _1, software: _2, private: _3, randomness: _4, ...rest } = one;

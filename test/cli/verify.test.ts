@@ -406,6 +406,33 @@ test("votes for keys: δ and k must be those of the noise", async () => {
   expect((await brume("verify", hidden)).out).toContain("✗ votes find no keys");
 });
 
+test.each<[string, readonly string[]]>([
+  ["θ that is chosen from all rows", ["--value", "amount", "--max", "100"]],
+  ["a mean whose θ is chosen", ["--value", "amount", "--max", "100", "--of", "mean", "--min", "-10"]],
+  [
+    "different people of groups that votes find",
+    [
+      ...["--of", "people", "--person", "amount", "--group-by", "shop", "--every", "1d"],
+      ...["--keys-per-person", "2", "--discover", "1e-6"],
+    ],
+  ],
+])("an honest release of a finished file holds: %s", async (_, options) => {
+  const every = options.includes("--every") ? [] : ["--every", "1h"];
+  const events = ["release", at("many.csv"), ...every, "--time", "ts", "--epsilon", "4"];
+  const rows = Array.from({ length: 3000 }, (_, i) => {
+    const time = new Date(Date.UTC(2026, 2, 1, 0, i % 1440)).toISOString();
+    return `${time},${i % 2 === 0 ? "berlin" : "oslo"},${i % 300}`;
+  });
+  writeFileSync(at("many.csv"), ["ts,shop,amount", ...rows].join("\n"));
+  const range = ["--from", "2026-03-01T00:00Z", "--to", "2026-03-02T00:00Z"];
+  const name = `finished-${options.length}`;
+  const files = ["--state", at(name), "--statement", at("finished.json"), "--out", at("finished.csv")];
+  expect((await brume(...events, ...options, ...range, ...files)).code).toBe(0);
+  const all = ["--state", at(name), "--release", at("finished.csv")];
+  const { code, out } = await brume("verify", at("finished.json"), ...all);
+  expect([code, out.split("\n").filter((line) => line.startsWith("✗"))]).toEqual([0, []]);
+});
+
 test("a store whose snapshots open passes; with another key, a flipped bit, or another statement it does not", async () => {
   const key = randomBytes(32);
   const store = fileStore(at("store"));
