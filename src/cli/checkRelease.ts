@@ -128,22 +128,26 @@ function eventReleaseChecks(
   const seen = new Set<string>();
   let [twice, outside, other, compared, compacted, wrongWidth] = [0, 0, 0, 0, 0, 0];
   const statistic = statisticOf(statement);
+  const ends = endsOf(rows);
   for (const row of rows) {
     const place = JSON.stringify([row["group"], row["from"], row["to"]]);
     if (seen.has(place)) twice++;
     seen.add(place);
-    const names = measured(row).filter((name) => row[name] !== "");
+    const names = measured(row);
+    const hasNumbers = names.some((name) => row[name] !== "");
     const isInside = (name: string): boolean =>
-      (row[`${name}_low`] === "" || Number(row[`${name}_low`]) <= Number(row[name])) &&
-      (row[`${name}_high`] === "" || Number(row[name]) <= Number(row[`${name}_high`]));
+      row[name] === "" ||
+      ((row[`${name}_low`] === "" || Number(row[`${name}_low`]) <= Number(row[name])) &&
+        (row[`${name}_high`] === "" || Number(row[name]) <= Number(row[`${name}_high`])));
     outside += names.filter((name) => !isInside(name)).length;
-    if (row[statistic] !== "" && !isOfStatedNoise(row, statistic, statement)) wrongWidth++;
-    if (file === undefined || names.length === 0) continue;
+    const isPart = row["complete"] === "false" && ends.has(row);
+    if (!isPart && !isOfStatedNoise(row, statistic, statement)) wrongWidth++;
+    if (file === undefined) continue;
     if (file.isCompacted(rangeOf(row))) {
       compacted++;
       continue;
     }
-    compared++;
+    if (hasNumbers) compared++;
     if (!isAsStored(row, names, file)) other++;
   }
   return [
@@ -154,6 +158,7 @@ function eventReleaseChecks(
       holds: wrongWidth === 0,
     },
     { what: "no period is missing between others, in any group", holds: isContiguous(rows) },
+    { what: "no other columns", holds: rows.every((row) => hasNoOthers(row, statistic, statement)) },
     ...(compacted === 0
       ? []
       : [
@@ -184,20 +189,42 @@ function statisticOf({ system, people }: EventStatement): string {
   return found === "histogram" || found === undefined ? "count" : found;
 }
 
+/** The name of a percentile: "p95". */
+const QUANTILE = /^p[\d.]+$/;
+
 /** Half a 95 % interval of noise is between these multiples of its standard error, whatever the day's shape. */
 const LEAST_REACH = 0.9;
 const MOST_REACH = 2.8;
 
+/** Whether a row has no columns but those of a release: a number beside them might be a true one. */
+const hasNoOthers = (row: Row, statistic: string, { system }: EventStatement): boolean =>
+  Object.keys(row).every((name) => {
+    const number = name.replace(/_(low|high)$/, "");
+    const isNumber = number === statistic || (system === SYSTEM.histogram && QUANTILE.test(number));
+    return isNumber || ["group", "from", "to", "complete"].includes(name);
+  });
+
+/** The first and the last row of each group: only these may be of periods that are measured in part. */
+function endsOf(rows: readonly Row[]): ReadonlySet<Row> {
+  const [first, last] = [new Map<string, Row>(), new Map<string, Row>()];
+  for (const row of rows) {
+    const { group = "", from = "" } = row;
+    if (from <= (first.get(group)?.["from"] ?? from)) first.set(group, row);
+    if (from >= (last.get(group)?.["from"] ?? from)) last.set(group, row);
+  }
+  return new Set([...first.values(), ...last.values()]);
+}
+
 /**
- * Whether a row has the statistic, and an interval as long as the noise of a whole period of a level makes it. Means, buckets
- * and other periods have intervals of other lengths.
+ * Whether a row of a whole period has the statistic, and an interval as long as the noise of a level makes it. Means, buckets
+ * and other periods have intervals of other lengths; a mean of too few events has an interval alone.
  */
 function isOfStatedNoise(row: Row, statistic: string, statement: EventStatement): boolean {
   const [low, high] = [row[`${statistic}_low`], row[`${statistic}_high`]];
-  if (row[statistic] === undefined || low === undefined || high === undefined) return false;
+  if (row["complete"] !== "true" || !low || !high || row[statistic] === undefined) return false;
+  if (row[statistic] === "" && statistic !== "mean") return false;
   const error = errorOf(row, statement);
-  if (error === undefined || row["complete"] !== "true" || !["sum", "count", "people"].includes(statistic))
-    return true;
+  if (error === undefined || !["sum", "count", "people"].includes(statistic)) return true;
   const [half, room] = [(Number(high) - Number(low)) / 2, statement.resolution ?? 1];
   return half >= LEAST_REACH * error - room && half <= MOST_REACH * error + room;
 }
@@ -219,13 +246,18 @@ function rangeOf(row: Row): Range {
   }
 }
 
-/** Whether a row has the numbers and intervals that the state gives for its time. @param names of the numbers that the row has */
+/**
+ * Whether a row has the numbers and intervals that the state gives for its time, and none where it gives none. A period that
+ * was measured in part when its row was written may be whole by now.
+ */
 function isAsStored(row: Row, names: readonly string[], file: EventFile): boolean {
   const group = row["group"] ?? file.groups[0]!;
   if (file.metric.release(group) === undefined) return false;
-  const quantiles = names.flatMap((name) => (/^p[\d.]+$/.test(name) ? [Number(name.slice(1)) / 100] : []));
-  const cells = cellsOf(file.answer(group, rangeOf(row), quantiles, 0.95).found);
-  const stored = new Map(namesOf(file, quantiles).map((name, i) => [name, cells[i]]));
+  const quantiles = names.flatMap((name) => (QUANTILE.test(name) ? [Number(name.slice(1)) / 100] : []));
+  const { found, isShown } = file.answer(group, rangeOf(row), quantiles, 0.95);
+  if (row["complete"] === "true" && !found.complete) return false;
+  const cells = cellsOf(found);
+  const stored = new Map(namesOf(file, quantiles).map((name, i) => [name, isShown ? cells[i] : undefined]));
   const text = (x: number | null | undefined): string =>
     x === null || x === undefined ? "" : String(exact(x));
   return names.every((name) => {

@@ -278,6 +278,13 @@ const moved = (line: string, column: number, by: number): string =>
     .map((cell, i) => (i === column ? String(Number(cell) + by) : cell))
     .join(",");
 
+/** A line without its numbers. */
+const emptied = (line: string): string =>
+  line
+    .split(",")
+    .map((cell, i) => (i >= 3 && i <= 5 ? "" : cell))
+    .join(",");
+
 test.each<[string, (lines: string[]) => readonly string[], string]>([
   ["a number", (lines) => lines.with(3, moved(lines[3]!, 3, 1)), "✗ 10 rows with numbers"],
   ["the low end of an interval", (lines) => lines.with(3, moved(lines[3]!, 4, 1)), "✗ 10 rows with numbers"],
@@ -302,6 +309,22 @@ test.each<[string, (lines: string[]) => readonly string[], string]>([
     "a number outside its interval",
     (lines) => lines.with(3, moved(lines[3]!, 4, 1e6)),
     "✗ every number lies",
+  ],
+  ["numbers that are taken out", (lines) => lines.with(3, emptied(lines[3]!)), "✗ every row has a sum"],
+  [
+    "numbers of the last period that are taken out",
+    (lines) => lines.with(5, emptied(lines[5]!).replace("true", "false")),
+    "✗ 9 rows with numbers",
+  ],
+  [
+    "a period between others that is said to be open",
+    (lines) => lines.with(3, lines[3]!.replace("true", "false")),
+    "✗ every row has a sum",
+  ],
+  [
+    "a column that no release has",
+    (lines) => lines.map((line, i) => `${line},${i === 0 ? "exact" : i}`),
+    "✗ no other columns",
   ],
 ])("%s of a release is found", async (_, change, said) => {
   const changedRelease = release("other.csv", change);
@@ -356,6 +379,21 @@ test("the release of another ε, or of another statistic, is found without a sta
   for (const name of ["other-epsilon.csv", "counts.csv"]) {
     const { code, out } = await brume("verify", at("events.json"), "--release", at(name));
     expect([code, out]).toEqual([1, expect.stringContaining("✗ every row has a sum")]);
+  }
+});
+
+test("a row of a day that was measured in part has no number, or one that the state gives; a mean of few events has none", async () => {
+  const events = ["release", at("events.csv"), "--every", "1h", "--time", "ts", "--epsilon"];
+  const range = ["--from", "2026-03-01T10:00Z", "--to", "2026-03-03T05:00Z"];
+  const mean = ["0.001", "--value", "amount", "--of", "mean", "--max", "100", "--threshold", "50"];
+  for (const options of [["1", "--report", "1d"], mean]) {
+    rmSync(at("parts"), { recursive: true, force: true });
+    const files = ["--state", at("parts"), "--statement", at("parts.json"), "--out", at("parts.csv")];
+    expect((await brume(...events, ...options, ...range, ...files)).code).toBe(0);
+    expect(readFileSync(at("parts.csv"), "utf8")).toMatch(/Z,,/);
+    const all = ["--state", at("parts"), "--release", at("parts.csv")];
+    const { code, out } = await brume("verify", at("parts.json"), ...all);
+    expect([code, out.split("\n").filter((line) => line.startsWith("✗"))]).toEqual([0, []]);
   }
 });
 
