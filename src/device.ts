@@ -5,6 +5,7 @@
 import { Device, type DeviceOptions } from "./device/device.js";
 
 export type { BudgetOptions } from "./device/budget.js";
+export type { Software } from "./core/software.js";
 export type { DeviceStatement, ReportOptions } from "./device/device.js";
 export type { Report } from "./local/report.js";
 export type { Duration } from "./events/days/duration.js";

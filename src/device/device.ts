@@ -8,6 +8,7 @@
  */
 import { checkText, checkValue, ownOptions } from "../core/checks.js";
 import { fillReports } from "../core/js/reports.js";
+import { software, type Software } from "../core/software.js";
 import { type Duration, parseDuration } from "../events/days/duration.js";
 import { packReport, type Report, unpackReport } from "../local/report.js";
 import { dayReporter, type Reporter } from "../local/reporter.js";
@@ -53,6 +54,8 @@ export interface ReportOptions {
 
 /** Privacy statement of a device for its user. */
 export interface DeviceStatement {
+  /** Version, commit and noise version of the library on the page. */
+  readonly software: Software;
   /** The kind of privacy that is promised. */
   readonly definition: "local differential privacy";
   /** Whose reports ε is for, such as "one device and origin, per day". */
@@ -65,6 +68,8 @@ export interface DeviceStatement {
   readonly delta: 0;
   /** ε of all reports that this device ever makes; null without a `lifetime`. */
   readonly lifetimeEpsilon: number | null;
+  /** Where reports are made: a page needs no WebAssembly. */
+  readonly core: "js";
   /** Things that the promise does not cover, in words. */
   readonly notProtected: readonly string[];
 }
@@ -156,9 +161,11 @@ export class Device {
   /** The promise to the user of this device, for machines and for the page that shows it. */
   statement(): DeviceStatement {
     return {
+      software,
       definition: "local differential privacy",
       ...promiseOf(this.#limits, this.#epsilon, this.#origins),
       delta: 0,
+      core: "js",
       notProtected: NOT_PROTECTED,
     };
   }

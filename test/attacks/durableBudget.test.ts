@@ -13,6 +13,7 @@ import {
   privateStream,
   type Store,
 } from "../../src/index.js";
+import { software, softwareText } from "../../src/core/software.js";
 import { fileStore } from "../../src/node.js";
 import { snapshotKey, StreamCipher } from "../../src/snapshot/streamCipher.js";
 import { encodeState, encryptSnapshot } from "../../src/snapshot/snapshot.js";
@@ -586,6 +587,7 @@ test("prints a statement", async () => {
       "  visits: ε = 2.5 (0.5 for one value, × 5 × 1)",
       "  north (part north): ε = 0.25 (0.25 for one value, × 1 × 1)",
       odometer.statement().composition,
+      softwareText(software),
     ].join("\n"),
   );
   expect(JSON.parse(JSON.stringify(odometer.statement()))).toEqual(odometer.statement());

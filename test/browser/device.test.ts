@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { software } from "../../src/core/software.js";
 import type { Device, DeviceOptions } from "../../src/device.js";
 import { packReport } from "../../src/local/report.js";
 import { gridOf } from "../../src/local/report.js";
@@ -260,6 +261,8 @@ test("as one module too; its statement says what the budget adds up to", async (
     epsilonPerReport: 1,
     epsilon: 3,
     lifetimeEpsilon: 30,
+    software,
+    core: "js",
   });
 });
 

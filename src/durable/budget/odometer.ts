@@ -4,6 +4,7 @@
  */
 import { checkChoice, checkInteger, checkNumber, checkText, ownOptions, shown } from "../../core/checks.js";
 import { given } from "../../core/given.js";
+import { software, type Software, softwareText } from "../../core/software.js";
 import { type SnapshotKey, snapshotKey, StreamCipher } from "../../snapshot/streamCipher.js";
 import { encodeState, openSnapshot, type Parameters, encryptSnapshot } from "../../snapshot/snapshot.js";
 import { CheckedStore, checkSequence } from "../checkedStore.js";
@@ -81,6 +82,7 @@ export interface StatementOptions {
 }
 
 export interface OdometerStatement {
+  readonly software: Software;
   readonly unit: string;
   readonly limit: number;
   /** δ that may be spent; not there if none may. */
@@ -241,12 +243,12 @@ export class Odometer {
       releases: charges.map((charge) => ({ ...charge, spent: rounded(costOf(charge)) })),
     }));
     const limits = { limit: this.#limit, ...withDelta("deltaLimit", this.#deltaLimit) };
-    return { unit: this.#unit, ...limits, data, composition: COMPOSITION };
+    return { software, unit: this.#unit, ...limits, data, composition: COMPOSITION };
   }
 
   /** The statement as a short text. */
   explain(asked: StatementOptions = {}): string {
-    const { unit, limit, deltaLimit, data, composition } = this.statement(asked);
+    const { software, unit, limit, deltaLimit, data, composition } = this.statement(asked);
     return [
       `Privacy budget of ${unit}: ε at most ${limit}${deltaLimit === undefined ? "" : ` and δ at most ${deltaLimit}`} for each data set.`,
       ...data.flatMap(({ data, spent, left, delta, approximate, releases }) => [
@@ -258,6 +260,7 @@ export class Odometer {
         ),
       ]),
       composition,
+      softwareText(software),
     ].join("\n");
   }
 

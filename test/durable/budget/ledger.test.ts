@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { openHub, openOdometer, type Store } from "../../../src/index.js";
 import { keyRule, resolveHub } from "../../../src/durable/hub/hubOptions.js";
 import { type Charge, costOf, exact, rounded, spentOn } from "../../../src/durable/budget/ledger.js";
+import { software, softwareText } from "../../../src/core/software.js";
 import { key, options, plainStore } from "../support.js";
 
 describe("sums of ε", () => {
@@ -56,6 +57,7 @@ describe("sums of ε", () => {
     expect(odometer.explain()).toContain(
       "δ = 8e-10 spent: the probability that a key that only one unit used",
     );
+    expect(odometer.statement().software).toEqual(software);
     await expect(odometer.register("more", votes, { perUnit: 2 })).rejects.toThrow(/^perUnit: expected 1/);
     // What the composition may use is what votes have left.
     expect(() => odometer.statement({ delta: 8e-10 })).toThrow(/^delta: expected more than 8e-10/);
@@ -83,6 +85,7 @@ describe("sums of ε", () => {
         "web: ε = 2 spent, 8 left",
         "  people (part eu): ε = 2 (1 for one person, × 2 × 1)",
         "Releases of the same data add up. Parts of one data set are disjoint: the part that spent most counts. Data sets are disjoint: each has the whole limit.",
+        softwareText(software),
       ].join("\n"),
     );
     expect(odometer.sequence).toBe(3);
