@@ -10,6 +10,7 @@ import {
 } from "../audit/audit.js";
 import { parseBreak } from "../audit/breaks.js";
 import { given } from "../../src/core/given.js";
+import { software } from "../../src/core/software.js";
 import { type Arguments, type Command, DataError, UsageError } from "../../src/cli/command.js";
 import { Progress } from "../../src/cli/progress.js";
 import { SUMMARIES } from "../../src/cli/summaries.js";
@@ -46,7 +47,7 @@ export const audit: Command = {
       progress: (done, all) => progress.show(done, done / all),
     });
     progress.clear();
-    if (folder !== undefined) writeFileSync(join(folder, "samples.json"), samplesFile(found, dumped));
+    if (folder !== undefined) writeFileSync(join(folder, "samples.json"), samplesFile(found, args, dumped));
     console.log(args.has("json") ? json(found) : sentence(found, args.text("break")));
   },
 };
@@ -93,8 +94,17 @@ function dumpSamples(folder: string, i: number, { name, features, rows }: AuditS
   return { name, features, runs: rows[0].length / features.length, files };
 }
 
-const samplesFile = ({ mechanism, claimed, delta }: Audit, attacks: readonly Dumped[]): string =>
-  `${JSON.stringify({ mechanism, epsilon: claimed, delta, format: "little-endian float64, one row of features per run", attacks }, null, 2)}\n`;
+/** Text of samples.json: the claim, the software, whether the runs were broken or repeatable, and the files. */
+const samplesFile = (
+  { mechanism, claimed, delta }: Audit,
+  args: Arguments,
+  attacks: readonly Dumped[],
+): string => {
+  const [fault, seed] = [args.text("break") ?? null, args.text("unsafe-seed") ?? null];
+  const made = { software, break: fault, unsafeSeed: seed };
+  const format = "little-endian float64, one row of features per run";
+  return `${JSON.stringify({ mechanism, epsilon: claimed, delta, ...made, format, attacks }, null, 2)}\n`;
+};
 
 const json = ({ mechanism, claimed, delta, lowerBound, confidence, samples, verdict }: Audit): string =>
   JSON.stringify({ mechanism, claimed, delta, lowerBound, confidence, samples, verdict });

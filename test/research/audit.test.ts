@@ -5,6 +5,7 @@ import { describe, expect, test, vi } from "vitest";
 import { audit as command } from "../../research/cli/audit.js";
 import { Arguments } from "../../src/cli/command.js";
 import { chooseCore } from "../../src/core/choose.js";
+import { software } from "../../src/core/software.js";
 import { attack, lowestBit } from "../../research/audit/attack.js";
 import { audit, breaksOf, type MechanismName } from "../../research/audit/audit.js";
 import { parseBreak } from "../../research/audit/breaks.js";
@@ -268,14 +269,13 @@ describe("brume audit", () => {
     const folder = mkdtempSync(join(tmpdir(), "brume-audit-"));
     try {
       await printed(...quick, "choice", "--dump", folder);
-      const { mechanism, epsilon, attacks } = JSON.parse(
-        readFileSync(join(folder, "samples.json"), "utf8"),
-      ) as {
-        mechanism: string;
-        epsilon: number;
+      const { attacks, ...head } = JSON.parse(readFileSync(join(folder, "samples.json"), "utf8")) as {
         attacks: { name: string; features: string[]; runs: number; files: [string, string] }[];
       };
-      expect({ mechanism, epsilon }).toEqual({ mechanism: "choice", epsilon: 1 });
+      expect(head).toEqual({
+        ...{ mechanism: "choice", epsilon: 1, delta: 0, software, break: null, unsafeSeed: "cli" },
+        format: "little-endian float64, one row of features per run",
+      });
       expect(attacks.map(({ features, runs }) => [features, runs])).toEqual([
         [["threshold"], 5000],
         [["rough threshold"], 20_000],
@@ -311,6 +311,19 @@ describe("brume audit", () => {
       });
       expect(found[0]).toEqual([]);
       expect(Math.abs(found[1]!.length / 20_000 - delta)).toBeLessThan(5 * Math.sqrt(delta / 20_000));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("runs of a broken mechanism say so", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "brume-audit-"));
+    try {
+      await printed(...quick, "laplace", "--break", "scale=0.5", "--dump", folder);
+      const { break: fault } = JSON.parse(readFileSync(join(folder, "samples.json"), "utf8")) as {
+        break: string;
+      };
+      expect(fault).toBe("scale=0.5");
     } finally {
       rmSync(folder, { recursive: true });
     }
