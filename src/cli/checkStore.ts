@@ -3,7 +3,9 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { AnyStatement } from "../adapters/registryRecord.js";
 import { budgetKey } from "../durable/budget/budgetKey.js";
-import { fileStore } from "../durable/stores/file.js";
+import { LIMITS, logStore } from "../durable/stores/file.js";
+import { readAppends } from "../durable/stores/log.js";
+import { LogFolder } from "../durable/stores/logFolder.js";
 import { sqliteStore } from "../durable/stores/sqlite.js";
 import type { Store } from "../durable/stores/store.js";
 import { parseDuration } from "../events/days/duration.js";
@@ -21,8 +23,11 @@ export async function storeChecks(
   keyPath: string,
   statements: readonly NamedStatement[],
 ): Promise<Check[]> {
-  const store = await storeIn(path);
   const key = await readKey(keyPath, false);
+  const database = databaseIn(path);
+  const altered = database === undefined ? await alteredLogs(new ReadFolder(path)) : 0;
+  const store =
+    database === undefined ? logStore(new ReadFolder(path), LIMITS) : await databaseStore(database);
   const bindingOf = async (bytes: Uint8Array) =>
     (await snapshotBinding(bytes, key)) ?? snapshotBinding(bytes, budgetKey(key));
   const names = await store.names!();
@@ -41,6 +46,9 @@ export async function storeChecks(
       what: `${names.length} snapshots of the store open with the key, unaltered and in their places`,
       holds: wrong === 0 && names.length > 0,
     },
+    ...(altered === 0
+      ? []
+      : [{ what: `${altered} logs of the store have a damaged write before whole ones`, holds: false }]),
     ...statements.map(({ metric, statement }) => {
       const stated = made.filter((parameters) => isMadeAs(parameters, statement)).length;
       return {
@@ -54,14 +62,53 @@ export async function storeChecks(
 /** The database of a service in its folder. */
 const SERVICE_FILE = "state.sqlite";
 
-function storeIn(path: string): Store | Promise<Store> {
-  const inside = join(path, SERVICE_FILE);
-  const database = [path, inside].find((one) => statSync(one, { throwIfNoEntry: false })?.isFile());
-  if (database === undefined) return fileStore(path);
-  return sqliteStore(database).catch((reason: unknown) => {
+/** The file of sqliteStore or of a service; undefined for a folder of logs. */
+const databaseIn = (path: string): string | undefined =>
+  [path, join(path, SERVICE_FILE)].find((one) => statSync(one, { throwIfNoEntry: false })?.isFile());
+
+const databaseStore = (file: string): Promise<Store> =>
+  sqliteStore(file).catch((reason: unknown) => {
     throw new DataError(`--store: ${reason instanceof Error ? reason.message : "cannot open it"}`);
   });
+
+/** A folder of logs that is read alone: a store takes over one whose newest log has no whole write, and removes the others. */
+class ReadFolder extends LogFolder {
+  override create(): Promise<boolean> {
+    return Promise.reject(
+      new DataError(
+        "--store: expected a log that begins with a whole write, got one that is damaged or just begun; nothing was changed",
+      ),
+    );
+  }
+
+  override async flush(): Promise<void> {
+    // Nothing is written, and the folder may be one that nobody can write to.
+  }
 }
+
+/** Logs with a whole write behind one that is not: a write that a crash cut short is the last one of its log. */
+async function alteredLogs(folder: LogFolder): Promise<number> {
+  let altered = 0;
+  for (const number of await folder.numbers()) {
+    const bytes = (await folder.read(number, 0)) ?? Buffer.alloc(0);
+    const end = readAppends(bytes, 0).at(-1)?.end ?? 0;
+    if (hasWrite(bytes, end + 1)) altered++;
+  }
+  return altered;
+}
+
+/** Whether a whole write with entries begins anywhere from a place on. */
+function hasWrite(bytes: Buffer, from: number): boolean {
+  for (let at = from; at + LEAST_WRITE <= bytes.length; at++) {
+    const size = bytes.readDoubleLE(at);
+    const isLikely = Number.isInteger(size) && size > 0 && at + size < bytes.length;
+    if (isLikely && readAppends(bytes.subarray(at), at).length > 0) return true;
+  }
+  return false;
+}
+
+/** Bytes of a write with one entry: its length and checksum, and an entry without name or bytes. */
+const LEAST_WRITE = 56;
 
 /** Whether a snapshot is bound to the options that a statement names. Other options follow from them or are not stated. */
 function isMadeAs(bound: Parameters, statement: AnyStatement): boolean {

@@ -42,7 +42,7 @@ export const verify: Command = {
       ...(await checksBeside(args, statements)),
     ];
     const failed = checks.filter(({ holds }) => !holds).length;
-    const notSeen = unseen(args.text("release") !== undefined, args.text("state") !== undefined);
+    const notSeen = unseen(["release", "state", "store"].filter((name) => args.text(name) !== undefined));
     if (args.has("json")) console.log(JSON.stringify({ verified: failed === 0, checks, notSeen }));
     else {
       for (const { what, holds } of checks) console.log(`${holds ? "✓" : "✗"} ${what}`);
@@ -53,13 +53,18 @@ export const verify: Command = {
 };
 
 /** Claims that no file proves, for the reader to ask about. */
-const unseen = (hasRelease: boolean, hasState: boolean): readonly string[] => [
+const unseen = (given: readonly string[]): readonly string[] => [
   "whether the version and the commit that the statement names made the numbers",
-  ...(hasRelease
+  ...(given.includes("release")
     ? ["whether the release is all of it: a statement names no end, and whole periods may lack at either end"]
     : []),
-  ...(hasRelease && !hasState
+  ...(given.includes("release") && !given.includes("state")
     ? ["whether a number is the one that was published, if it lies in its interval: --state compares them"]
+    : []),
+  ...(given.includes("state") || given.includes("store")
+    ? [
+        "whether the state or the store is the newest: an older one that was put back as a whole looks the same",
+      ]
     : []),
 ];
 

@@ -539,6 +539,36 @@ test("the store of a hub belongs to the statement of each of its metrics, and to
   }
 });
 
+test("a log with a damaged write is found, and verify changes nothing of it", async () => {
+  const key = randomBytes(32);
+  const hub = openHub({
+    ...{ store: fileStore(at("damaged")), key },
+    metrics: { orders: { of: "count", epsilon: 1, every: "1h", keys: ["a"] } },
+  });
+  for (let i = 0; i < 5; i++) await hub.addMany("orders", [{ key: "a" }]);
+  writeFileSync(at("damaged.json"), JSON.stringify(await hub.statement("orders", "a")));
+  await hub.close();
+  writeFileSync(at("damaged.key"), key.toString("hex"));
+  const all = ["verify", at("damaged.json"), "--store", at("damaged")];
+  const honest = await brume(...all);
+  expect([honest.code, honest.out]).toEqual([
+    0,
+    expect.stringContaining("? not seen from files: whether the state or the store is the newest"),
+  ]);
+  const path = join(at("damaged"), "1.log");
+  const whole = readFileSync(path);
+  const turned = (place: number) => whole.map((byte, i) => (i === place ? byte ^ 1 : byte));
+  // The first write says how far older logs count, which a store would take over; its length is at 0, its checksum at 8.
+  for (const place of [10, Math.floor(whole.length / 2)]) {
+    writeFileSync(path, turned(place));
+    const { code, out, err } = await brume(...all);
+    expect(code).toBe(1);
+    expect(out + err).toMatch(/logs of the store have a damaged write|begins with a whole write/);
+    expect(readdirSync(at("damaged"))).toEqual(["1.log"]);
+    expect(readFileSync(path).equals(Buffer.from(turned(place)))).toBe(true);
+  }
+});
+
 test("what is missing is named", async () => {
   expect((await brume("verify")).err).toContain("STATEMENT.json: missing");
   expect((await brume("verify", at("nothing.json"))).code).toBe(1);

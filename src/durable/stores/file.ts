@@ -23,7 +23,7 @@ export interface LogLimits {
   readonly patience: number;
 }
 
-const LIMITS: LogLimits = { full: 64 * 2 ** 20, copied: 2 ** 22, files: 16, patience: 1000 };
+export const LIMITS: LogLimits = { full: 64 * 2 ** 20, copied: 2 ** 22, files: 16, patience: 1000 };
 
 /** The outcome for a record: it is appended, stored already, does not follow, or nobody knows. */
 type Verdict = "append" | "stored" | "refused" | "unknown";
