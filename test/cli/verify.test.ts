@@ -561,9 +561,9 @@ test("a log with a damaged write is found, and verify changes nothing of it", as
   // The first write says how far older logs count, which a store would take over; its length is at 0, its checksum at 8.
   for (const place of [10, Math.floor(whole.length / 2)]) {
     writeFileSync(path, turned(place));
-    const { code, out, err } = await brume(...all);
+    const { code, out } = await brume(...all);
     expect(code).toBe(1);
-    expect(out + err).toMatch(/logs of the store have a damaged write|begins with a whole write/);
+    expect(out).toContain("✗ the logs of the store are as they were written");
     expect(readdirSync(at("damaged"))).toEqual(["1.log"]);
     expect(readFileSync(path).equals(Buffer.from(turned(place)))).toBe(true);
   }

@@ -8,10 +8,13 @@
  * newer file says whether the writer's append counts. This needs no lock, so a killed process locks nobody out.
  *
  * Readers change nothing: what they read counts if no newer file exists afterwards.
+ *
+ * A file that was damaged after it was written is an error: without its newer writes the streams would go on from an older
+ * state, and put the same noise on other sums.
  */
-import { type Append, encodeAppend, type Entry, type LogRecord, readAppends } from "./log.js";
+import { type Append, encodeAppend, type Entry, hasAppend, type LogRecord, readAppends } from "./log.js";
 import { type LogFiles, LogFolder } from "./logFolder.js";
-import { conflict, finalConflicts, sameBytes, type Store, type StoredSnapshot } from "./store.js";
+import { conflict, finalConflicts, sameBytes, type Store, StoreError, type StoredSnapshot } from "./store.js";
 
 export interface LogLimits {
   /** A file is full at this size. Replaced snapshots take up to as much space as the newest ones, and two full files. */
@@ -246,7 +249,7 @@ class Log {
   async #rebuild(number: number): Promise<boolean | undefined> {
     const bytes = await this.#folder.read(number, 0);
     if (bytes === undefined) return undefined;
-    const [first] = readAppends(bytes, 0);
+    const [first] = appendsOf(bytes, 0);
     if (first === undefined) return false;
     this.#forget();
     for (const { name, sequence: end } of first.entries) {
@@ -254,7 +257,9 @@ class Log {
       const piece = await this.#folder.read(file, 0, end);
       if (piece === undefined) continue; // emptied and removed: what it had is in the tail of the newest one
       this.#files.set(file, { end: 0, live: 0 });
-      for (const append of readAppends(piece, 0).slice(1)) this.#add(file, append);
+      const appends = appendsOf(piece, 0);
+      if ((appends.at(-1)?.end ?? 0) !== end) throw damaged();
+      for (const append of appends.slice(1)) this.#add(file, append);
       this.#files.get(file)!.end = end;
     }
     this.#files.set(number, { end: first.end, live: 0 });
@@ -266,7 +271,7 @@ class Log {
     const { end } = this.#files.get(number)!;
     const bytes = await this.#folder.read(number, end);
     if (bytes === undefined) return false;
-    const appends = readAppends(bytes, end);
+    const appends = appendsOf(bytes, end);
     if (appends.length > 0) await this.#folder.flush(number); // what counts survives a power cut
     for (const append of appends) this.#add(number, append);
     return true;
@@ -323,3 +328,16 @@ class Log {
     await this.#folder.remove(oldest!);
   }
 }
+
+/** The complete appends of a piece of a file; throws if there are more behind one that is not complete. */
+function appendsOf(piece: Buffer, start: number): Append[] {
+  const appends = readAppends(piece, start);
+  if (hasAppend(piece, (appends.at(-1)?.end ?? start) - start + 1)) throw damaged();
+  return appends;
+}
+
+const damaged = (): StoreError =>
+  new StoreError(
+    "invalid",
+    "fileStore: a log of the folder is damaged in the middle; nothing was changed. Streams cannot resume from it",
+  );

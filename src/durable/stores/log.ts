@@ -79,6 +79,22 @@ export function readAppends(piece: Buffer, start: number): Append[] {
   return appends;
 }
 
+/** Bytes of an append with one entry, which has no name and no bytes. */
+const LEAST_APPEND = HEADER + 16;
+
+/**
+ * Whether an append with entries begins anywhere from a place on. Each append is flushed before the next, so one that a crash
+ * cut short is the last of its file: whole ones behind it say that the file was damaged later.
+ */
+export function hasAppend(piece: Buffer, from: number): boolean {
+  for (let at = from; at + LEAST_APPEND <= piece.length; at++) {
+    const size = piece.readDoubleLE(at);
+    const fits = Number.isInteger(size) && size > 0 && at + HEADER + size <= piece.length;
+    if (fits && readAppends(piece.subarray(at, at + HEADER + size), 0).length > 0) return true;
+  }
+  return false;
+}
+
 function readEntries(content: Buffer, start: number): Entry[] {
   const entries: Entry[] = [];
   for (let at = 0; at < content.length;) {

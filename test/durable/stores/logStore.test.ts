@@ -260,3 +260,58 @@ describe("others at the same time", () => {
     expect([await found(store, "a"), Object.keys(folder.sizes)]).toEqual([[1, 5, 9], ["1"]]);
   });
 });
+
+describe("a log that was damaged", () => {
+  /** Three snapshots: two in the newest file, one in an older file that counts up to its end. */
+  async function written(): Promise<MemoryFolder> {
+    const folder = new MemoryFolder();
+    await logStore(folder, limits).put("a", 1, bytes(30, 1));
+    const second = logStore(folder, limits);
+    await second.put("b", 1, bytes(30, 2));
+    await second.put("a", 2, bytes(30, 3));
+    return folder;
+  }
+
+  /** What a new process has after a change of a file: the three snapshots, an error by its code, or fewer. */
+  async function after(folder: MemoryFolder, number: number, change: (file: Buffer) => Buffer) {
+    const files = new Map(folder.files);
+    folder.files.set(number, change(Buffer.from(folder.files.get(number)!)));
+    const before = JSON.stringify([...folder.files]);
+    const store = logStore(folder, limits);
+    try {
+      const names = await store.names!();
+      const sequences = await Promise.all(names.map(async (name) => (await store.get(name))!.sequence));
+      return names.map((name, i) => `${name} ${sequences[i]}`).sort();
+    } catch (error) {
+      expect(JSON.stringify([...folder.files])).toBe(before); // nothing is removed or made
+      return (error as { code: string }).code;
+    } finally {
+      for (const number of folder.files.keys()) folder.files.delete(number);
+      for (const [number, file] of files) folder.files.set(number, file);
+    }
+  }
+
+  test("is refused wherever a bit is turned, but in the last write: a crash could have cut that short", async () => {
+    const folder = await written();
+    const [older, newest] = [folder.files.get(1)!.length, folder.files.get(2)!.length];
+    const last = newest - (40 + 17 + 30);
+    const turned = (at: number) => (file: Buffer) => {
+      file[at]! ^= 1;
+      return file;
+    };
+    for (let at = 0; at < older; at++)
+      expect([at, await after(folder, 1, turned(at))]).toEqual([at, "invalid"]);
+    for (let at = 0; at < last; at++)
+      expect([at, await after(folder, 2, turned(at))]).toEqual([at, "invalid"]);
+    for (let at = last; at < newest; at++)
+      expect([at, await after(folder, 2, turned(at))]).toEqual([at, ["a 1", "b 1"]]);
+  });
+
+  test("is refused if what counts of it is shorter, and read if its last write was cut short", async () => {
+    const folder = await written();
+    const cut = (by: number) => (file: Buffer) => file.subarray(0, -by);
+    expect(await after(folder, 2, (file) => file)).toEqual(["a 2", "b 1"]);
+    expect(await after(folder, 1, cut(1))).toBe("invalid");
+    expect(await after(folder, 2, cut(1))).toEqual(["a 1", "b 1"]);
+  });
+});
