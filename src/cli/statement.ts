@@ -58,13 +58,14 @@ export interface NamedStatement {
   readonly statement: AnyStatement;
 }
 
-/** Statements of the metrics of a service, if what is stored is what /v1/statement says. Metrics of devices have none. */
+/** Statements of the metrics of a service, if what is stored is what /v1/statement says. */
 function serviceStatements(stored: unknown): readonly NamedStatement[] | undefined {
   const { system, metrics } = Object(stored) as { readonly system?: unknown; readonly metrics?: unknown };
   if (system !== "Brume service" || !Array.isArray(metrics)) return undefined;
-  const named = (metrics as { readonly name?: unknown; readonly stream?: unknown }[]).flatMap(
-    ({ name, stream }) => (stream === null ? [] : [{ metric: String(name), statement: stream }]),
-  );
+  const named = (metrics as Readonly<Record<string, unknown>>[]).map(({ name, stream, devices }) => ({
+    metric: String(name),
+    statement: stream ?? devices,
+  }));
   return named.every((one): one is Required<NamedStatement> => isStatement(one.statement))
     ? named
     : undefined;

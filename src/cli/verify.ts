@@ -76,7 +76,9 @@ const named = (metric: string | undefined, { what, holds }: Check): Check => ({
 async function checksBeside(args: Arguments, statements: readonly NamedStatement[]): Promise<Check[]> {
   const [release, folder, store] = [args.text("release"), args.text("state"), args.text("store")];
   const key = args.text("key");
-  const found = store === undefined ? [] : await storeChecks(store, key ?? `${store}.key`, statements);
+  // Reports of a service are in sections of its hub, which bind no options.
+  const stored = statements.filter(({ metric, statement }) => metric === undefined || "every" in statement);
+  const found = store === undefined ? [] : await storeChecks(store, key ?? `${store}.key`, stored);
   if (release === undefined && folder === undefined) return found;
   const [first] = statements;
   if (first === undefined || first.metric !== undefined)

@@ -10,6 +10,7 @@ import {
   type HubSection,
   type LocalAnswer,
   type LocalHistogram,
+  type LocalStatement,
   type LocalTerms,
   type Series,
 } from "brume";
@@ -98,6 +99,11 @@ export class LocalMetric implements HubSection {
   get terms(): LocalTerms {
     this.#chooseIfDue();
     return this.#told ?? { threshold: this.#loaded, until: this.#now(), chosen: false };
+  }
+
+  /** The statement of its reports, with θ as devices are told it. */
+  statement(): LocalStatement {
+    return { ...this.#aggregator.statement(), threshold: this.#told?.threshold ?? this.#loaded };
   }
 
   /** @param turn awaited before each piece of work, so that others get their turn */

@@ -1,5 +1,5 @@
 /** The service's statement about its own privacy: for machines, and as a text for people. */
-import type { EventStatement, Software } from "brume";
+import type { EventStatement, LocalStatement, Software } from "brume";
 import { eventMechanisms, registryRecord, type RegistryRecord, software, softwareText } from "brume/node";
 import { type ResolvedMetric, personDelta, personEpsilon } from "./config/metrics.js";
 import type { PerPersonConfig } from "./config/types.js";
@@ -17,8 +17,10 @@ export interface MetricStatement {
   /** Limits of a person and day. */
   readonly perPerson: PerPersonConfig | null;
   readonly keys: number;
-  /** Statement of the metric, for all keys together. */
+  /** Statement of the metric, for all keys together; null if devices perturb its values. */
   readonly stream: EventStatement | null;
+  /** Statement of the reports of devices; null for events. */
+  readonly devices: LocalStatement | null;
   readonly composition: string;
 }
 
@@ -90,7 +92,10 @@ function planOf(
   return personPlan(people, spent);
 }
 
-async function metricStatement(service: Service, { config: metric }: ServedMetric): Promise<MetricStatement> {
+async function metricStatement(
+  service: Service,
+  { config: metric, local }: ServedMetric,
+): Promise<MetricStatement> {
   const { name, type, epsilon, perPerson, keys, hasKeys, over, options } = metric;
   const stream = options === undefined ? null : await service.statement(metric);
   return {
@@ -101,6 +106,7 @@ async function metricStatement(service: Service, { config: metric }: ServedMetri
     perPerson: over === undefined ? (perPerson ?? null) : null,
     keys: hasKeys ? keys.length : 0,
     stream,
+    devices: local?.statement() ?? null,
     composition:
       stream === null
         ? `Values get noise on the device; ${perPerson!.events === 1 ? "one report" : `${perPerson!.events} reports`} a day: ε = ${personEpsilon(metric)} for a person and day.`

@@ -6,6 +6,7 @@ import { expect, test, vi } from "vitest";
 import { resolveMetric } from "../src/config/metrics.js";
 import { pageLoad } from "../src/http/local.js";
 import { LocalMetric } from "../src/localMetric.js";
+import type { MetricStatement } from "../src/statement.js";
 import { packReport } from "../../../src/reporter.js";
 import {
   atEnd,
@@ -150,6 +151,11 @@ test("what is no report, and what is too long, is refused", async () => {
   expect((await running.app.inject("/v1/local/nothing")).statusCode).toBe(404);
   const long = await running.app.inject("/v1/query?metric=load&from=0&every=1d");
   expect([long.statusCode, long.body]).toEqual([400, expect.stringContaining("expected at most 2000 steps")]);
+  const [told] = (await running.app.inject("/v1/statement")).json<{ metrics: MetricStatement[] }>().metrics;
+  expect(told).toMatchObject({
+    stream: null,
+    devices: { software: { name: "brume" }, epsilon: 4, max: 1000, core: "wasm" },
+  });
   const statement = (await running.app.inject("/v1/statement?format=text")).body;
   expect(statement).toContain("load (local): ε = 4 for one report.");
 });

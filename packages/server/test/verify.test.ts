@@ -19,7 +19,7 @@ async function brume(...argv: string[]): Promise<{ code: number; lines: string[]
 }
 
 interface Told {
-  metrics: { name: string; stream: Record<string, unknown> }[];
+  metrics: { name: string; stream: Record<string, unknown>; devices: Record<string, unknown> }[];
 }
 
 test("a service's statement, with and without its store", async () => {
@@ -59,4 +59,22 @@ test("a service's statement, with and without its store", async () => {
   expect((await brume("statement", file, "--registry")).lines.join()).toContain(
     "/v1/statement?format=registry",
   );
+});
+
+test("a metric of devices has the statement of its reports", async () => {
+  const folder = temporaryFolder();
+  const metrics = { load: { type: "local", epsilon: 4, max: 1000, unit: "ms" } } as const;
+  const running = await startService(testConfig(folder, { metrics }));
+  const told = (await running.app.inject("/v1/statement")).json<Told>();
+  await running.stop();
+  const file = join(folder, "statement.json");
+  writeFileSync(file, JSON.stringify(told));
+  const whole = await brume("verify", file);
+  expect([whole.code, whole.lines.filter((line) => !/^[✓?]/.test(line))]).toEqual([0, []]);
+  expect(whole.lines.join("\n")).toContain("✓ load: every field follows from the options");
+
+  told.metrics[0]!.devices["cells"] = 3;
+  writeFileSync(file, JSON.stringify(told));
+  const other = await brume("verify", file);
+  expect([other.code, other.lines.join("\n")]).toEqual([1, expect.stringContaining("not so: cells")]);
 });
