@@ -114,3 +114,27 @@ describe("bad input", () => {
     );
   });
 });
+
+/** Published numbers of 480 hours without events, at a scale of noise of about 20. */
+function emptyHours(): number[] {
+  let now = START;
+  const counter = privateCounter({ epsilon: 0.1, every: "1h", unsafeSeed: "empty", clock: () => now });
+  return Array.from({ length: 480 }, () => {
+    now += HOUR;
+    return counter.advance()[0]!.value!;
+  });
+}
+
+/** Half of the numbers are below 0: fewer than 180 or more than 300 of 480 once in 10⁷ seeds. */
+const isEven = (numbers: readonly number[]): boolean => {
+  const below = numbers.filter((value) => value < 0).length;
+  return below > 180 && below < 300;
+};
+
+describe("numbers of empty hours", () => {
+  test("are not cut at 0, which would bias sums upwards", () => expect(isEven(emptyHours())).toBe(true));
+
+  test("cut at 0 they would be noticed", () => {
+    expect(isEven(emptyHours().map((value) => Math.max(0, value)))).toBe(false);
+  });
+});
