@@ -272,7 +272,7 @@ describe("a log that was damaged", () => {
     return folder;
   }
 
-  /** What a new process has after a change of a file: the three snapshots, an error by its code, or fewer. */
+  /** Snapshots that a new process finds after a change of a file, or the code of its error. */
   async function after(folder: MemoryFolder, number: number, change: (file: Buffer) => Buffer) {
     const files = new Map(folder.files);
     folder.files.set(number, change(Buffer.from(folder.files.get(number)!)));
