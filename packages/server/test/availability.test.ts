@@ -92,7 +92,7 @@ test("a thousand readers of /v1/live who follow a key each make no publication o
     const asked: string[] = [];
     const service = {
       listen: (listener: typeof publish) => (publish = listener),
-      metric: () => ({ metric: { type: "count", keys, hasKeys: true } }),
+      metric: () => ({ config: { type: "count", keys, hasKeys: true } }),
       ask: (_: string, key: string) => Promise.resolve({ key: asked.push(key) }),
     };
     const feed = new LiveFeed(service as unknown as Service);
