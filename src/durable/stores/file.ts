@@ -251,6 +251,7 @@ class Log {
     if (bytes === undefined) return undefined;
     const [first] = appendsOf(bytes, 0);
     if (first === undefined) return false;
+    await this.#folder.flush(number); // its writer may have been killed before it did, and others say that it counts
     this.#forget();
     for (const { name, sequence: end } of first.entries) {
       const file = Number(name);
@@ -339,5 +340,5 @@ function appendsOf(piece: Buffer, start: number): Append[] {
 const damaged = (): StoreError =>
   new StoreError(
     "invalid",
-    "fileStore: a log of the folder is damaged in the middle; nothing was changed. Streams cannot resume from it",
+    "fileStore: a log of the folder is damaged in the middle; streams cannot resume from it",
   );

@@ -79,20 +79,37 @@ export function readAppends(piece: Buffer, start: number): Append[] {
   return appends;
 }
 
-/** Bytes of an append with one entry, which has no name and no bytes. */
-const LEAST_APPEND = HEADER + 16;
+/** Bytes of an entry without name and bytes. */
+const LEAST_ENTRY = 16;
 
 /**
  * Whether an append with entries begins anywhere from a place on. Each append is flushed before the next, so one that a crash
  * cut short is the last of its file: whole ones behind it say that the file was damaged later.
  */
 export function hasAppend(piece: Buffer, from: number): boolean {
-  for (let at = from; at + LEAST_APPEND <= piece.length; at++) {
-    const size = piece.readDoubleLE(at);
-    const fits = Number.isInteger(size) && size > 0 && at + HEADER + size <= piece.length;
-    if (fits && readAppends(piece.subarray(at, at + HEADER + size), 0).length > 0) return true;
+  for (let at = from; at + HEADER + LEAST_ENTRY <= piece.length; at++) {
+    if ((piece[at + 7]! & 0xfe) !== 0x40) continue; // no double from 16 to 2³²: most places end here
+    const end = at + HEADER + piece.readDoubleLE(at);
+    // Entries are measured before they are hashed: content of plain numbers looks like sizes everywhere.
+    if (
+      end <= piece.length &&
+      hasEntries(piece, at + HEADER, end) &&
+      readAppends(piece.subarray(at, end), 0).length > 0
+    )
+      return true;
   }
   return false;
+}
+
+/** Whether the lengths of entries fill [from, end). */
+function hasEntries(piece: Buffer, from: number, end: number): boolean {
+  let at = from;
+  while (at + LEAST_ENTRY <= end) {
+    const bytesAt = at + 4 + piece.readUInt32LE(at) + 12;
+    if (bytesAt > end) return false;
+    at = bytesAt + piece.readUInt32LE(bytesAt - 4);
+  }
+  return at === end;
 }
 
 function readEntries(content: Buffer, start: number): Entry[] {

@@ -104,7 +104,7 @@ describe("what is written", () => {
     folder.calls.length = 0;
     expect(await found(reader, "a")).toEqual([1, 10, 1]);
     expect(folder.calls).toEqual([
-      ...["newest", "numbers", "read 1 0", "read 1 40", "flush 1", "newest", "read 1 97"],
+      ...["newest", "numbers", "read 1 0", "flush 1", "read 1 40", "flush 1", "newest", "read 1 97"],
     ]);
     await two.put("a", 2, bytes(10, 2));
     expect(folder.sizes).toEqual({ 1: 107, 2: 40 + 17 + 67 }); // "1" counts up to byte 107
@@ -313,5 +313,58 @@ describe("a log that was damaged", () => {
     expect(await after(folder, 2, (file) => file)).toEqual(["a 2", "b 1"]);
     expect(await after(folder, 1, cut(1))).toBe("invalid");
     expect(await after(folder, 2, cut(1))).toEqual(["a 1", "b 1"]);
+  });
+});
+
+/** A folder whose bytes are in memory until they are flushed. */
+class UnflushedFolder extends MemoryFolder {
+  /** The file whose next append is not flushed: its process is killed, or the disk fails. */
+  unflushed = 0;
+  readonly #disk = new Map<number, Buffer>();
+
+  override async append(number: number, bytes: Uint8Array, end: number) {
+    const appended = await super.append(number, bytes, end);
+    if (number === this.unflushed) {
+      this.unflushed = 0;
+      throw new Error("killed");
+    }
+    await this.flush(number);
+    return appended;
+  }
+
+  override flush(number: number) {
+    const file = this.files.get(number);
+    if (file !== undefined) this.#disk.set(number, file);
+    return Promise.resolve();
+  }
+
+  override flushNames() {
+    for (const number of this.files.keys()) this.#disk.set(number, this.#disk.get(number) ?? Buffer.alloc(0));
+    return Promise.resolve();
+  }
+
+  override async remove(number: number) {
+    await super.remove(number);
+    this.#disk.delete(number);
+  }
+
+  cutPower(): void {
+    this.files.clear();
+    for (const [number, file] of this.#disk) this.files.set(number, file);
+  }
+}
+
+describe("a first batch that its writer did not flush", () => {
+  test("is flushed by the process that counts it: a power cut does not make the folder look damaged", async () => {
+    for (const goesOn of ["another process", "the same process"]) {
+      const folder = new UnflushedFolder();
+      await logStore(folder, limits).put("a", 1, bytes(10, 1));
+      const store = logStore(folder, limits);
+      folder.unflushed = 2;
+      await expect(store.put("a", 2, bytes(10, 2))).rejects.toThrow("killed");
+      await (goesOn === "the same process" ? store : logStore(folder, limits)).put("a", 2, bytes(10, 3));
+      folder.cutPower();
+      expect(await found(logStore(folder, limits), "a")).toEqual([2, 10, 3]);
+    }
   });
 });
