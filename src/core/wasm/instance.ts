@@ -169,12 +169,16 @@ export function useArena<T>(kernels: Kernels, run: (arena: Arena) => T): T {
     throw new Error("arena: a kernel was called inside the call of another, whose data it would wipe");
   let arena = arenas.get(kernels);
   if (arena === undefined) arenas.set(kernels, (arena = new Arena(kernels)));
+  if (arena.isUsed) arena.wipe(); // a call whose end found the stack full could not
   inUse = true;
   try {
     return run(arena);
   } finally {
-    arena.wipe();
-    inUse = false;
+    try {
+      arena.wipe();
+    } finally {
+      inUse = false;
+    }
   }
 }
 
@@ -243,6 +247,11 @@ export class Arena {
   readDouble(start: number): number {
     this.#look();
     return this.#doubles[start / 8]!;
+  }
+
+  /** Whether a call has left data here. */
+  get isUsed(): boolean {
+    return this.#next > this.#start + 15;
   }
 
   /** Overwrites everything that was taken, and takes it back. */

@@ -45,7 +45,8 @@ export class NoisyMax implements ThresholdChooser {
   }
 
   add(value: number): void {
-    this.#bins[this.#count++] = binOf(value, this.#settings.grid.thresholdStep);
+    const bin = binOf(value, this.#settings.grid.thresholdStep); // a full stack may cut it short: before anything changes
+    this.#bins[this.#count++] = bin;
   }
 
   /** Four bytes a value, whatever the values are. */

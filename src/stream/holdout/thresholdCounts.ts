@@ -78,11 +78,14 @@ export class ThresholdCounts {
 
   /** @param x a value in grid units, from 0 to max/g */
   add(x: number): void {
-    const purpose = PURPOSE_AT[this.#held++ % 32]!;
+    const purpose = PURPOSE_AT[this.#held % 32]!;
     const steps = Math.ceil(x * this.#perStep);
     const bin = steps < this.#smallBins.length ? this.#smallBins[steps]! : binOf(this.#candidates, x);
+    const sumAt = purpose === MEAN ? PURPOSES * this.#bins + bin : -1;
+    // All calls are above, where a full stack may cut them short: from here on nothing fails.
+    this.#held++;
     this.#counters[purpose * this.#bins + bin]!++;
-    if (purpose === MEAN) this.#counters[PURPOSES * this.#bins + bin]! += x;
+    if (sumAt >= 0) this.#counters[sumAt]! += x;
   }
 
   /** Adds the first `count` values of a batch, in units of the stream; cannot fail. @param max in the same units */

@@ -24,8 +24,8 @@ export abstract class Accumulator {
   #left: number;
   #sum = NaN;
   #steady = NaN;
-  /** Number that the last value published which ended a block or was above the limit. */
-  #special = NaN;
+  /** Number that the last value of a block published. */
+  #last = NaN;
   #watched = NaN;
   /** `#watched`, or −∞ while no value may be taken: one comparison for every push, whatever there is to look at. */
   #limit = -Infinity;
@@ -40,24 +40,22 @@ export abstract class Accumulator {
   /** @param value finite */
   push(value: number): number {
     const left = this.#left - 1;
-    if (left === 0 || value > this.#limit) {
-      this.#special = this.pushSpecial(value);
-      return this.#special; // read from a field of doubles: engines box what a call returns, and then every other push
+    if (left === 0) {
+      this.#last = this.finishBlock(value);
+      return this.#last; // read from a field of doubles: engines box what a call returns, and then every other push
     }
-    this.#sum += toGrid(value, this.#theta, this.resolution);
+    const sum = this.#sum + toGrid(value, this.#theta, this.resolution);
+    if (value > this.#limit) this.watch(value); // the last call: what fails has changed nothing, what follows cannot fail
+    this.#sum = sum;
     this.#left = left;
     return this.#steady;
   }
 
-  /** Takes a value that ends the block, is above the limit, or comes while none may be taken. @returns what it publishes */
-  protected abstract pushSpecial(value: number): number;
+  /** Takes the value that ends the block. @returns what it publishes */
+  protected abstract finishBlock(value: number): number;
 
-  /** Adds a value that does not end the block. @returns what it publishes */
-  protected addWatched(value: number): number {
-    this.#sum = this.sumWith(value);
-    this.#left--;
-    return this.#steady;
-  }
+  /** Looks at a value that is above the limit, or refuses one that comes while none may be taken. */
+  protected abstract watch(value: number): void;
 
   /** Sum of the running block with one more value, in grid units. */
   protected sumWith(value: number): number {

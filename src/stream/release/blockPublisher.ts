@@ -129,17 +129,16 @@ export class BlockPublisher extends Accumulator implements Publisher {
     return failures === 0 ? "" : `, which failed on ${failures} blocks`;
   }
 
-  protected override pushSpecial(value: number): number {
+  protected override watch(value: number): void {
     if (this.#busy) refuseReentry();
-    if (this.filled === this.blockLength - 1) return this.#finishBlock(value);
     const above = this.#above + Number(value > this.#trees.running.limit);
     this.#trees.countForRefining(value);
     this.#above = above;
-    return this.addWatched(value);
   }
 
   /** The last position of a block publishes what its estimate leaves. */
-  #finishBlock(value: number): number {
+  protected override finishBlock(value: number): number {
+    if (this.#busy) refuseReentry();
     const block = this.#block;
     const end = block + 1;
     const perValue = this.#perValue;
