@@ -397,6 +397,26 @@ test("a row of a day that was measured in part has no number, or one that the st
   }
 });
 
+test("a release in which no mean has a number is as the state says; with a number put in it is not", async () => {
+  const events = ["release", at("events.csv"), "--every", "1h", "--time", "ts", "--epsilon", "0.001"];
+  const range = ["--from", "2026-03-01T10:00Z", "--to", "2026-03-01T11:00Z"];
+  const mean = ["--value", "amount", "--of", "mean", "--max", "100", "--threshold", "50"];
+  const files = ["--state", at("none"), "--statement", at("none.json"), "--out", at("none.csv")];
+  let [row, tries] = ["", 0];
+  // A mean of few events has a number in less than one of two releases: fifty with one are not seen once in 10¹⁵ runs.
+  while (!/Z,,/.test(row) && tries++ < 50) {
+    rmSync(at("none"), { recursive: true, force: true });
+    expect((await brume(...events, ...mean, ...range, ...files)).code).not.toBe(1);
+    row = readFileSync(at("none.csv"), "utf8").trim().split("\n").at(-1)!;
+  }
+  const all = ["verify", at("none.json"), "--state", at("none"), "--release", at("none.csv")];
+  const { code, out } = await brume(...all);
+  expect([code, out.split("\n").filter((line) => line.startsWith("✗"))]).toEqual([0, []]);
+  const text = readFileSync(at("none.csv"), "utf8");
+  writeFileSync(at("none.csv"), text.replace("Z,,", "Z,25,"));
+  expect((await brume(...all)).code).toBe(1);
+});
+
 test("periods that a state keeps no more are said to be not compared", async () => {
   const days = Array.from({ length: 40 }, (_, i) => `2026-01-01T00:${10 + (i % 40)}:00Z`);
   writeFileSync(at("fine.csv"), ["ts", ...days].join("\n"));
