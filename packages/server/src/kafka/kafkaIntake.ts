@@ -151,15 +151,8 @@ export class KafkaIntake implements Intake<Named> {
       await this.#port.send(
         Array.from({ length: partitions }, (_, partition) => ({ topic, partition, records: [beat] })),
       );
-    const events = [...this.#places.values()].flatMap(({ config: metric }) =>
-      metric.keys.map((key) => ({
-        metric: { config: metric },
-        key,
-        value: 0,
-        count: 1,
-        at: 0,
-        person: "nobody",
-      })),
+    const events = [...this.#places.values()].flatMap(({ config }) =>
+      config.keys.map((key) => ({ metric: { config }, key, value: 0, count: 1, at: 0, person: "nobody" })),
     );
     await this.#port.send(this.#writesOf(events, undefined));
   }
