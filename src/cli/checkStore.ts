@@ -74,7 +74,7 @@ const databaseStore = (file: string): Promise<Store> =>
     throw new DataError(`--store: ${reason instanceof Error ? reason.message : "cannot open it"}`);
   });
 
-/** A folder of logs that is read alone: a store takes over one whose newest log has no whole write, and removes the others. */
+/** A folder of logs that is only read: a store would take over one whose newest log was begun and not continued. */
 class ReadFolder extends LogFolder {
   override create(): Promise<boolean> {
     return Promise.reject(

@@ -578,7 +578,7 @@ test("a log with a damaged write is found, and verify changes nothing of it", as
   const path = join(at("damaged"), "1.log");
   const whole = readFileSync(path);
   const turned = (place: number) => whole.map((byte, i) => (i === place ? byte ^ 1 : byte));
-  // The first write says how far older logs count, which a store would take over; its length is at 0, its checksum at 8.
+  // The first write says how far older logs count; its length is at 0, its checksum at 8.
   for (const place of [10, Math.floor(whole.length / 2)]) {
     writeFileSync(path, turned(place));
     const { code, out } = await brume(...all);
